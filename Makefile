@@ -1,0 +1,111 @@
+# The whole book in one command, the whole test suite in another. `make help` lists the targets.
+#
+# Needed: Python 3.11 or 3.12 and make. The environment is made in .venv from requirements.lock.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := help
+
+PROFILE ?= mini
+PORT ?= 8000
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+PARAMS := notebooks/params/$(PROFILE).yml
+EXECUTED := _build/executed/$(PROFILE)
+STAGE := _build/stage
+SITE := _build/html/index.html
+
+SOURCES := $(sort $(wildcard notebooks/[0-9][0-9]_*.py))
+NOTEBOOKS := $(SOURCES:notebooks/%.py=$(EXECUTED)/notebooks/%.ipynb)
+# What no import shows: the numbers and weights that the package ships.
+LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
+PROSE := _config.yml $(shell find book -type f)
+
+.PHONY: help
+help:  ## show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@printf '\nPROFILE=%s: the parameters of the notebooks, one file each in notebooks/params (have: %s)\n' \
+	  '$(PROFILE)' '$(notdir $(basename $(wildcard notebooks/params/*.yml)))'
+
+.PHONY: book
+book: $(SITE)  ## run the notebooks and build the site; PROFILE=mini by default
+	@echo 'The book: $(CURDIR)/$(SITE)'
+
+.PHONY: test
+test: $(VENV)/.installed  ## check style, types and imports, and run the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest
+
+.PHONY: serve
+serve: $(SITE)  ## show the site on http://localhost:8000 (or PORT)
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+.PHONY: format
+format: $(VENV)/.installed  ## format the code, and bring the notebooks in step
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(MAKE) --no-print-directory sync
+
+.PHONY: sync
+sync: $(VENV)/.installed  ## bring each notebook's .py and .ipynb in step; the newer one wins
+	$(BIN)/jupytext --sync $(SOURCES)
+
+.PHONY: lock
+lock: $(VENV)/.installed  ## pin the newest versions that pyproject.toml allows in requirements.lock
+	$(BIN)/python -m venv _build/uv
+	_build/uv/bin/pip install --quiet uv
+	_build/uv/bin/uv pip compile --quiet --universal --upgrade --all-extras --python-version 3.11 \
+	  --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
+
+.PHONY: clean
+clean:  ## delete all that was built, but not the environment
+	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+
+# The environment. The first Python that runs, is 3.11 or 3.12 and can make environments is taken.
+FIND_PYTHON = for candidate in $(or $(PYTHON),python3.11 python3.12 python3); do \
+    if "$$candidate" -c 'import ensurepip, sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' 2>/dev/null; \
+    then echo "$$candidate"; exit; fi; \
+  done; \
+  echo 'error: Python 3.11 or 3.12 with venv is needed and was not found; say which with PYTHON=/path/to/python' >&2; \
+  exit 1
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	python=$$($(FIND_PYTHON)); echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).
+$(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/check_notebooks.py | $(VENV)/.installed
+	@$(BIN)/python scripts/check_notebooks.py $(PARAMS)
+	@mkdir -p $(@D) && touch $@
+
+$(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBRARY_DATA) requirements.lock \
+    scripts/execute_notebook.py scripts/notebook_files.py | $(VENV)/.installed $(EXECUTED)/.checked
+	@$(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
+
+-include $(NOTEBOOKS:.ipynb=.d)
+
+# A new notebook may come without its .ipynb: executing it writes one.
+notebooks/%.ipynb: ;
+$(PARAMS):
+	@echo 'error: there is no profile $(PROFILE): $@ is missing' >&2; exit 1
+
+# The site. The profile is a dependency, so that switching it builds the site anew.
+.PHONY: FORCE
+_build/profile: FORCE
+	@mkdir -p $(@D)
+	@[ "$$(cat $@ 2>/dev/null)" = '$(PROFILE)' ] || echo '$(PROFILE)' >$@
+
+$(SITE): $(NOTEBOOKS) $(PROSE) _build/profile requirements.lock scripts/stage_book.py | $(VENV)/.installed
+	$(BIN)/python scripts/stage_book.py --params $(PARAMS) --executed $(EXECUTED) --stage $(STAGE)
+	cd $(STAGE) && $(CURDIR)/$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml -n -W --keep-going --quiet >../site.log \
+	  || { cat ../site.log; rm -rf _build/.doctrees; exit 1; }  # else a second run would not read the page with the warning again
+	ln -sfn stage/_build/html _build/html
+	test -s $@ && touch $@

@@ -1,0 +1,53 @@
+"""Measure how non-linear a neural network is, layer by layer.
+
+The public names are loaded when they are first used, so that ``import affscore`` and the command's
+``--help`` do not wait for PyTorch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from affscore.errors import AffscoreError
+    from affscore.network.result import Signature
+    from affscore.network.signature import signature
+    from affscore.transport.affinity import AffinityScore, affinity_score
+    from affscore.zoo.datasets import load_data
+    from affscore.zoo.models import load_model
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AffinityScore",
+    "AffscoreError",
+    "Signature",
+    "affinity_score",
+    "load_data",
+    "load_model",
+    "signature",
+]
+
+_HOME = {
+    "AffinityScore": "affscore.transport.affinity",
+    "AffscoreError": "affscore.errors",
+    "Signature": "affscore.network.result",
+    "affinity_score": "affscore.transport.affinity",
+    "load_data": "affscore.zoo.datasets",
+    "load_model": "affscore.zoo.models",
+    "signature": "affscore.network.signature",
+}
+_SUBPACKAGES = {"exercises", "figures", "network", "parameters", "published", "transport", "zoo"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"affscore.{name}")
+    raise AttributeError(f"module 'affscore' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})

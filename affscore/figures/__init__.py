@@ -1,0 +1,9 @@
+"""Floor 5: how a result looks. One function draws one figure and returns it."""
+
+from affscore.figures.activation_panels import activation_panels
+from affscore.figures.coupling import coupling
+from affscore.figures.scheme import scheme
+from affscore.figures.signature import raw_signature
+from affscore.figures.style import house_style
+
+__all__ = ["activation_panels", "coupling", "house_style", "raw_signature", "scheme"]

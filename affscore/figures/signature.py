@@ -1,0 +1,123 @@
+"""The raw signature of a network: the score of every activation over its depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from textwrap import wrap
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from affscore.errors import AffscoreError
+from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.network.result import Signature
+
+__all__ = ["raw_signature"]
+
+_NAMES = {"relu": "ReLU", "relu6": "ReLU6", "gelu": "GELU", "silu": "SiLU", "prelu": "PReLU", "elu": "ELU"}
+_KINDS = {"hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)"}
+_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
+
+
+def raw_signature(results: Signature | Sequence[Signature], *, columns: int = 2) -> Figure:
+    """Draw signatures: one panel for each, the affinity score over the depth of the activation.
+
+    Activations of different kinds have different colours and markers; parallel branches share a depth
+    and are overlaid. Where there are several batches, bars show the standard deviation over them, and
+    the title its mean. A flagged activation (constant input or output) is drawn hollow; one without a
+    score is left out, and the title counts these.
+
+    Args:
+        results: One signature or several.
+        columns: Panels in a row.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: Nothing to draw.
+
+    Source: figure 10 (appendix F); the colours are ours.
+
+    >>> from affscore import signature
+    >>> result = signature("mini:digitsnet", "digits", n=64, images=64, criteria=False)
+    >>> figure = raw_signature(result)
+    >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+    ('depth (activations on the longest path from the input)', 'affinity score')
+    >>> plt.close(figure)
+    """
+    panels = [results] if isinstance(results, Signature) else list(results)
+    if not panels:
+        raise AffscoreError("expected at least one signature to draw, got none")
+    summaries = [panel.summary for panel in panels]
+    kinds = list(dict.fromkeys(kind for summary in summaries for kind in _labels(summary)))
+    # how it was measured is the same for most figures, and then not worth a line in every title
+    choices = any(
+        (panel.table[["reduction", "order"]] != ["mean", "activate-first"]).any(axis=None) for panel in panels
+    )
+    columns = min(columns, len(panels))
+    rows = ceil(len(panels) / columns)
+    with house_style():
+        figure, grid = plt.subplots(
+            rows, columns, figsize=(PAGE_WIDTH, 0.7 + 2.6 * rows), sharey=True, squeeze=False, layout="constrained"
+        )
+        for axes, panel, summary in zip(grid.flat, panels, summaries, strict=False):
+            _draw(axes, summary, kinds)
+            axes.set_title("\n".join(wrap(_title(panel, summary, choices), width=96 // columns)))
+        for axes in grid.flat[len(panels) :]:
+            axes.remove()
+        for axes in grid[:, 0]:
+            axes.set_ylabel("affinity score")
+        for axes in figure.axes[-columns:]:
+            axes.set_xlabel("depth (activations on the longest path from the input)" if columns == 1 else "depth")
+        handles: dict[str, Artist] = {}
+        for axes in figure.axes:
+            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=4)
+    return figure
+
+
+def _draw(axes: Axes, summary: pd.DataFrame, kinds: list[str]) -> None:
+    axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
+    labels = np.array(_labels(summary))
+    for number, kind in enumerate(kinds):
+        rows = summary[labels == kind]
+        if rows["score"].notna().any():
+            colour = PALETTE[_COLOURS[number % len(_COLOURS)]]
+            flagged = (rows["flag"] != "").to_numpy()
+            faces = ["none" if hollow else colour for hollow in flagged]
+            marker = MARKERS[number % len(MARKERS)]
+            axes.scatter(
+                rows["depth"], rows["score"], s=20, facecolors=faces, edgecolors=colour, marker=marker, label=kind
+            )
+            if rows["score_std"].notna().any():
+                axes.errorbar(
+                    rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8
+                )
+    axes.set_ylim(0, 1.02)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _labels(summary: pd.DataFrame) -> list[str]:
+    return [
+        f"{_NAMES.get(activation, activation)}{_KINDS.get(kind, f' ({kind})')}"
+        for activation, kind in zip(summary["activation"], summary["kind"], strict=True)
+    ]
+
+
+def _title(result: Signature, summary: pd.DataFrame, choices: bool) -> str:
+    first = result.table.iloc[0]
+    title = f"{first['model']} ({first['weights']}) on {first['dataset']}"
+    if choices:
+        title += f", {first['reduction']}, {first['order']}"
+    spread = summary["score_std"].mean()
+    if np.isfinite(spread):
+        title += f", std = {spread:.3f}"
+    missing = int(summary["score"].isna().sum())
+    return f"{title}, {missing} without score" if missing else title

@@ -1,0 +1,21 @@
+"""Floor 2: a running network, and the scores of its activations."""
+
+from affscore.network.criteria import criteria, entropy, linear_cka, norm, r2
+from affscore.network.recorder import ActivationCall, Recorder, recording
+from affscore.network.reduction import reduce
+from affscore.network.result import Signature
+from affscore.network.signature import signature
+
+__all__ = [
+    "ActivationCall",
+    "Recorder",
+    "Signature",
+    "criteria",
+    "entropy",
+    "linear_cka",
+    "norm",
+    "r2",
+    "recording",
+    "reduce",
+    "signature",
+]

@@ -1,0 +1,74 @@
+"""Which function calls count as an elementwise activation, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+__all__ = ["ACTIVATIONS", "activation_name"]
+
+# One line an activation: every spelling under which PyTorch offers it. Softmax is not elementwise and
+# does not count; neither do gated units, whose halves meet in a product (GLU).
+_SPELLINGS: dict[str, list[tuple[Any, str]]] = {
+    "relu": [(F, "relu relu_"), (torch, "relu relu_"), (Tensor, "relu relu_")],
+    "relu6": [(F, "relu6")],
+    "leaky_relu": [(F, "leaky_relu leaky_relu_")],
+    "prelu": [(F, "prelu"), (torch, "prelu"), (Tensor, "prelu")],
+    "rrelu": [(F, "rrelu rrelu_"), (torch, "rrelu rrelu_")],
+    "elu": [(F, "elu elu_")],
+    "selu": [(F, "selu selu_"), (torch, "selu selu_")],
+    "celu": [(F, "celu celu_"), (torch, "celu celu_")],
+    "gelu": [(F, "gelu")],
+    "silu": [(F, "silu")],
+    "mish": [(F, "mish")],
+    "softplus": [(F, "softplus")],
+    "hardswish": [(F, "hardswish")],
+    "hardsigmoid": [(F, "hardsigmoid")],
+    "hardtanh": [(F, "hardtanh hardtanh_")],
+    "sigmoid": [
+        (F, "sigmoid"),
+        (torch, "sigmoid sigmoid_"),
+        (Tensor, "sigmoid sigmoid_"),
+        (torch.special, "expit"),
+    ],
+    "logsigmoid": [(F, "logsigmoid")],
+    "tanh": [(F, "tanh"), (torch, "tanh tanh_"), (Tensor, "tanh tanh_")],
+    "softsign": [(F, "softsign")],
+    "tanhshrink": [(F, "tanhshrink")],
+    "softshrink": [(F, "softshrink")],
+    "hardshrink": [(F, "hardshrink"), (torch, "hardshrink"), (Tensor, "hardshrink")],
+    "threshold": [(F, "threshold threshold_"), (torch, "threshold threshold_")],
+}
+
+ACTIVATIONS: Mapping[Callable[..., Any], str] = {
+    getattr(home, spelling): name
+    for name, homes in _SPELLINGS.items()
+    for home, spellings in homes
+    for spelling in spellings.split()
+}
+"""Every function that counts, and the name of its activation."""
+
+
+def activation_name(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """The name of the activation that a call computes, or None if the call is not an activation.
+
+    ``torch.nn.ReLU6`` calls ``hardtanh`` with the bounds 0 and 6, and is named for what it is.
+
+    >>> activation_name(torch.relu, (torch.zeros(1),), {})
+    'relu'
+    >>> activation_name(F.hardtanh, (torch.zeros(1), 0.0, 6.0), {})
+    'relu6'
+    >>> activation_name(F.softmax, (torch.zeros(1),), {"dim": 0}) is None
+    True
+    """
+    name = ACTIVATIONS.get(function)
+    if name == "hardtanh":
+        low = args[1] if len(args) > 1 else kwargs.get("min_val", -1.0)
+        high = args[2] if len(args) > 2 else kwargs.get("max_val", 1.0)
+        if (low, high) == (0.0, 6.0):
+            return "relu6"
+    return name

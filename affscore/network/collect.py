@@ -1,0 +1,128 @@
+"""Gathers, while a network runs, the reduced input and output of every activation of a batch."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.network.criteria import sparse_entries
+from affscore.network.recorder import ActivationCall
+from affscore.network.reduction import OrderName, ReductionName, reduce
+
+__all__ = ["Collector", "Pair"]
+
+
+@dataclass
+class Pair:
+    """The reduced input X and output Y of one activation over the images seen so far.
+
+    Attributes:
+        call: Which activation.
+        rounding: Unit of rounding of the network's arithmetic there.
+        xs: Parts of X, each a tensor (images, c).
+        ys: Parts of Y.
+        entries: Number of entries of the full feature maps.
+        sparse: How many of them are next to zero, before and after the activation.
+    """
+
+    call: ActivationCall
+    rounding: float
+    xs: list[Tensor] = field(default_factory=list)
+    ys: list[Tensor] = field(default_factory=list)
+    entries: int = 0
+    sparse: tuple[int, int] = (0, 0)
+
+    @property
+    def x(self) -> Tensor:
+        """X, tensor (n, c)."""
+        return torch.cat(self.xs)
+
+    @property
+    def y(self) -> Tensor:
+        """Y, tensor (n, c)."""
+        return torch.cat(self.ys)
+
+
+class Collector:
+    """A listener that reduces feature maps as they pass, and keeps n x c numbers an activation.
+
+    Args:
+        reduction: How a feature map becomes a vector.
+        order: "activate-first" keeps (r(X), r(s(X))), "reduce-first" (r(X), s(r(X))).
+        sparsity: Whether to count the entries next to zero, which reads every feature map.
+        seed: Fixes the positions of ``sample``: they depend on the seed, the layer and the number of the
+            image, and not on how many images go through the network at once.
+    """
+
+    def __init__(self, reduction: ReductionName, order: OrderName, sparsity: bool, seed: int) -> None:
+        self.reduction = reduction
+        self.order = order
+        self.sparsity = sparsity
+        self.seed = seed
+        self.images = 0
+        self.pairs: list[Pair] = []
+        self._generators: dict[tuple[str, int], np.random.Generator] = {}
+        self._positions: Callable[[int], Tensor] | None = None
+
+    def start(self, images: int) -> None:
+        """The next forward pass has this many images."""
+        self.images = images
+
+    def take(self) -> list[Pair]:
+        """The pairs of the batch that is complete; the collector starts a new batch."""
+        pairs, self.pairs = self.pairs, []
+        return pairs
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        """Reduce the input of an activation, before an in-place activation overwrites it."""
+        pair = self._pair(call, x)
+        if self.sparsity:
+            pair.entries += x.numel()
+            pair.sparse = (pair.sparse[0] + sparse_entries(x), pair.sparse[1])
+        self._positions = self._draw(call)
+        reduced = self._reduce(call, x)
+        pair.xs.append(reduced)
+        if self.order == "reduce-first":
+            pair.ys.append(apply(reduced.to(x.dtype, copy=True)).to(reduced.dtype))
+
+    def after(self, call: ActivationCall, y: Tensor) -> None:
+        """Reduce the output of an activation."""
+        pair = self.pairs[call.index]
+        if self.sparsity:
+            pair.sparse = (pair.sparse[0], pair.sparse[1] + sparse_entries(y))
+        if self.order == "activate-first":
+            pair.ys.append(self._reduce(call, y))
+
+    def _pair(self, call: ActivationCall, x: Tensor) -> Pair:
+        if call.index == len(self.pairs):
+            self.pairs.append(Pair(call, torch.finfo(x.dtype).eps))
+        pair = self.pairs[call.index]
+        if (pair.call.layer, pair.call.call) != (call.layer, call.call):
+            raise AffscoreError(
+                f"activation {call.index + 1} was {pair.call.layer!r} for the first images and is "
+                f"{call.layer!r} for these: the network must run the same activations for every image"
+            )
+        pair.call = call
+        return pair
+
+    def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
+        try:
+            return reduce(features, self.images, call.channel_axis, self.reduction, self._positions)
+        except AffscoreError as error:
+            raise AffscoreError(f"{call.activation} of layer {call.layer!r}: {error}") from None
+
+    def _draw(self, call: ActivationCall) -> Callable[[int], Tensor] | None:
+        """One position an image, the same for the input and the output of this activation."""
+        if self.reduction != "sample":
+            return None
+        key = (call.layer, call.call)
+        if key not in self._generators:
+            self._generators[key] = np.random.default_rng([self.seed, zlib.crc32(call.layer.encode()), call.call])
+        uniform = self._generators[key].random(self.images)
+        return lambda count: torch.from_numpy((uniform * count).astype(np.int64))

@@ -1,0 +1,86 @@
+"""Which axis of a tensor in a running network holds the channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.utils.weak import WeakIdKeyDictionary
+
+__all__ = ["ChannelLayout"]
+
+_CHANNELS_SECOND: frozenset[Callable[..., Any]] = frozenset(
+    {
+        F.conv1d, F.conv2d, F.conv3d, F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d,
+        F.batch_norm, F.group_norm, F.instance_norm,
+    }
+)  # fmt: skip
+_CHANNELS_LAST: frozenset[Callable[..., Any]] = frozenset(
+    {
+        F.linear, F.bilinear, F.layer_norm, F.rms_norm, F.embedding, F.multi_head_attention_forward,
+        F.scaled_dot_product_attention, torch.matmul, torch.bmm, Tensor.matmul, Tensor.bmm, Tensor.__matmul__,
+    }
+)  # fmt: skip
+
+
+class ChannelLayout:
+    """Follows the channel axis from the operation that makes it to the activation.
+
+    A convolution and a batch norm put the channels second, (N, C, H, W); a linear layer, a layer norm
+    and attention put them last, (N, tokens, C) or (N, H, W, C). Everything else hands the axis on:
+    a view (a permutation, say) is recognised by its stride, an elementwise operation, a pooling or a
+    concatenation keeps it. So no shape has to be guessed, and no model known by name.
+    """
+
+    def __init__(self) -> None:
+        self._axes: WeakIdKeyDictionary = WeakIdKeyDictionary()
+
+    def axis(self, tensor: Tensor) -> int:
+        """The channel axis of a tensor (N, ...) with at least two axes, counted from 0.
+
+        Where nothing is known of the tensor: the second axis of (N, C, H, W) and (N, C), the last of
+        (N, tokens, C).
+
+        >>> ChannelLayout().axis(torch.zeros(2, 3, 8, 8)), ChannelLayout().axis(torch.zeros(2, 5, 3))
+        (1, 2)
+        """
+        known = self._axes.get(tensor)
+        if known is not None:
+            return known
+        return 2 if tensor.ndim == 3 else 1
+
+    def observe(self, function: Callable[..., Any], inputs: Sequence[Tensor], output: Tensor) -> None:
+        """Note the channel axis of ``output = function(*inputs)``."""
+        if output.ndim < 2:
+            return
+        if function in _CHANNELS_SECOND:
+            self._axes[output] = 1
+        elif function in _CHANNELS_LAST:
+            self._axes[output] = output.ndim - 1
+        else:
+            for source in inputs:
+                axis = self._axes.get(source)
+                if axis is not None and (moved := _moved(source, axis, output)) is not None:
+                    self._axes[output] = moved
+                    return
+
+
+def _moved(source: Tensor, axis: int, output: Tensor) -> int | None:
+    """Where the given axis of the source is found in the output, or None if it is not there."""
+    channels = source.shape[axis]
+    if source.untyped_storage()._cdata == output.untyped_storage()._cdata:
+        stride = source.stride(axis)
+        same = [a for a in range(1, output.ndim) if output.shape[a] == channels and output.stride(a) == stride]
+        if len(same) == 1:
+            return same[0]
+    if output.ndim == source.ndim:
+        return axis
+    # axes were merged, split or averaged away: channels stay next to the batch or stay last
+    if axis == source.ndim - 1 and output.shape[-1] == channels:
+        return output.ndim - 1
+    if axis == 1 and output.shape[1] == channels:
+        return 1
+    return None

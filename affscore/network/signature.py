@@ -1,0 +1,182 @@
+"""The non-linearity signature of a network on a data set."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from affscore.errors import AffscoreError
+from affscore.network.collect import Collector, Pair
+from affscore.network.images import image_stream
+from affscore.network.model_state import choose_device, prepared, unwrapped
+from affscore.network.recorder import Recorder, recording
+from affscore.network.reduction import OrderName, ReductionName, check_order, check_reduction
+from affscore.network.result import Signature, provenance, table_of
+from affscore.network.scoring import score_pair
+from affscore.transport.covariance import CovarianceName, check_name
+from affscore.zoo.models import card_of, load_model
+from affscore.zoo.state_dicts import fingerprint, tensor_bytes
+
+__all__ = ["signature"]
+
+
+def signature(
+    model: nn.Module | str,
+    data: Any,
+    n: int = 512,
+    images: int | None = None,
+    reduction: ReductionName = "mean",
+    order: OrderName = "activate-first",
+    covariance: CovarianceName = "ledoit-wolf",
+    criteria: bool = True,
+    device: str = "auto",
+    batch_size: int = 64,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Signature:
+    r"""The non-linearity signature of a network on a data set.
+
+    .. math:: \rho(N; X) = \bigl(\rho(r(X_i), r(\sigma_i(X_i)))\bigr)_i
+
+    over all elementwise activations :math:`\sigma_i` that run, in order, averaged over batches of n
+    images; r is a reduction from feature maps to :math:`\mathbb R^c`.
+
+    Args:
+        model: A network, or MODEL[@WEIGHTS] (:func:`affscore.load_model`).
+        data: SPEC (:func:`affscore.load_data`), a tensor or array (N, ...), a Dataset or a DataLoader.
+        n: Images in a batch of the statistic, >= 2. A last batch that is shorter is dropped, unless it
+            is the only one.
+        images: How many images to use in all; None for all there are.
+        reduction: "mean" (over positions, per channel), "sum", "flatten", "sample" (one random position
+            an image) or "published" (what the papers' code does where channels come last).
+        order: "activate-first" scores (r(X), r(s(X))), as the published code does; "reduce-first" scores
+            (r(X), s(r(X))), as definition 3.1 is printed. "sample" has one order only.
+        covariance: "ledoit-wolf" or "empirical".
+        criteria: Whether to compute the criteria of tables 1 and 2, too.
+        device: "auto" (a GPU where there is one), "cpu", "cuda", ...
+        batch_size: Images that go through the network at once; no result depends on it.
+        seed: Fixes random weights, the choice and order of images, and the positions of "sample".
+        progress: Whether to show a progress bar; None for where there is a terminal.
+
+    Returns:
+        The signature: ``.scores`` (numpy, one number in [0, 1] for each activation) and ``.table``
+        (pandas, a row for each activation and batch).
+
+    Raises:
+        AffscoreError: Bad arguments, data that does not fit the network, a network without activations
+            that can be seen, or NaN or infinity in one (the message names the layer).
+
+    Source: definition 3.1 and appendix E.
+
+    >>> result = signature("mini:digitsnet", "digits", n=64, images=64, criteria=False)
+    >>> len(result.scores), bool((result.scores > 0).all() and (result.scores < 1).all())
+    (9, True)
+    """
+    check_reduction(reduction)
+    check_order(order)
+    check_name(covariance)
+    if reduction == "sample":
+        order = "activate-first"
+    for name, value, least in (("n", n, 2), ("images", images, 2), ("batch_size", batch_size, 1)):
+        if value is not None and (not isinstance(value, int) or value < least):
+            raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if isinstance(model, str):
+        model = load_model(model, seed)
+    network = unwrapped(model)
+    card = card_of(network)
+    stream = image_stream(data, card.preprocessing, images, n, batch_size, seed)
+    target = choose_device(device, network)
+    collector = Collector(reduction, order, criteria, seed)
+    data_digest = hashlib.sha256()
+    rows: list[dict[str, Any]] = []
+    batches = 0
+    pending = 0  # images in the collector
+    bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
+    with ExitStack() as stack:
+        stack.enter_context(torch.inference_mode())
+        stack.enter_context(prepared(network, target))
+        stack.enter_context(bar)
+        recorder = stack.enter_context(recording(network, collector))
+        for chunk in _cut(stream.chunks, n):
+            data_digest.update(tensor_bytes(chunk))
+            _forward(network, recorder, collector, chunk.to(target), card.name)
+            pending += len(chunk)
+            bar.update(len(chunk))
+            if pending == n:
+                rows += _score(collector.take(), batches, covariance, criteria)
+                batches, pending = batches + 1, 0
+    notes = []
+    if pending and batches:
+        notes.append(
+            f"the last {pending} images were dropped: they do not fill a batch of {n} "
+            "(choose n to divide the number of images)"
+        )
+        warnings.warn(notes[-1], stacklevel=2)
+    elif pending:
+        if pending < 2:
+            raise AffscoreError("a score needs at least 2 images, got 1")
+        rows += _score(collector.take(), 0, covariance, criteria)
+        batches = 1
+    if not rows:
+        raise AffscoreError("the data holds no image; give at least 2")
+    if recorder.independent_of_input:
+        notes.append(f"{recorder.independent_of_input} activation calls do not depend on the images and have no score")
+    shared = {"model": card.name, "weights": card.weights, "dataset": stream.name}
+    choices: dict[str, str] = {"reduction": reduction, "order": order, "covariance": covariance}
+    metadata = {
+        **shared,
+        **choices,
+        "n": n,
+        "images": int(sum(row["n"] for row in rows if row["index"] == 0)),
+        "seed": seed,
+        "batch_size": batch_size,
+        "device": target.type,
+        "fingerprint_weights": fingerprint(network),
+        "fingerprint_data": data_digest.hexdigest()[:16],
+        **provenance(),
+    }
+    return Signature(table_of(rows, shared, choices), metadata, notes)
+
+
+def _cut(chunks: Any, n: int) -> Iterator[Tensor]:
+    """The chunks, cut where a batch of n images ends."""
+    filled = 0
+    for chunk in chunks:
+        rest = chunk
+        while len(rest):
+            part, rest = rest[: n - filled], rest[n - filled :]
+            filled = (filled + len(part)) % n
+            yield part
+
+
+def _forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str) -> None:
+    parameter = next((p for p in network.parameters() if p.is_floating_point()), None)
+    if parameter is not None:
+        images = images.to(parameter.dtype)
+    collector.start(len(images))
+    recorder.start(images)
+    try:
+        network(images)
+    except AffscoreError:
+        raise
+    except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
+        raise AffscoreError(
+            f"the network {name} fails on images of shape {tuple(images.shape)}: {type(error).__name__}: "
+            f"{(str(error).splitlines() or ['no message'])[0]}"
+        ) from error
+    if not recorder.calls:
+        raise AffscoreError(
+            f"no elementwise activation was seen in {name}: it has none, or it computes them in a way that "
+            "torch functions do not show (custom kernels, compiled graphs)"
+        )
+
+
+def _score(pairs: list[Pair], batch: int, covariance: CovarianceName, criteria: bool) -> list[dict[str, Any]]:
+    return [{"index": pair.call.index, "batch": batch, **score_pair(pair, covariance, criteria)} for pair in pairs]

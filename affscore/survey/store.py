@@ -1,0 +1,92 @@
+"""A signature as a Parquet file: tidy rows, and how they were made in the file's metadata."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from affscore.errors import AffscoreError
+from affscore.network.result import Signature
+
+__all__ = ["check_destination", "read_signature", "write_signature"]
+
+_KEY = b"affscore"
+
+
+def check_destination(path: str | Path) -> Path:
+    """The path, if a Parquet file can be written there; found out before anything is computed.
+
+    Raises:
+        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder
+            in the place of the file.
+    """
+    path = Path(path)
+    if path.suffix != ".parquet":
+        raise AffscoreError(f"results are written as Parquet: the file name must end in .parquet, got {path.name!r}")
+    if path.is_dir():
+        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise AffscoreError(f"the folder {str(path.parent)!r} may not be written to; choose another place")
+    return path
+
+
+def write_signature(result: Signature, path: str | Path) -> Path:
+    """Write a signature to a Parquet file that pandas, DuckDB and R read.
+
+    The file is written under a temporary name and renamed, so that there is never half a file. The
+    entry ``affscore`` of its metadata holds, as JSON, the signature's metadata and notes.
+
+    Args:
+        result: The signature.
+        path: A file name that ends in .parquet.
+
+    Returns:
+        The path.
+
+    Raises:
+        AffscoreError: It cannot be written.
+    """
+    path = check_destination(path)
+    table = pa.Table.from_pandas(result.table, preserve_index=False)
+    provenance = json.dumps({"metadata": result.metadata, "notes": result.notes}, sort_keys=True)
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: provenance.encode()})
+    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        pq.write_table(table, temporary)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return path
+
+
+def read_signature(path: str | Path) -> Signature:
+    """The signature in a file that :func:`write_signature` wrote.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, or not written by this package.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise AffscoreError(f"there is no file {str(path)!r}")
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
+    provenance = (table.schema.metadata or {}).get(_KEY)
+    if provenance is None:
+        raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote")
+    kept = json.loads(provenance)
+    rows: pd.DataFrame = table.to_pandas()
+    return Signature(rows, kept["metadata"], kept["notes"])

@@ -1,0 +1,157 @@
+r"""The optimal affine map between two clouds, and the distance of their normal approximations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.transport.covariance import Covariance, CovarianceName, estimate
+from affscore.transport.samples import Samples, as_samples
+
+__all__ = ["AffineMap", "affine_map", "gaussian_wasserstein", "linear_part"]
+
+WELL_CONDITIONED = 1e10
+"""Up to this condition number a Cholesky factor loses at most six of float64's sixteen digits."""
+
+
+@dataclass(frozen=True)
+class AffineMap:
+    """The map T(x) = A x + b.
+
+    Attributes:
+        matrix: A, tensor (d, d), float64.
+        offset: b, tensor (d,), float64.
+    """
+
+    matrix: Tensor
+    offset: Tensor
+
+    def __call__(self, x: Samples) -> Tensor:
+        """Map samples (n, d), row by row; returns a tensor (n, d), float64."""
+        points, _ = as_samples(x)
+        if points.shape[1] != len(self.offset):
+            raise AffscoreError(f"this map takes samples of {len(self.offset)} coordinates, got {points.shape[1]}")
+        return points @ self.matrix.T + self.offset
+
+
+def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf") -> AffineMap:
+    r"""The optimal transport map between the normal approximations of two samples.
+
+    .. math:: T(x) = A (x - \mu_X) + \mu_Y,\qquad
+       A = S_Y^{1/2} \bigl(S_Y^{1/2} S_X S_Y^{1/2}\bigr)^{-1/2} S_Y^{1/2}.
+
+    Args:
+        x: Array or tensor (n, d).
+        y: Array or tensor (m, d).
+        covariance: "ledoit-wolf" or "empirical".
+
+    Returns:
+        The map; for singular covariances the limit of a vanishing ridge (see :func:`linear_part`).
+
+    Raises:
+        AffscoreError: Bad samples, different numbers of coordinates, or an unknown covariance.
+
+    Source: Theorem 3.3, equation 4.
+
+    >>> x = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> transport = affine_map(x, 3 * x + 1, "empirical")
+    >>> transport.matrix.round(decimals=6).tolist(), transport.offset.round(decimals=6).tolist()
+    ([[3.0, 0.0], [0.0, 3.0]], [1.0, 1.0])
+    """
+    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0].to(as_samples(x, "x")[0].device)
+    if points_x.shape[1] != points_y.shape[1]:
+        raise AffscoreError(
+            f"x and y must have the same number of coordinates, got {points_x.shape[1]} and {points_y.shape[1]}"
+        )
+    mean_x, mean_y = points_x.mean(dim=0), points_y.mean(dim=0)
+    matrix = linear_part(estimate(points_x - mean_x, covariance), estimate(points_y - mean_y, covariance))
+    return AffineMap(matrix, mean_y - matrix @ mean_x)
+
+
+def linear_part(source: Covariance, target: Covariance) -> Tensor:
+    r"""The matrix A of the optimal map from N(0, S_X) to N(0, S_Y).
+
+    Where S_X is well conditioned, with any factor :math:`S_X = L L^\top`,
+
+    .. math:: A = L^{-\top} \bigl(L^\top S_Y L\bigr)^{1/2} L^{-1},
+
+    which is the A of equation 4 (it is symmetric, positive semi-definite, and A S_X A = S_Y) at the
+    price of a Cholesky factor and one symmetric eigendecomposition. Elsewhere, and for singular
+    covariances, the limit of a vanishing ridge
+
+    .. math:: A = S_Y^{1/2} P S_X^{+1/2},\qquad
+       P = U V^\top\ \text{from}\ S_Y^{1/2} S_X^{1/2} = U \Sigma V^\top,
+
+    from the singular values of the samples. What S_X does not reach is not transported. Pseudo-inverses
+    in the closed forms are no substitute. Equation 4 with one agrees on the samples, with half of the
+    digits, since it takes the root of a product; and
+    :math:`S_X^{+1/2} (S_X^{1/2} S_Y S_X^{1/2})^{1/2} S_X^{+1/2}`, the same matrix where S_X is regular,
+    loses what Y has outside the span of X: up to half of tr S_Y or more where d > n.
+
+    Args:
+        source: S_X, in a basis of k vectors.
+        target: S_Y, in the same basis.
+
+    Returns:
+        Tensor (k, k), float64; a map of row vectors is ``x @ A.T``.
+
+    Source: Theorem 3.3, equation 4; for the factored form Bhatia, Jain and Lim (2019).
+
+    >>> x = torch.tensor([[-1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    >>> linear_part(estimate(x, "empirical"), estimate(5 * x, "empirical")).round(decimals=6).tolist()
+    [[5.0, 0.0], [0.0, 0.0]]
+    """
+    if source.condition_bound <= WELL_CONDITIONED:
+        factor = torch.linalg.cholesky(source.matrix)
+        values, vectors = torch.linalg.eigh(factor.T @ target.matrix @ factor)
+        # A = W diag(sqrt values) W^T with W = L^-T vectors
+        wide = torch.linalg.solve_triangular(factor.T, vectors, upper=True)
+        return (wide * values.clamp(min=0.0).sqrt()) @ wide.T
+    vectors_x, root_x, vectors_y, root_y, left, _, right = _polar_parts(source, target)
+    return (vectors_y * root_y) @ (left @ right) @ (vectors_x / root_x).T
+
+
+def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 0.0) -> float:
+    r"""The 2-Wasserstein (Bures-Wasserstein) distance between two normal distributions.
+
+    .. math:: W_2^2 = \|\mu_X - \mu_Y\|^2 + \operatorname{tr} S_X + \operatorname{tr} S_Y
+       - 2 \operatorname{tr} \bigl(S_Y^{1/2} S_X S_Y^{1/2}\bigr)^{1/2},
+
+    the last trace being the sum of the singular values of :math:`S_Y^{1/2} S_X^{1/2}`.
+
+    Args:
+        source: S_X, in a basis that spans the whole space (k = d).
+        target: S_Y, in the same basis.
+        shift: The distance of the means.
+
+    Returns:
+        The distance, >= 0.
+
+    Source: Gelbrich (1990); Theorem 3.4.
+
+    >>> x = torch.tensor([[-1.0], [1.0]], dtype=torch.float64)
+    >>> round(gaussian_wasserstein(estimate(x, "empirical"), estimate(4 * x, "empirical")), 6)
+    3.0
+    """
+    *_, singular, _ = _polar_parts(source, target)
+    squared = shift**2 + source.trace + target.trace - 2.0 * float(singular.sum())
+    return max(squared, 0.0) ** 0.5
+
+
+def _polar_parts(source: Covariance, target: Covariance) -> tuple[Tensor, ...]:
+    """Roots of both covariances, and the singular value decomposition of the product of the roots.
+
+    The decomposition is cut where singular values are rounding: the directions of S_X and S_Y beyond
+    have nothing to do with each other, and any pairing of them would be made up.
+    """
+    vectors_x, root_x = source.root()
+    vectors_y, root_y = target.root()
+    product = root_y[:, None] * (vectors_y.T @ vectors_x) * root_x
+    left, singular, right = torch.linalg.svd(product, full_matrices=False)
+    if len(singular):
+        keep = singular > singular[0] * max(product.shape) * torch.finfo(product.dtype).eps
+        left, singular, right = left[:, keep], singular[keep], right[keep]
+    return vectors_x, root_x, vectors_y, root_y, left, singular, right

@@ -1,0 +1,149 @@
+"""The affinity score: how close to affine the map between two samples is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.transport.affine_map import linear_part
+from affscore.transport.assignment import optimal_coupling
+from affscore.transport.covariance import CovarianceName, check_name, estimate
+from affscore.transport.samples import CentredSample, Samples, as_samples, centre
+
+__all__ = ["AffinityScore", "affinity_score"]
+
+ROUNDING = 1e-12
+"""A raw score this little below zero is zero, and not a bound that was exceeded."""
+
+
+@dataclass(frozen=True)
+class AffinityScore:
+    """An affinity score and what is worth knowing about it. ``float(score)`` is its value.
+
+    Attributes:
+        value: rho = max(raw, 0), in [0, 1]; 1 is affine.
+        raw: 1 - w2 / sqrt(2 tr S_Y), at most 1; below 0 only where shrinkage breaks the bound.
+        w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
+        pairing_optimal: Whether the coupling of T x_i with y_i was optimal.
+        bound_exceeded: Whether raw is below 0, so that the value was cut.
+        covariance: The covariance estimate that was used.
+        constant_output: Whether Y does not vary (a constant is affine: the value is 1).
+        intensity: Shrinkage intensities of the covariances of X and of Y, each in [0, 1].
+        samples: n.
+        width: d.
+    """
+
+    value: float
+    raw: float
+    w2: float
+    pairing_optimal: bool
+    bound_exceeded: bool
+    covariance: CovarianceName
+    constant_output: bool
+    intensity: tuple[float, float]
+    samples: int
+    width: int
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def affinity_score(
+    x: Samples,
+    y: Samples,
+    covariance: CovarianceName = "ledoit-wolf",
+    *,
+    ridge: float = 0.0,
+    rounding: float | None = None,
+) -> AffinityScore:
+    r"""How close to affine the transformation is that takes the sample X to the sample Y.
+
+    .. math:: \rho(X, Y) = \max\Bigl(0,\; 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} S_Y}}\Bigr),
+
+    where T is the optimal affine map between the normal approximations of X and Y
+    (:func:`affscore.transport.affine_map`) and W2 the exact 2-Wasserstein distance between the two
+    clouds, an assignment problem. The score compares two distributions: it does not see which x_i
+    belongs to which y_i.
+
+    Args:
+        x: Array or tensor (n, d), n >= 2: the inputs of an activation, say.
+        y: Array or tensor (n, d): its outputs.
+        covariance: "ledoit-wolf" (the papers' choice: scores stay comparable where d > n) or
+            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps).
+        ridge: Ridge on both covariances, relative to tr(S)/d.
+        rounding: Unit of rounding of the arithmetic that made x and y, where their type does not tell
+            (float16 activations that were averaged in float32, say).
+
+    Returns:
+        The score; ``float(score)`` is a number in [0, 1].
+
+    Raises:
+        AffscoreError: NaN or infinity, shapes that differ or are not (n, d), n < 2, an unknown
+            covariance, or an X that is constant while Y varies.
+
+    Source: section 3.1, equation 5.
+
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).standard_normal((512, 300))
+    >>> round(float(affinity_score(x, 2 * x + 1)), 6)
+    1.0
+    >>> score = affinity_score(x, np.maximum(x, 0))  # 1 - sqrt(1 - corr(x, relu(x))) = 0.621
+    >>> round(score.value, 2), score.pairing_optimal, score.bound_exceeded
+    (0.62, True, False)
+    """
+    check_name(covariance)
+    points_x, rounding_x = as_samples(x, "x")
+    points_y, rounding_y = as_samples(y, "y")
+    if points_x.shape != points_y.shape:
+        raise AffscoreError(
+            "x and y must have the same shape (n samples, d coordinates), "
+            f"got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
+        )
+    n, d = points_x.shape
+    source = centre(points_x, rounding_x if rounding is None else rounding)
+    target = centre(points_y.to(points_x.device), rounding_y if rounding is None else rounding)
+    if target.constant:
+        return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)
+    if source.constant:
+        raise AffscoreError(
+            "x is constant while y varies, so that no map takes x to y; "
+            "check that x and y are the input and the output of the same function"
+        )
+    basis_x, basis_y = _span(source, target)
+    covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
+    covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
+    transported = basis_x @ linear_part(covariance_x, covariance_y).T
+    coupling = optimal_coupling(transported, basis_y)
+    w2 = coupling.cost**0.5
+    raw = 1.0 - w2 / (2.0 * covariance_y.trace) ** 0.5
+    return AffinityScore(
+        value=min(max(raw, 0.0), 1.0),
+        raw=raw,
+        w2=w2 * target.scale,
+        pairing_optimal=coupling.pairing_optimal,
+        bound_exceeded=raw < -ROUNDING,
+        covariance=covariance,
+        constant_output=False,
+        intensity=(covariance_x.intensity, covariance_y.intensity),
+        samples=n,
+        width=d,
+    )
+
+
+def _span(source: CentredSample, target: CentredSample) -> tuple[Tensor, Tensor]:
+    """Both clouds in an orthonormal basis of their joint span, where that is the smaller space.
+
+    Outside the span both covariances are multiples of the identity and no sample has a component, so
+    the map, and with it the score, is the same: a width of 6144 costs as much as a width of 2 n.
+    """
+    n, d = source.points.shape
+    if d <= 2 * n:
+        return source.points, target.points
+    both = torch.cat([source.points, target.points])
+    _, upper = torch.linalg.qr(both.T, mode="r")
+    # both.T = Q R, so that the coordinates both @ Q are R.T: Q itself is not needed
+    coordinates = upper.T
+    return coordinates[:n], coordinates[n:]

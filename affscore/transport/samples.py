@@ -1,0 +1,146 @@
+"""Two point clouds as the rest of the floor wants them: float64, finite, centred, of unit size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+
+__all__ = ["CentredSample", "Samples", "as_samples", "centre"]
+
+Samples: TypeAlias = ArrayLike | Tensor
+"""What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
+
+CONSTANT_TOLERANCE = 8.0
+"""A coordinate whose standard deviation is below this many units of rounding is constant."""
+
+
+@dataclass(frozen=True)
+class CentredSample:
+    """A cloud of n points split into its mean, its size and n centred points of size about one.
+
+    ``x = mean + scale * points``, row by row.
+
+    Attributes:
+        points: Tensor (n, d), float64, mean zero, largest magnitude in [0.5, 1), or all zero for a
+            constant cloud.
+        mean: Tensor (d,), float64.
+        scale: A power of two, so that dividing by it rounds nothing; 1 for a constant cloud.
+    """
+
+    points: Tensor
+    mean: Tensor
+    scale: float
+
+    @property
+    def constant(self) -> bool:
+        """Whether no coordinate varies by more than rounding."""
+        return not bool(self.points.any())
+
+
+def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
+    """Check a cloud of points and bring it to float64.
+
+    Args:
+        x: Array or tensor (n, d) of finite numbers, n >= 2, d >= 1.
+        name: What to call it in an error.
+
+    Returns:
+        The tensor (n, d) in float64, on the device where x was, and the unit of rounding of the type
+        that x came in (2**-52 for float64 and for integers, 2**-23 for float32, ...).
+
+    Raises:
+        AffscoreError: The input is not numeric, not two-dimensional, has fewer than two samples, or
+            holds NaN or infinity.
+
+    >>> points, rounding = as_samples([[1, 2], [3, 4], [5, 6]])
+    >>> tuple(points.shape), points.dtype, rounding == 2.0**-52
+    ((3, 2), torch.float64, True)
+    """
+    tensor = _as_tensor(x, name)
+    if tensor.ndim != 2:
+        raise AffscoreError(
+            f"{name} must have shape (n samples, d coordinates), got {tuple(tensor.shape)}; "
+            "reduce or flatten it to two dimensions first"
+        )
+    n, d = tensor.shape
+    if n < 2 or d < 1:
+        raise AffscoreError(
+            f"{name} must have at least 2 samples and 1 coordinate, got shape {(n, d)}; "
+            "a single sample has no covariance"
+        )
+    rounding = torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else torch.finfo(torch.float64).eps
+    tensor = tensor.to(torch.float64)
+    bad = int((~torch.isfinite(tensor)).sum())
+    if bad:
+        raise AffscoreError(
+            f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values; "
+            "remove those samples or find out which layer makes them"
+        )
+    return tensor, rounding
+
+
+def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
+    """Subtract the mean and divide by the size, so that no square over- or underflows.
+
+    A coordinate whose standard deviation is below 8 units of rounding of its largest magnitude counts
+    as constant and becomes exactly zero: what varies there is rounding (tanh at mean 20, say).
+
+    Args:
+        x: Tensor (n, d), float64, finite.
+        rounding: The unit of rounding of the type that the numbers were computed in.
+
+    Returns:
+        The centred sample.
+
+    >>> sample = centre(torch.tensor([[1e20, 5.0], [3e20, 5.0]], dtype=torch.float64))
+    >>> (sample.points * sample.scale).tolist(), sample.mean.tolist()
+    ([[-1e+20, 0.0], [1e+20, 0.0]], [2e+20, 5.0])
+    """
+    # divide first: the sum of numbers near the end of the range would overflow
+    size = _power_of_two_above(x)
+    unit = x / size
+    mean = unit.mean(dim=0)
+    points = unit - mean
+    spread = points.square().mean(dim=0).sqrt()
+    points = points * (spread > CONSTANT_TOLERANCE * rounding * unit.abs().amax(dim=0))
+    scale = _power_of_two_above(points)
+    return CentredSample(points / scale, mean * size, scale * size if points.any() else 1.0)
+
+
+def _power_of_two_above(x: Tensor) -> float:
+    """The power of two p with max|x| / p in [0.5, 1); 1 where x is all zero."""
+    _, exponent = math.frexp(float(x.abs().max()))
+    return 2.0 ** min(exponent, 1023)
+
+
+def _as_tensor(x: Any, name: str) -> Tensor:
+    if isinstance(x, Tensor):
+        tensor = x.detach()
+    else:
+        try:
+            array = np.asarray(x)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise AffscoreError(
+                f"{name} must be an array or tensor of real numbers, got a {type(x).__name__} "
+                "that does not make one; are its rows of different lengths?"
+            ) from error
+        if array.dtype.kind not in "biufc":
+            raise AffscoreError(
+                f"{name} must be an array or tensor of real numbers, got a {type(x).__name__} of type {array.dtype}"
+            )
+        # PyTorch has neither foreign byte orders nor long double, and warns of memory that is read-only
+        dtype = np.float64 if array.dtype.char == "g" else array.dtype.newbyteorder("=")
+        tensor = torch.from_numpy(np.array(array, dtype=dtype))
+    if tensor.is_complex() or tensor.dtype == torch.bool:
+        raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it to a float type")
+    if tensor.layout != torch.strided:
+        raise AffscoreError(f"{name} must be dense, got {tensor.layout}; use {name}.to_dense()")
+    return tensor

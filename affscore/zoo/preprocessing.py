@@ -1,0 +1,104 @@
+"""From an image to the tensor that a network expects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torchvision.transforms import InterpolationMode
+from torchvision.transforms import functional as T
+
+from affscore.errors import AffscoreError
+
+__all__ = ["IMAGENET", "Preprocessing"]
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """Resize, crop, bring to the right number of channels, normalise.
+
+    Attributes:
+        channels: 1 (grey) or 3 (red, green, blue).
+        size: Height and width of what the network sees, in pixels.
+        resize: The shorter side is brought to this length first; the centre of ``size`` is cut out.
+        mean: Mean of each channel, for values in [0, 1].
+        std: Standard deviation of each channel.
+        interpolation: "bilinear", "bicubic" or "nearest".
+
+    >>> grey = Preprocessing(channels=1, size=16, resize=16, mean=(0.0,), std=(1.0,))
+    >>> tuple(grey(torch.zeros(3, 8, 12)).shape)
+    (1, 16, 16)
+    """
+
+    channels: int = 3
+    size: int = 224
+    resize: int = 256
+    mean: tuple[float, ...] = (0.485, 0.456, 0.406)
+    std: tuple[float, ...] = (0.229, 0.224, 0.225)
+    interpolation: str = "bilinear"
+
+    def __post_init__(self) -> None:
+        if self.channels not in (1, 3):
+            raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
+        if len(self.mean) != self.channels or len(self.std) != self.channels or min(self.std) <= 0:
+            raise AffscoreError(
+                f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
+            )
+        if not 0 < self.size <= self.resize:
+            raise AffscoreError(
+                f"size and resize must be positive and size no larger, got {self.size} and {self.resize}"
+            )
+
+    def __call__(self, image: Image.Image | Tensor) -> Tensor:
+        """A tensor (channels, size, size), float32.
+
+        Args:
+            image: A picture, or a tensor (C, H, W) or (H, W) with values in [0, 1] or of type uint8.
+        """
+        tensor = _to_tensor(image)
+        tensor = self._recolour(tensor)
+        mode = InterpolationMode(self.interpolation)
+        tensor = T.resize(tensor, [self.resize], interpolation=mode, antialias=True)
+        tensor = T.center_crop(tensor, [self.size, self.size])
+        return T.normalize(tensor, list(self.mean), list(self.std))
+
+    def _recolour(self, tensor: Tensor) -> Tensor:
+        if len(tensor) == self.channels:
+            return tensor
+        if len(tensor) == 1:
+            return tensor.expand(self.channels, -1, -1)
+        if len(tensor) == 3:
+            return T.rgb_to_grayscale(tensor)
+        raise AffscoreError(f"an image must have 1 or 3 channels, got {len(tensor)}")
+
+    @classmethod
+    def from_torchvision(cls, preset: Any) -> Preprocessing:
+        """The preprocessing of a torchvision weight (``weights.transforms()``)."""
+        return cls(
+            channels=3,
+            size=preset.crop_size[0],
+            resize=max(preset.resize_size[0], preset.crop_size[0]),
+            mean=tuple(preset.mean),
+            std=tuple(preset.std),
+            interpolation=preset.interpolation.value,
+        )
+
+
+IMAGENET = Preprocessing()
+"""What networks trained on ImageNet expect, unless their weights say otherwise."""
+
+
+def _to_tensor(image: Image.Image | Tensor) -> Tensor:
+    if isinstance(image, Image.Image):
+        array = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
+        tensor = torch.from_numpy(array.copy())
+        tensor = tensor[None] if tensor.ndim == 2 else tensor.permute(2, 0, 1)
+    else:
+        tensor = image[None] if image.ndim == 2 else image
+    if tensor.ndim != 3:
+        raise AffscoreError(f"an image must have shape (C, H, W) or (H, W), got {tuple(tensor.shape)}")
+    return tensor.float() / 255 if tensor.dtype == torch.uint8 else tensor.float()

@@ -1,0 +1,340 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The signature of a network
+#
+# A network has many activations, and each of them meets its own data. This chapter measures the affinity score of every
+# one of them while images pass through, and reads the resulting list of numbers, the **non-linearity signature**. You
+# will learn
+#
+# * what exactly is measured, and where,
+# * how a feature map becomes a point of a cloud, a choice that moves the scores,
+# * how steady a signature is, and what training changes in it,
+# * how to do the same for your own network: every result of this chapter follows from the parameters in the next cell.
+
+# %% tags=["parameters"]
+model: str = "mini:digitsnet"  # the network: a torchvision name, mini:NAME or file.py:factory, with or without @WEIGHTS
+weights: str | None = None  # fills in a missing @: DEFAULT, random, a torchvision weight name or a file
+dataset: str = "digits"  # the images: digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR or folder:DIR
+n: int = 512  # images in a batch of the statistic
+images: int | None = None  # images in all; None: all there are
+reduction: str = "mean"  # from a feature map to a vector: mean, sum, flatten, sample or published
+order: str = "activate-first"  # or reduce-first: the activation acts on the reduced input
+device: str = "auto"  # cpu, cuda or auto
+seed: int = 0  # of random weights, of the choice of images and of the positions of `sample`
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% [markdown]
+# ## One call
+#
+# Let $\sigma_1, \dots, \sigma_L$ be the activations of a network in the order in which they run, and $X_i$ what arrives at
+# $\sigma_i$ when $n$ images pass. A reduction $r$ makes a vector of each image's feature map. The signature is the list
+#
+# $$
+# \rho(\text{network}) = \bigl(\rho(r(X_1), r(\sigma_1(X_1))), \dots, \rho(r(X_L), r(\sigma_L(X_L)))\bigr),
+# $$
+#
+# where $\rho$ is the affinity score of {doc}`01_the_affinity_score`: 1 where the activation did to these data what an
+# affine map could have done, lower where it bent them. More images than $n$ make several batches, whose scores are
+# averaged {cite}`bouniot2025alexnet`.
+
+# %%
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+
+import affscore
+from affscore.figures import raw_signature
+
+warnings.simplefilter("ignore", UserWarning)  # that images were dropped is said below
+
+spec = model if "@" in model or weights is None else f"{model}@{weights}"
+network = affscore.load_model(spec, seed)
+options = {"images": images, "device": device, "seed": seed, "progress": False}
+
+result = affscore.signature(network, dataset, n=n, reduction=reduction, order=order, **options)
+print(result)
+for note in result.notes:
+    print("Note:", note)
+
+# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-signature", "caption": "The non-linearity signature: the affinity score of every activation over its depth, coloured by what kind of activation it is (figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; activations that follow a residual sum have a marker of their own."}}
+raw_signature(result)
+plt.show()
+
+# %% [markdown]
+# {numref}`fig-signature` is what the chapter is about. In the default run it shows the small residual network that comes
+# with the package, on scanned digits that it was not trained on. Every second ReLU follows a residual sum; in the deeper
+# half of the network those are the most nearly affine ones, as they are in the ResNets of the paper: the sum carries
+# a large part of the signal past the bend.
+#
+# The same, as a table. `depth` is the largest number of activations on a path from the image to this one, so parallel
+# branches share a depth. `width` is the number $c$ of channels: the score compares two clouds of $n$ points in
+# $\mathbb R^c$. The scores of several batches are averaged; `score_std` is their standard deviation, and is missing where
+# there is one batch only.
+
+# %% tags=["hide-input"]
+columns = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+result.summary[columns].style.format({"score": "{:.3f}", "score_std": "{:.3f}"}, na_rep="–").hide(axis="index")
+
+# %% [markdown]
+# ## What counts as an activation
+#
+# Every elementwise activation that **runs** counts, once for each call, whether it is a module or a function and whether or
+# not it overwrites its input. A module that is used twice, as the ReLU in each block of a ResNet, counts twice; one that
+# is defined and never called does not count at all. Softmax in attention is not elementwise and does not count. The gates
+# of squeeze-and-excite blocks count as a kind of their own.
+#
+# The recorder sees the calls as they happen, so that it needs to know nothing about the network. Here it watches a block
+# with two branches that meet again:
+
+
+# %%
+class TwoBranches(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.long = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 8), torch.nn.Tanh())
+        self.short = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        x = torch.relu(x)
+        return torch.nn.functional.gelu(self.long(x) + torch.sigmoid(self.short(x)))
+
+
+points = torch.randn(256, 8, generator=torch.Generator().manual_seed(seed))
+small = affscore.signature(TwoBranches(), points, criteria=False, progress=False)
+small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
+
+# %% [markdown]
+# The sigmoid of the short branch has depth 2, like the first tanh of the long one: one ReLU comes before each. The GELU
+# where the branches meet has depth 4, one more than the deeper branch.
+#
+# ## From a feature map to a vector
+#
+# A convolution hands its activation a tensor of shape $(n, c, h, w)$, and a score needs points. Four reductions keep the
+# channels as coordinates or keep everything:
+#
+# | reduction | point of an image | |
+# |---|---|---|
+# | `mean` | the average over all positions, per channel | the default, as in the paper |
+# | `sum` | the sum over all positions | the same score as `mean`: the score does not see the scale |
+# | `sample` | the channels at one random position | a true input and output of the activation |
+# | `flatten` | all $c\,h\,w$ numbers | expensive |
+#
+# There is a second choice. The published code averages the activation's output, $r(\sigma(X))$: **activate first**.
+# Definition 3.1 as it is printed applies the activation to the averaged input, $\sigma(r(X))$: **reduce first**. These are
+# different clouds. Averages of ReLU outputs over many positions vary almost in proportion to the averages of the inputs,
+# which looks more affine; reduce first and `sample` show the bend itself.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three answers: the reduction and its order are part of the measurement (definition 3.1; `affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
+choices = [("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")]
+reductions = [
+    affscore.signature(network, dataset, n=n, reduction=r, order=o, criteria=False, **options) for r, o in choices
+]
+raw_signature(reductions, columns=3)
+plt.show()
+
+# %% tags=["hide-input"]
+comparison = pd.DataFrame({f"{r}, {o}": s.scores for (r, o), s in zip(choices, reductions, strict=True)})
+change = comparison.sub(comparison.iloc[:, 0], axis=0).abs()
+pd.DataFrame(
+    {
+        "mean score": comparison.mean(),
+        "smallest": comparison.min(),
+        "largest": comparison.max(),
+        "largest change": change.max(),
+    }
+).round(3)
+
+# %% [markdown]
+# The last column says how far a single score moves against the default. Whoever compares signatures must compare them
+# under the same reduction and order, and the library writes both beside every result.
+#
+# One more disagreement concerns networks that keep their channels last. The published code always averages over the
+# axes behind the second: for a vision transformer's $(n, \text{tokens}, c)$ that is the channels, for Swin and ConvNeXt
+# the width and the channels. Here the channel axis is followed from the layer that makes it, and a ViT-B/16 has twelve
+# activations of width 3072. `reduction="published"` does as the published code does.
+#
+# ## How steady is it?
+#
+# A score is a statistic of $n$ images. With fewer images it is more scattered, and it is biased, since a map with
+# $c \times c$ coefficients is fitted to $n$ points. Shrinking the covariances (Ledoit and Wolf) holds the bias down.
+
+# %% tags=["hide-input"]
+sizes = sorted({max(n // 8, 2), max(n // 4, 2), max(n // 2, 2)})
+steadiness = {size: affscore.signature(network, dataset, n=size, criteria=False, **options) for size in sizes} | {
+    n: result
+}
+pd.DataFrame(
+    {
+        "batches": {size: int(s.table["batch"].nunique()) for size, s in steadiness.items()},
+        "mean score": {size: np.nanmean(s.scores) for size, s in steadiness.items()},
+        "standard deviation over batches": {size: s.summary["score_std"].mean() for size, s in steadiness.items()},
+        f"largest change against n = {n}": {
+            size: np.nanmax(np.abs(s.scores - result.scores)) for size, s in steadiness.items()
+        },
+    }
+).rename_axis("n").style.format(precision=3, na_rep="–")
+
+# %% [markdown]
+# Over batches of the same size the scores vary by about a hundredth; the paper prints 0.004 to 0.024 for its networks on
+# ImageNet (figures 10 to 13).
+#
+# ## What training changes
+#
+# The same architecture with random weights has a signature, too. In the paper an untrained VGG16 becomes more and more
+# nearly affine with depth, and training brings the non-linearity back (figure 9).
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and with random ones (figure 9 of the paper, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network as given, and the same architecture with random weights."}}
+name = spec.partition("@")[0]
+measured = [result]
+if ".py:" not in name:
+    untrained = affscore.load_model(f"{name}@random", seed)
+    measured.append(
+        affscore.signature(untrained, dataset, n=n, reduction=reduction, order=order, criteria=False, **options)
+    )
+raw_signature(measured)
+plt.show()
+
+# %% tags=["hide-input"]
+pd.DataFrame(
+    {
+        f"{s.table['weights'].iloc[0]} weights": {
+            "mean score": np.nanmean(s.scores),
+            "smallest": np.nanmin(s.scores),
+            "largest": np.nanmax(s.scores),
+        }
+        for s in measured
+    }
+).round(3)
+
+# %% [markdown]
+# In the default run the random network is the more nearly affine one in all but its first layers: its later features
+# barely differ from image to image, and where they differ, the ReLUs do not care. Training spreads the images over the
+# bend. That is one small network on one small data set; the chapters on the paper's networks say how far it carries.
+#
+# ## Takeaways
+#
+# * A signature has one score for each activation **call**; depth is counted along the longest path.
+# * The reduction and its order are part of the measurement. They move scores by more than the noise does.
+# * Report $n$, the number of batches and their standard deviation. For a few hundred images the second decimal is noise.
+# * After a residual sum a ReLU acts more nearly as an affine map, in the deeper layers above all.
+#
+# ## Exercises
+#
+# ```{exercise} 4.1 The length of a signature
+# :label: ex-4-1
+# :nonumber:
+#
+# Without running it: how many scores has the signature of torchvision's ResNet-34? Its four stages have 3, 4, 6 and 3 basic
+# blocks. Print `torchvision.models.resnet34()` if you like, but mind what a block does with its one ReLU module.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("4.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-4-1
+# :class: dropdown
+# ```
+#
+# The stem has one ReLU. Each block calls its ReLU twice, after the first convolution and after the sum.
+
+# %%
+answer = 1 + 2 * (3 + 4 + 6 + 3)
+affscore.exercises.check("4.1", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 4.2 Side by side
+# :label: ex-4-2
+# :nonumber:
+#
+# Write a `torch.nn.Module` for inputs of shape $(N, 10)$ that calls at least six activations, none of which is deeper than 3,
+# with at least one at depth 3. Hand in the network.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("4.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-4-2
+# :class: dropdown
+# ```
+#
+# Four branches start from the same input; where they have been concatenated, two more activations follow.
+
+
+# %%
+class Inception(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.branches = torch.nn.ModuleList(torch.nn.Linear(10, 4) for _ in range(4))
+        self.mixed, self.head = torch.nn.Linear(16, 16), torch.nn.Linear(16, 2)
+
+    def forward(self, x):
+        merged = torch.cat([torch.relu(branch(x)) for branch in self.branches], dim=1)
+        return torch.sigmoid(self.head(torch.relu(self.mixed(merged))))
+
+
+answer = Inception()
+affscore.exercises.check("4.2", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 4.3 Channels last
+# :label: ex-4-3
+# :nonumber:
+#
+# Write the reduction `mean` for feature maps of shape $(N, H, W, C)$, channels last, as a function of a NumPy array that
+# returns an array $(N, C)$. (This is where the published code averages over the wrong axes.) Hand in the function.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("4.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-4-3
+# :class: dropdown
+# ```
+#
+# Images and channels stay, positions go.
+
+
+# %%
+def pool(features):
+    return features.mean(axis=(1, 2))
+
+
+answer = pool
+affscore.exercises.check("4.3", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```

@@ -1,0 +1,151 @@
+"""Execute one notebook of the book with the parameters of a profile.
+
+The executed copy is written under a temporary name and renamed. Beside it lies a file for make (``.d``) that
+names the modules of the library which the notebook used, so that a change of the library re-runs only the
+notebooks it concerns. If a cell fails, one message names the notebook, the cell and the error, and the copy
+so far is kept as ``.failed.ipynb``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from ast import literal_eval
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import grimp
+import nbformat
+import papermill
+from nbclient.exceptions import CellTimeoutError
+from nbformat import NotebookNode
+from notebook_files import declared_parameters, error, read_profile, synchronize
+from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
+
+LIBRARY = "affscore"
+ADDED_BY_PAPERMILL = {"injected-parameters", "papermill-error-cell-tag"}
+LIST_MODULES = f"""
+import json as _json, sys as _sys
+print(_json.dumps([_name for _name in _sys.modules if _name.split(".")[0] == {LIBRARY!r}]))
+"""
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("script", type=Path, help="the notebook's source, such as notebooks/01_name.py")
+    parser.add_argument("--params", type=Path, required=True, help="the parameter file of the profile")
+    parser.add_argument("--output", type=Path, required=True, help="where the executed notebook goes")
+    arguments = parser.parse_args()
+    synchronize(arguments.script)
+    execute(arguments.script.with_suffix(".ipynb"), arguments.params, arguments.output)
+
+
+def execute(notebook: Path, params: Path, output: Path) -> None:
+    """Run a notebook through papermill and write the executed copy and its dependencies."""
+    declared = declared_parameters(notebook)
+    parameters = {name: value for name, value in read_profile(params).items() if name in declared}
+    source = nbformat.read(notebook, as_version=4)
+    source.cells.append(nbformat.v4.new_code_cell(LIST_MODULES))
+
+    failed = output.with_suffix(".failed.ipynb")
+    temporary = output.with_suffix(f".{os.getpid()}.ipynb")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    print(f"running {notebook} with profile {params.stem}", flush=True)
+    started, clock = datetime.now(UTC), time.perf_counter()
+    nbformat.write(source, temporary)
+    try:
+        executed = run(temporary, parameters, notebook.parent)
+        seconds = time.perf_counter() - clock
+        modules = loaded_modules(executed.cells.pop())
+        del executed.metadata["papermill"]  # it holds the temporary name
+        executed.metadata[LIBRARY] = {
+            "profile": params.stem,
+            "parameters": parameters,
+            "device": device(parameters.get("device", literal_eval(declared.get("device", "'cpu'")))),
+            "started": started.isoformat(timespec="seconds"),
+            "seconds": round(seconds, 1),
+            "versions": {
+                "python": platform.python_version(),
+                "torch": version("torch"),
+                LIBRARY: version(LIBRARY),
+            },
+        }
+        nbformat.write(executed, temporary)
+        write_dependencies(output, modules)
+        temporary.replace(output)
+    except PapermillExecutionError as failure:
+        temporary.replace(failed)
+        raise error(message(notebook, failure, failed)) from None
+    except (RuntimeError, CellTimeoutError) as failure:
+        raise error(f"{notebook}: the kernel stopped before the end ({failure})") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    failed.unlink(missing_ok=True)
+    print(f"    {notebook} took {seconds:.1f} s", flush=True)
+
+
+def run(notebook: Path, parameters: dict[str, Any], folder: Path) -> NotebookNode:
+    """Execute a notebook in place."""
+    with TemporaryDirectory(prefix="affscore-") as sockets:
+        # Sockets in a folder of its own: kernels that start at the same time do not compete for ports.
+        kernel = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        return papermill.execute_notebook(
+            str(notebook), str(notebook), parameters, cwd=str(folder), progress_bar=False, config=kernel
+        )
+
+
+def message(notebook: Path, failure: PapermillExecutionError, copy: Path) -> str:
+    """The message for a cell that failed. Cells are counted from 1, as they stand in the source."""
+    executed = nbformat.read(copy, as_version=4)
+    own = [cell for cell in executed.cells if not ADDED_BY_PAPERMILL & set(cell.metadata.get("tags", []))]
+    number = next(k for k, cell in enumerate(own, 1) if has_error(cell))
+    first_line = failure.source.strip().partition("\n")[0]
+    return (
+        f"{notebook}, cell {number} ({first_line}): {failure.ename}: {failure.evalue}\n    the traceback is in {copy}"
+    )
+
+
+def has_error(cell: NotebookNode) -> bool:
+    """Whether the output of a cell holds an error."""
+    return any(output.output_type == "error" for output in cell.get("outputs", []))
+
+
+def device(asked: str) -> str:
+    """The device that a notebook ran on: what its parameter says, or what ``auto`` finds."""
+    if asked != "auto":
+        return asked
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def loaded_modules(cell: NotebookNode) -> set[str]:
+    """The library's modules that the notebook loaded, and what these import (in another process, say)."""
+    graph = grimp.build_graph(LIBRARY, exclude_type_checking_imports=True, cache_dir=None)
+    loaded = set(json.loads(cell.outputs[0].text)) & graph.modules
+    return loaded.union(*(graph.find_upstream_modules(module) for module in loaded))
+
+
+def write_dependencies(output: Path, modules: set[str]) -> None:
+    """Write a rule for make: the notebook depends on these modules, and one that vanished is no error."""
+    files = sorted(str(path) for module in modules for path in candidates(module) if path.exists())
+    lines = [f"{output}: {' '.join(files)}", *(f"{path}:" for path in files)]
+    output.with_suffix(".d").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def candidates(module: str) -> tuple[Path, Path]:
+    """The two files that a module may be."""
+    base = Path(*module.split("."))
+    return base.with_suffix(".py"), base / "__init__.py"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What the scripts of the book know about notebooks: their pairs, their parameters, the profiles."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import papermill
+import yaml
+
+# The metadata of a cell that changes a page. Editors write more, of no consequence.
+_METADATA = ("tags", "mystnb")
+
+
+def error(message: str) -> SystemExit:
+    """What to raise to stop a script with one message and a non-zero exit."""
+    return SystemExit(f"error: {message}")
+
+
+def book_notebooks() -> list[Path]:
+    """The notebooks of the book in their order, by their sources ``NN_name.py``."""
+    return sorted(Path("notebooks").glob("[0-9][0-9]_*.py"))
+
+
+def cells_of(path: Path) -> list[tuple[str, str, dict[str, Any]]]:
+    """Kind, source and metadata of each cell of a notebook in either format."""
+    return [
+        (
+            cell.cell_type,
+            cell.source.rstrip(),
+            {key: cell.metadata[key] for key in _METADATA if cell.metadata.get(key)},
+        )
+        for cell in jupytext.read(path).cells
+    ]
+
+
+def pair_differs(script: Path) -> bool:
+    """Whether a script and its notebook do not hold the same cells, or the notebook is missing."""
+    notebook = script.with_suffix(".ipynb")
+    return not notebook.exists() or cells_of(script) != cells_of(notebook)
+
+
+def synchronize(script: Path) -> None:
+    """Bring the two files of a notebook together when their cells differ; the newer one wins."""
+    if not pair_differs(script):
+        return
+    print(f"{script} and its .ipynb differ: running jupytext --sync (the newer one wins)", flush=True)
+    subprocess.run([sys.executable, "-m", "jupytext", "--quiet", "--sync", script], check=True)
+    if pair_differs(script):
+        raise error(f"{script} and its .ipynb still differ after jupytext --sync (see notebooks/README.md)")
+
+
+def declared_parameters(notebook: Path) -> dict[str, str]:
+    """The names in the ``parameters`` cell, each with its default as it is written there."""
+    return {name: found["default"] for name, found in papermill.inspect_notebook(str(notebook)).items()}
+
+
+def read_profile(path: Path) -> dict[str, Any]:
+    """The parameters of a profile."""
+    values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    if not isinstance(values, dict):
+        raise error(f"{path} must hold lines `name: value`, got {type(values).__name__}")
+    return values
+
+
+def undeclared_keys(profile: dict[str, Any], notebooks: list[Path]) -> list[str]:
+    """One sentence for each key of a profile that no notebook declares."""
+    declared = sorted({name for notebook in notebooks for name in declared_parameters(notebook)})
+    sentences = []
+    for key in profile:
+        if key not in declared:
+            near = get_close_matches(key, declared, n=2)
+            hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+            sentences.append(f"no notebook declares {key!r}{hint}")
+    return sentences

@@ -1,0 +1,156 @@
+"""Assemble the source tree of the site: prose, executed notebooks, and a generated status page.
+
+Paths in the tree are those of the repository. Only files whose content changed are written, so that Sphinx
+reads only these again, and files that are gone from the repository are deleted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import platform
+from ast import literal_eval
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+import nbformat
+import yaml
+from nbformat import NotebookNode
+from notebook_files import book_notebooks, declared_parameters, error, read_profile
+
+INTRODUCTION = Path("book/intro.md")
+FRONT_PAGE_TAG = "front-page"
+FRONT_PAGE_MARK = "<!-- front-page -->"
+IMAGES = {"image/svg+xml": ".svg", "image/png": ".png"}
+PACKAGES = ["affscore", "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow"]
+PACKAGES += ["matplotlib", "jupyter-book", "sphinx", "myst-nb", "papermill"]
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--params", type=Path, required=True, help="the parameter file of the profile")
+    parser.add_argument("--executed", type=Path, required=True, help="where the executed notebooks lie")
+    parser.add_argument("--stage", type=Path, required=True, help="the tree to write")
+    arguments = parser.parse_args()
+
+    names = [script.with_suffix(".ipynb") for script in book_notebooks()]
+    executed = {name: nbformat.read(arguments.executed / name, as_version=4) for name in names}
+    files = {path: path.read_bytes() for path in Path("book").rglob("*") if path.is_file()}
+    files[Path("_config.yml")] = configuration(Path("_config.yml"))
+    files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
+    files |= front_page(files[INTRODUCTION].decode(), executed)
+    for name, notebook in executed.items():
+        show_parameters_once(name, notebook)
+        files[name] = nbformat.writes(notebook).encode()
+    write_tree(arguments.stage, files)
+
+
+def configuration(path: Path) -> bytes:
+    """The configuration of the site; where it names a repository, with its buttons and Colab's."""
+    text = path.read_text(encoding="utf-8")
+    settings = yaml.safe_load(text)
+    if settings["repository"]["url"]:
+        settings["html"] |= {"use_repository_button": True, "use_issues_button": True}
+        settings["launch_buttons"]["colab_url"] = "https://colab.research.google.com"
+        text = yaml.safe_dump(settings, sort_keys=False)
+    return text.encode()
+
+
+def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
+    """Hide papermill's cell of parameters when it repeats the defaults; otherwise say what it is."""
+    defaults = {key: literal_eval(default) for key, default in declared_parameters(name).items()}
+    ran = notebook.metadata["affscore"]
+    changed = {key: value for key, value in ran["parameters"].items() if value != defaults[key]}
+    for cell in notebook.cells:
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.metadata["tags"].append("run-parameters" if changed else "remove-cell")
+            lines = [f"{key} = {value!r}" for key, value in changed.items()]
+            cell.source = "\n".join([f"# The parameters of this run (profile {ran['profile']})", *lines])
+
+
+def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Path, bytes]:
+    """The introduction with the figure of the cell tagged ``front-page`` in its place."""
+    for name, notebook in executed.items():
+        for cell in notebook.cells:
+            if FRONT_PAGE_TAG in cell.metadata.get("tags", []):
+                kind, data = image_of(cell, name)
+                image = Path("book/_static") / f"front-page{IMAGES[kind]}"
+                options = cell.metadata["mystnb"]
+                figure = [
+                    f"```{{figure}} _static/{image.name}",
+                    f":alt: {options['image']['alt']}",
+                    "",
+                    f"{options['figure']['caption']} From {{doc}}`../{name.with_suffix('')}`.",
+                    "```",
+                ]
+                text = introduction.replace(FRONT_PAGE_MARK, "\n".join(figure))
+                return {INTRODUCTION: text.encode(), image: data}
+    raise error(f"no notebook has a cell tagged {FRONT_PAGE_TAG!r}, whose figure the front page shows")
+
+
+def image_of(cell: NotebookNode, name: Path) -> tuple[str, bytes]:
+    """The image that a cell has drawn."""
+    for output in cell.outputs:
+        for kind in IMAGES:
+            if kind in output.get("data", {}):
+                data = output.data[kind]
+                return kind, data.encode() if kind == "image/svg+xml" else base64.b64decode(data)
+    raise error(f"{name}: the cell tagged {FRONT_PAGE_TAG!r} has drawn no image")
+
+
+def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
+    """What ran, when, for how long and with which versions."""
+    runs = []
+    for name, notebook in executed.items():
+        ran = notebook.metadata["affscore"]
+        page = f"{{doc}}`../{name.with_suffix('')}`"
+        given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
+        started = ran["started"].replace("T", " ").removesuffix("+00:00")
+        runs.append((page, given, started, f"{ran['seconds']:.1f}", ran["device"]))
+    total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
+    system = [("Python", platform.python_version())]
+    system += [("platform", f"{platform.system()} {platform.machine()}")]
+    profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
+    return f"""# What ran
+
+Every notebook of this book was executed as it is, from a fresh kernel, with the profile `{params.stem}`:
+{len(runs)} notebooks in {total:.0f} seconds.
+
+{table(("page", "parameters", "started (UTC)", "seconds", "device"), runs)}
+
+## With which versions
+
+{table(("package", "version"), system + [(package, version(package)) for package in PACKAGES])}
+
+All versions are pinned in `requirements.lock`.
+
+## The profile
+
+{table(("parameter", "value"), profile)}
+
+A notebook takes the parameters that it has; the others keep the defaults on its page.
+"""
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table in Markdown."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
+
+
+def write_tree(stage: Path, files: dict[Path, bytes]) -> None:
+    """Make the tree hold exactly these files, and touch only those that differ. ``_build`` is Sphinx's."""
+    for path in [path for path in stage.rglob("*") if path.is_file()]:
+        relative = path.relative_to(stage)
+        if relative not in files and relative.parts[0] != "_build":
+            path.unlink()
+    for relative, content in files.items():
+        path = stage / relative
+        if not path.exists() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+if __name__ == "__main__":
+    main()

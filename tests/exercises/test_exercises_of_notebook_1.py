@@ -1,0 +1,174 @@
+"""Each exercise of notebook 1: right answers pass, plausible wrong ones fail with a hint, not the answer."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from affscore.exercises import check
+from affscore.exercises.notebook_1 import _correlation, _leaky_relu, _limit
+from affscore.transport import affinity_score, wasserstein
+
+RNG = np.random.default_rng(5)
+CLOUD = RNG.standard_normal((400, 2))
+SYMMETRIC = np.concatenate([CLOUD, -CLOUD])
+SCORE_OF_LEAKY_RELU = _limit(_correlation(_leaky_relu))
+
+
+def by_sorting(x, y):
+    return np.sqrt(np.mean((np.sort(x) - np.sort(y)) ** 2))
+
+
+RIGHT = {
+    "1.1": [
+        by_sorting,
+        lambda x, y: torch.sqrt(((torch.tensor(x).sort()[0] - torch.tensor(y).sort()[0]) ** 2).mean()),
+        lambda x, y: wasserstein(x[:, None], y[:, None]),
+        lambda x, y: np.linalg.norm(np.sort(x) - np.sort(y)) / len(x) ** 0.5,
+    ],
+    "1.2": [SCORE_OF_LEAKY_RELU, round(SCORE_OF_LEAKY_RELU, 2), np.array([SCORE_OF_LEAKY_RELU])],
+    "1.3": [
+        (CLOUD, RNG.permutation(CLOUD)),
+        [torch.tensor(CLOUD), torch.tensor(3 * RNG.permutation(CLOUD) + 1)],
+        (CLOUD[:, :1].tolist(), RNG.permutation(CLOUD[:, :1]).tolist()),
+    ],
+}
+
+# the answer, and a word that its hint must have
+WRONG = {
+    "1.1": [
+        (lambda x, y: np.sqrt(np.mean((x - y) ** 2)), "as they were given"),
+        (lambda x, y: np.mean((np.sort(x) - np.sort(y)) ** 2), "unit"),
+        (lambda x, y: np.linalg.norm(np.sort(x) - np.sort(y)), "a mean, not a sum"),
+        (lambda x, y: np.mean(abs(np.sort(x) - np.sort(y))), "1-Wasserstein"),
+        (lambda x, y: by_sorting(x, -y), "distance is too"),
+        (lambda x, y: np.sqrt(np.mean((np.sort(x) - np.sort(y)[::-1]) ** 2)), "same direction"),
+        (lambda x, y: np.sqrt(np.mean((np.sort(x) - y) ** 2)), "Only one"),
+        (lambda x, y: abs(x.mean() - y.mean()), "means"),
+        (lambda x, y: 0.0, "too small"),
+    ],
+    "1.2": [
+        (_correlation(_leaky_relu), "correlation itself"),
+        (1 - _correlation(_leaky_relu), "square root"),
+        (1 - SCORE_OF_LEAKY_RELU, "distance"),
+        (0.621, "ReLU itself"),
+        (_limit(_correlation(_leaky_relu, centred=False)), "not centred"),
+        (1 - np.sqrt(2 * (1 - _correlation(_leaky_relu))), "normaliser"),
+        (SCORE_OF_LEAKY_RELU + 0.02, "two decimals"),
+        (-3, "between 0 and 1"),
+        (0.99, "correlation of x and s(x)"),
+    ],
+    "1.3": [
+        ((CLOUD, CLOUD), "should be"),
+        ((SYMMETRIC, -SYMMETRIC), "should be"),
+        ((CLOUD, RNG.standard_normal(CLOUD.shape) ** 2), "as a set"),
+        ((CLOUD, CLOUD**3), "must be at least"),
+        ((CLOUD, np.ones_like(CLOUD)), "constant"),
+        ((CLOUD[:20], CLOUD[:20][::-1]), "100"),
+        ((CLOUD, np.concatenate([CLOUD[:200], CLOUD[200:][::-1]])), "at most 10 %"),
+    ],
+}
+
+GARBAGE = [
+    None,
+    ...,
+    "",
+    "0.5",
+    b"1",
+    True,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    object(),
+    1j,
+    np.array([]),
+    np.array(["a"]),
+    np.zeros((2, 3, 4)),
+    np.full((200, 2), np.nan),
+    torch.zeros(3, dtype=torch.complex64),
+    (1, 2, 3),
+    (None, None),
+    ("x", "y"),
+    (np.zeros((200, 2)), np.ones((100, 2))),
+    (np.zeros((200, 2)), CLOUD[:200]),
+    (np.zeros(200), np.zeros(200)),
+    (np.full((200, 2), np.inf), np.zeros((200, 2))),
+    ([[1, 2], [3]], [[1, 2], [3]]),
+    lambda: 1,
+    lambda x, y: None,
+    lambda x, y: "far",
+    lambda x, y: x,
+    lambda x, y: float("nan"),
+    lambda x, y: 1 / 0,
+    int,
+]
+
+
+def pairs(table):
+    return [
+        pytest.param(number, answer, id=f"{number}-{k}")
+        for number in table
+        for k, answer in enumerate(table[number])
+    ]
+
+
+@pytest.mark.parametrize(("number", "answer"), pairs(RIGHT))
+def test_a_right_answer_passes(number, answer):
+    verdict = check(number, answer)
+    assert verdict, verdict
+    assert verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_a_wrong_answer_fails_with_its_hint(number, case):
+    answer, hint = case
+    verdict = check(number, answer)
+    assert not verdict
+    assert hint in verdict.message
+
+
+@pytest.mark.parametrize("number", WRONG)
+def test_there_are_three_wrong_answers(number):
+    assert len(WRONG[number]) >= 3
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_the_hint_does_not_tell_the_answer(number, case):
+    message = check(number, case[0]).message
+    assert "sort(" not in message
+    numbers = [float(text) for text in re.findall(r"\d+\.\d+", message)]
+    if number == "1.2":
+        assert not numbers
+    if number == "1.1":
+        expected = wasserstein([[3.0], [0.0], [1.0]], [[2.0], [6.0], [-4.0]])
+        assert all(abs(value - expected) > 0.01 for value in numbers)
+    if number == "1.3":
+        assert "permut" not in message
+        assert "shuffl" not in message
+
+
+@pytest.mark.parametrize("number", ["1.1", "1.2", "1.3"])
+@pytest.mark.parametrize(
+    "answer", GARBAGE, ids=[f"{k}-{type(answer).__name__}" for k, answer in enumerate(GARBAGE)]
+)
+def test_garbage_gets_a_verdict(number, answer):
+    verdict = check(number, answer)
+    assert not verdict
+    assert len(verdict.message) > 20
+
+
+def test_a_function_that_writes_into_its_arguments_is_harmless():
+    def sorts_in_place(x, y):
+        x.sort()
+        y.sort()
+        return np.sqrt(np.mean((x - y) ** 2))
+
+    assert check("1.1", sorts_in_place)
+    assert check("1.1", by_sorting)
+
+
+def test_the_predicted_score_is_the_one_that_the_library_measures():
+    x = np.random.default_rng(0).standard_normal((512, 2048))
+    assert float(affinity_score(x, _leaky_relu(x))) == pytest.approx(SCORE_OF_LEAKY_RELU, abs=0.005)

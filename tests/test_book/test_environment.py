@@ -1,0 +1,86 @@
+"""environment.yml, requirements.lock and pyproject.toml say the same, for each platform that is supported."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
+DIRECT = [
+    Requirement(line)
+    for group in [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    for line in group
+]
+SYSTEMS = {"linux": ("Linux", "x86_64"), "darwin": ("Darwin", "arm64")}
+ENVIRONMENTS = [(python, system) for python in ("3.11", "3.12") for system in SYSTEMS]
+
+
+def pins(python: str, platform: str) -> dict[str, str]:
+    """Name -> version of what the lock installs there."""
+    system, machine = SYSTEMS[platform]
+    environment = dict(default_environment()) | {
+        "python_version": python,
+        "python_full_version": f"{python}.7",
+        "sys_platform": platform,
+        "platform_system": system,
+        "platform_machine": machine,
+    }
+    selected: dict[str, str] = {}
+    for line in (REPOSITORY / "requirements.lock").read_text().splitlines():
+        if line and not line.lstrip().startswith("#"):
+            pin = Requirement(line)
+            if pin.marker is None or pin.marker.evaluate(environment):
+                assert pin.name not in selected, f"{pin.name} is pinned twice for {platform}, Python {python}"
+                (specifier,) = pin.specifier
+                assert specifier.operator == "==", line
+                selected[pin.name] = specifier.version
+    return selected
+
+
+@pytest.mark.parametrize(("python", "platform"), ENVIRONMENTS)
+def test_every_direct_dependency_is_pinned_within_its_range(python: str, platform: str) -> None:
+    locked = pins(python, platform)
+    for requirement in DIRECT:
+        name = requirement.name.lower()
+        assert name in locked, f"{name} is not in requirements.lock for {platform}, Python {python}: make lock"
+        assert requirement.specifier.contains(locked[name]), f"{requirement} against {locked[name]}: make lock"
+
+
+@pytest.mark.parametrize(("python", "platform"), ENVIRONMENTS)
+def test_the_lock_can_build_the_package(python: str, platform: str) -> None:
+    assert "setuptools" in pins(python, platform)  # pip install --no-build-isolation needs it
+
+
+def test_environment_yml_installs_the_lock_and_the_package() -> None:
+    environment = yaml.safe_load((REPOSITORY / "environment.yml").read_text())
+    *conda, from_pip = environment["dependencies"]
+    assert from_pip == {"pip": ["-r requirements.lock", "-e ."]}
+    assert "pip" in conda
+    (python,) = [entry.removeprefix("python=") for entry in conda if entry.startswith("python=")]
+    assert SpecifierSet(PROJECT["requires-python"]).contains(python)
+
+
+def test_the_lock_names_no_index() -> None:
+    assert "index-url" not in (REPOSITORY / "requirements.lock").read_text()
+
+
+def test_without_a_suitable_python_make_says_what_is_missing(tmp_path: Path) -> None:
+    command = ["make", f"VENV={tmp_path}/venv", "PYTHON=no-such-python", f"{tmp_path}/venv/.installed"]
+    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert result.returncode != 0
+    assert "Python 3.11 or 3.12 with venv is needed" in result.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+def test_make_help_lists_the_targets() -> None:
+    output = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    for target in ("help", "book", "test", "serve", "clean", "lock", "sync", "format"):
+        assert f"\n{target} " in "\n" + output

@@ -1,0 +1,108 @@
+"""The committed notebooks keep the conventions of notebooks/README.md."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from ast import literal_eval
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from notebook_files import declared_parameters, pair_differs, read_profile, undeclared_keys
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py"))
+PROFILES = sorted((REPOSITORY / "notebooks" / "params").glob("*.yml"))
+DECLARATION = re.compile(r"\w+: [\w\[\], |]+ = .+  # .+")
+
+each_notebook = pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+
+
+def code_cells(script: Path) -> list[Any]:
+    notebook = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_there_are_notebooks_and_profiles() -> None:
+    assert SCRIPTS
+    assert {"mini", "paper"} <= {profile.stem for profile in PROFILES}
+
+
+@each_notebook
+def test_the_two_files_of_a_notebook_hold_the_same_cells(script: Path) -> None:
+    assert not pair_differs(script), f"{script.name} and its .ipynb differ: make sync"
+
+
+@each_notebook
+def test_no_outputs_are_committed(script: Path) -> None:
+    for cell in code_cells(script):
+        assert not cell.outputs
+        assert cell.execution_count is None
+
+
+@each_notebook
+def test_parameters_are_typed_commented_and_checked(script: Path) -> None:
+    parameters, check, *_ = code_cells(script)
+    assert "parameters" in parameters.metadata.get("tags", []), "the first code cell is tagged `parameters`"
+    for line in parameters.source.splitlines():
+        assert DECLARATION.fullmatch(line), f"not `name: type = default  # comment`: {line}"
+    for default in declared_parameters(script.with_suffix(".ipynb")).values():
+        literal_eval(default)
+    assert "check_parameters(globals())" in check.source, "the cell after `parameters` checks them"
+    assert "remove-cell" in check.metadata.get("tags", [])
+    namespace: dict[str, Any] = {}
+    exec(compile(f"{parameters.source}\n{check.source}", script.name, "exec", dont_inherit=True), namespace)
+
+
+@each_notebook
+def test_figures_have_a_description(script: Path) -> None:
+    for cell in code_cells(script):
+        options = cell.metadata.get("mystnb", {})
+        if "figure" in options:
+            assert options["figure"].get("caption")
+            assert options["figure"].get("name", "").startswith("fig-")
+            assert options.get("image", {}).get("alt")
+
+
+def test_figure_names_are_unique() -> None:
+    names = [
+        cell.metadata["mystnb"]["figure"]["name"]
+        for script in SCRIPTS
+        for cell in code_cells(script)
+        if "figure" in cell.metadata.get("mystnb", {})
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
+def test_each_parameter_of_a_profile_is_declared(profile: Path) -> None:
+    assert undeclared_keys(read_profile(profile), [script.with_suffix(".ipynb") for script in SCRIPTS]) == []
+
+
+def test_the_pages_of_the_table_of_contents_exist() -> None:
+    toc = yaml.safe_load((REPOSITORY / "book" / "_toc.yml").read_text())
+    pages = [toc["root"], *(chapter["file"] for part in toc["parts"] for chapter in part["chapters"])]
+    written = [page for page in pages if page != "book/status"]  # generated when the site is built
+    for page in written:
+        assert any((REPOSITORY / page).with_suffix(suffix).exists() for suffix in (".md", ".ipynb")), page
+    assert "book/status" in pages
+    for script in SCRIPTS:
+        assert f"notebooks/{script.stem}" in pages
+
+
+@pytest.mark.notebook
+@each_notebook
+def test_bare_papermill_refuses_a_misspelt_parameter(script: Path, tmp_path: Path) -> None:
+    declared = list(declared_parameters(script.with_suffix(".ipynb")))
+    misspelt = declared[0] + "e"
+    command = [sys.executable, "-m", "papermill", script.with_suffix(".ipynb").name, str(tmp_path / "out.ipynb")]
+    result = subprocess.run(
+        [*command, "-p", misspelt, "1"], cwd=script.parent, capture_output=True, text=True, check=False
+    )
+    assert result.returncode != 0
+    assert f"this notebook has no parameter '{misspelt}'" in result.stderr
+    assert f"did you mean '{declared[0]}'" in result.stderr

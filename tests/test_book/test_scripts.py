@@ -1,0 +1,149 @@
+"""The scripts behind ``make book``, on a book of one small notebook."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from notebook_files import pair_differs, read_profile
+from stage_book import FRONT_PAGE_MARK, INTRODUCTION, configuration, front_page, write_tree
+
+from tests.test_book.small_book import REPOSITORY, SmallBook
+
+OUTPUT = Path("_build/executed/mini/notebooks/07_small.ipynb")
+
+
+def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, REPOSITORY / "scripts" / script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def execute() -> subprocess.CompletedProcess[str]:
+    arguments = ("notebooks/07_small.py", "--params", "notebooks/params/mini.yml", "--output", OUTPUT)
+    return run("execute_notebook.py", *arguments)
+
+
+@pytest.mark.notebook
+def test_a_notebook_takes_its_parameters_from_the_profile(small_book: SmallBook) -> None:
+    small_book.write("\n# %%\nprint(2 * n)\n", params="n: 21\nother: 1\n")
+    result = execute()
+    assert result.returncode == 0, result.stderr
+    executed = nbformat.read(OUTPUT, as_version=4)
+    assert executed.cells[-1].outputs[0].text == "42\n"
+    ran = executed.metadata["affscore"]
+    assert ran["profile"] == "mini"
+    assert ran["parameters"] == {"n": 21}
+    assert set(ran["versions"]) == {"python", "torch", "affscore"}
+    assert str(small_book.root) not in OUTPUT.read_text()
+
+
+@pytest.mark.notebook
+def test_make_learns_which_modules_a_notebook_used(small_book: SmallBook) -> None:
+    (small_book.root / "affscore").symlink_to(REPOSITORY / "affscore")
+    assert execute().returncode == 0
+    rule, *modules = OUTPUT.with_suffix(".d").read_text().splitlines()
+    assert rule.startswith(f"{OUTPUT}: affscore/__init__.py ")
+    assert "affscore/parameters.py" in rule
+    assert "affscore/errors.py:" in modules
+    assert "transport" not in rule
+
+
+@pytest.mark.notebook
+def test_a_failing_cell_is_named_in_one_message(small_book: SmallBook) -> None:
+    small_book.write("\n# %%\n1 / 0\n")
+    result = execute()
+    assert result.returncode == 1
+    failed = OUTPUT.with_suffix(".failed.ipynb")
+    assert result.stderr.splitlines() == [
+        "error: notebooks/07_small.ipynb, cell 4 (1 / 0): ZeroDivisionError: division by zero",
+        f"    the traceback is in {failed}",
+    ]
+    assert [path.name for path in OUTPUT.parent.iterdir()] == [failed.name]
+
+    small_book.write("")
+    later = small_book.script.stat().st_mtime + 10
+    os.utime(small_book.script, (later, later))
+    assert execute().returncode == 0
+    assert not failed.exists()
+
+
+def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook) -> None:
+    result = run("check_notebooks.py", small_book.params)
+    assert result.returncode == 0, result.stderr
+    assert "differ: running jupytext --sync" in result.stdout
+    assert not pair_differs(small_book.script)
+    assert run("check_notebooks.py", small_book.params).stdout == ""
+
+    small_book.write("\n# %%\nprint(n)\n")
+    later = small_book.script.stat().st_mtime + 10
+    os.utime(small_book.script, (later, later))
+    assert pair_differs(small_book.script)
+    run("check_notebooks.py", small_book.params)
+    assert not pair_differs(small_book.script)
+    assert "print(n)" in small_book.script.with_suffix(".ipynb").read_text()
+
+
+def test_a_tag_makes_a_difference(small_book: SmallBook) -> None:
+    small_book.write("\n# %%\nprint(n)\n")
+    run("check_notebooks.py", small_book.params)
+    small_book.write('\n# %% tags=["hide-input"]\nprint(n)\n')
+    assert pair_differs(small_book.script)
+
+
+def test_a_misspelt_name_in_a_profile_is_an_error(small_book: SmallBook) -> None:
+    small_book.write("", params="nn: 1\n")
+    result = run("check_notebooks.py", small_book.params)
+    assert result.returncode == 1
+    assert result.stderr == f"error: {small_book.params}: no notebook declares 'nn' (did you mean 'n'?)\n"
+
+
+def test_a_profile_that_is_no_list_of_names_is_an_error(small_book: SmallBook) -> None:
+    small_book.params.write_text("- n\n")
+    with pytest.raises(SystemExit, match="must hold lines `name: value`, got list"):
+        read_profile(small_book.params)
+
+
+def test_the_tree_is_written_where_it_differs(tmp_path: Path) -> None:
+    write_tree(tmp_path, {Path("a"): b"1", Path("b/c"): b"2", Path("_build/x"): b"sphinx"})
+    os.utime(tmp_path / "a", (1, 1))
+    write_tree(tmp_path, {Path("a"): b"1", Path("b/d"): b"3"})
+    assert (tmp_path / "a").stat().st_mtime == 1
+    assert (tmp_path / "b" / "d").read_bytes() == b"3"
+    assert not (tmp_path / "b" / "c").exists()
+    assert (tmp_path / "_build" / "x").exists()
+
+
+def test_the_buttons_follow_the_address_of_the_repository(tmp_path: Path) -> None:
+    text = (REPOSITORY / "_config.yml").read_text()
+    config = tmp_path / "_config.yml"
+    config.write_text(text.replace('url: ""', 'url: "https://example.org/a/b"'))
+    assert b"use_repository_button: true" in configuration(config)
+    assert b"colab" in configuration(config)
+    config.write_text(text.replace('url: "https://example.org/a/b"', 'url: ""'))
+    assert b"use_repository_button: true" not in configuration(config)
+
+
+def drawing(**metadata: Any) -> nbformat.NotebookNode:
+    output = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+    cell = nbformat.v4.new_code_cell("plot()", outputs=[output], metadata=metadata)
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+def test_the_front_page_shows_the_tagged_figure() -> None:
+    options = {"figure": {"caption": "Scores."}, "image": {"alt": "A line."}}
+    notebook = drawing(tags=["front-page"], mystnb=options)
+    files = front_page(f"before\n{FRONT_PAGE_MARK}\nafter", {Path("notebooks/04_x.ipynb"): notebook})
+    text = files.pop(INTRODUCTION).decode()
+    assert ":alt: A line." in text
+    assert "Scores. From {doc}`../notebooks/04_x`." in text
+    assert files == {Path("book/_static/front-page.svg"): b"<svg/>"}
+
+
+def test_without_a_tagged_figure_there_is_no_front_page() -> None:
+    with pytest.raises(SystemExit, match="no notebook has a cell tagged 'front-page'"):
+        front_page(FRONT_PAGE_MARK, {Path("notebooks/04_x.ipynb"): drawing(tags=[])})
