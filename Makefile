@@ -2,7 +2,7 @@
 #
 # Needed: Python 3.11 or 3.12 and make. The environment is made in .venv from requirements.lock.
 
-SHELL := /bin/bash
+SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -26,7 +26,7 @@ PROSE := _config.yml $(shell find book -type f)
 
 .PHONY: help
 help:  ## show this help
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nPROFILE=%s: the parameters of the notebooks, one file each in notebooks/params (have: %s)\n' \
 	  '$(PROFILE)' '$(notdir $(basename $(wildcard notebooks/params/*.yml)))'
 
@@ -76,10 +76,10 @@ FIND_PYTHON = for candidate in $(or $(PYTHON),python3.11 python3.12 python3); do
   exit 1
 
 $(VENV)/.installed: requirements.lock pyproject.toml
-	python=$$($(FIND_PYTHON)); echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	@python=$$($(FIND_PYTHON)); echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
 
 # The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).
 $(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/check_notebooks.py | $(VENV)/.installed
@@ -103,9 +103,12 @@ _build/profile: FORCE
 	@mkdir -p $(@D)
 	@[ "$$(cat $@ 2>/dev/null)" = '$(PROFILE)' ] || echo '$(PROFILE)' >$@
 
+# After a failure Sphinx forgets what it read: a second run would not look at the page with the warning again.
 $(SITE): $(NOTEBOOKS) $(PROSE) _build/profile requirements.lock scripts/stage_book.py | $(VENV)/.installed
-	$(BIN)/python scripts/stage_book.py --params $(PARAMS) --executed $(EXECUTED) --stage $(STAGE)
-	cd $(STAGE) && $(CURDIR)/$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml -n -W --keep-going --quiet >../site.log \
-	  || { cat ../site.log; rm -rf _build/.doctrees; exit 1; }  # else a second run would not read the page with the warning again
-	ln -sfn stage/_build/html _build/html
-	test -s $@ && touch $@
+	@echo 'building the site'
+	@$(BIN)/python scripts/stage_book.py --params $(PARAMS) --executed $(EXECUTED) --stage $(STAGE)
+	@cd $(STAGE) && $(CURDIR)/$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml \
+	    -n -W --keep-going --quiet >../site.log || { \
+	  cat ../site.log; rm -rf _build/.doctrees; exit 1; }
+	@ln -sfn stage/_build/html _build/html
+	@test -s $@ && touch $@

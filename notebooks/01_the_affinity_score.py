@@ -36,7 +36,7 @@
 # %% tags=["parameters"]
 n: int = 512  # samples in each cloud
 width: int = 300  # coordinates of the clouds in high dimension
-covariance: str = "ledoit-wolf"  # estimate where the text does not say another: ledoit-wolf or empirical
+covariance: str = "ledoit-wolf"  # or empirical
 seed: int = 0  # seed of the random generator
 
 # %% tags=["remove-cell"]
@@ -74,7 +74,7 @@ def sigmoid(x):
 #
 # The first idea is least squares: fit $y_i \approx A x_i + b$ and look at the residuals. But a regression predicts, and
 # prediction under uncertainty is cautious: where the fit is poor, it retreats to the mean of $Y$. The fitted points are
-# then a shrunken cloud that looks nothing like $Y$. The score asks another question, about the clouds and not about
+# then a shrunken cloud that looks little like $Y$. The score asks another question, about the clouds and not about
 # each point: **can an affine map turn the cloud $X$ into the cloud $Y$, and if not, how far off is the best one?**
 #
 # That needs two things. A distance between clouds, so that "how far off" is a number; and a rule that picks, among the
@@ -97,10 +97,18 @@ def sigmoid(x):
 # the library solves it exactly in a fraction of a second {cite}`crouse2016implementing`.
 
 # %%
-six_x = np.array([[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]])
-six_y = np.array([[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]])
+six_x = np.array(
+    [[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]],
+)
+six_y = np.array(
+    [[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]],
+)
 
-costs = [np.mean(np.sum((six_x - six_y[list(order)]) ** 2, axis=1)) for order in permutations(range(6))]
+costs = []
+for order in permutations(range(6)):
+    legs = six_x - six_y[list(order)]
+    costs.append(np.mean(np.sum(legs**2, axis=1)))
+
 pd.Series(
     {
         "the cheapest of all 720 plans": min(costs),
@@ -151,7 +159,7 @@ plt.show()
 # \end{aligned}
 # $$ (eq-1-bures)
 #
-# ```{prf:theorem} Theorem 3.3 of the paper
+# ```{prf:theorem} 3.3 of the paper
 # :label: thm-1-affine
 # :nonumber:
 # If $Y = P X + b$ with a positive definite matrix $P$, then $T(x) = P x + b$, and $W_2(X, Y) = W_2(N_X, N_Y)$, whatever
@@ -170,8 +178,10 @@ shift = np.array([1.0, -2.0, 0.5])
 image = skewed @ positive + shift
 
 fit = transport.affine_map(skewed, image, covariance="empirical")
-print("largest error of the matrix:", f"{np.abs(fit.matrix.numpy() - positive).max():.1e}")
-print("largest error of the shift: ", f"{np.abs(fit.offset.numpy() - shift).max():.1e}")
+matrix_error = np.abs(fit.matrix.numpy() - positive).max()
+shift_error = np.abs(fit.offset.numpy() - shift).max()
+print(f"largest error of the matrix {matrix_error:.1e}")
+print(f"largest error of the shift  {shift_error:.1e}")
 
 # %% [markdown]
 # ## Two bounds
@@ -179,7 +189,7 @@ print("largest error of the shift: ", f"{np.abs(fit.offset.numpy() - shift).max(
 # What if the activation is *not* affine? Then the normal approximations know only a part of the story, and the true
 # distance is larger.
 #
-# ```{prf:theorem} Gelbrich bound, Theorem 3.4 of the paper
+# ```{prf:theorem} 3.4 of the paper, Gelbrich bound
 # :label: thm-1-gelbrich
 # :nonumber:
 # $W_2(N_X, N_Y) \le W_2(X, Y)$ for all $X$ and $Y$ with finite variance {cite}`gelbrich1990formula`.
@@ -194,7 +204,7 @@ print("largest error of the shift: ", f"{np.abs(fit.offset.numpy() - shift).max(
 #
 # because the mixed terms $x_i^\top y_j$ cancel in the mean. The best plan cannot be worse.
 #
-# ```{prf:theorem} Proposition 3.5 of the paper
+# ```{prf:proposition} 3.5 of the paper
 # :label: thm-1-bounds
 # :nonumber:
 # For centred $X$ and $Y$, and $T$ as in {eq}`eq-1-map`,
@@ -230,10 +240,12 @@ def bounds(x, y):
     """Both sides of Theorem 3.4 and of Proposition 3.5, and the score."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
     fit = transport.affine_map(x, y, "empirical")
-    spread_x, spread_y = (transport.covariance(cloud, "empirical") for cloud in (x, y))
+    spread_x = transport.covariance(x, "empirical")
+    spread_y = transport.covariance(y, "empirical")
     mixed = float((fit.matrix @ spread_x).trace())  # tr (Sx Sy)^(1/2) = tr A Sx
     total = float(spread_x.trace() + spread_y.trace())
-    normal, exact = max(total - 2 * mixed, 0) ** 0.5, transport.wasserstein(x, y)
+    normal = max(total - 2 * mixed, 0) ** 0.5
+    exact = transport.wasserstein(x, y)
     return {
         "W2(NX, NY)": normal,
         "W2(X, Y)": exact,
@@ -245,11 +257,12 @@ def bounds(x, y):
     }
 
 
-table = pd.DataFrame({name: bounds(centred, y) for name, y in transformations.items()}).T
+rows = {name: bounds(centred, y) for name, y in transformations.items()}
+table = pd.DataFrame(rows).T
 assert (table["gap"] >= -1e-6).all()
 assert (table["gap"] <= table["bound 1"]).all()
 assert (table["W2(TX, Y)"] <= table["bound 2"]).all()
-table.round(3).abs()
+table.round(3) + 0.0
 
 # %% [markdown]
 # No bound is violated, and none is nearly reached. In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine
@@ -273,20 +286,23 @@ table.round(3).abs()
 
 # %%
 score = affinity_score(centred, relu(centred), covariance=covariance)
-print(f"score {score.value:.3f}, W2(TX, Y) = {score.w2:.3f}, covariance {score.covariance}")
-print("shrinkage of the covariances of X and Y: {:.3f} and {:.3f}".format(*score.intensity))
+print(f"score {float(score):.3f} with the covariance {score.covariance}")
+print(f"W2(TX, Y) = {score.w2:.3f}")
+print(f"the given pairs are the optimal ones: {score.pairing_optimal}")
 
 # %% [markdown]
-# {numref}`fig-1-scheme` shows the whole procedure on a network that can be drawn: four random layers of width two, each
-# followed by a ReLU, and a normal cloud as the input. Each activation has its score, and the list of scores is the
-# *signature* of the network (the subject of {doc}`04_signature_of_a_network`).
+# {numref}`fig-1-scheme` shows the whole procedure on a network that can be drawn: four layers of width two, each a random
+# turn, a standardisation and a shift that grows from layer to layer, and each followed by a ReLU. Each activation has its
+# score, and the list of scores is the *signature* of the network (the subject of {doc}`04_signature_of_a_network`).
 
 # %%
 activations = []
 signal = rng.standard_normal((100, 2))
 for layer in range(4):
-    signal = signal @ rng.standard_normal((2, 2))
-    signal = (signal - signal.mean(axis=0)) / signal.std(axis=0) + 0.3 * layer
+    angle = rng.uniform(0, 2 * np.pi)
+    cosine, sine = np.cos(angle), np.sin(angle)
+    signal = signal @ [[cosine, -sine], [sine, cosine]]
+    signal = (signal - signal.mean(axis=0)) / signal.std(axis=0) + 0.4 * layer
     activations.append((signal, relu(signal)))
     signal = relu(signal)
 
@@ -295,8 +311,9 @@ affscore.figures.scheme(activations, covariance_name=covariance)
 plt.show()
 
 # %% [markdown]
-# Look at the third panel below. The affine image is a full disc, and the output has a corner with a crowd of points on
-# its two edges. Most of the cost is spent on pushing the points of the disc that stick out back to the edges.
+# In the upper row the shift pushes more and more points to where ReLU is the identity; grey and red part less, and the score
+# rises. In the third panel below, the affine image is a full disc, while the output has a corner with a crowd of points
+# on its two edges. Most of the cost is spent on bringing the points that stick out of the corner back to its edges.
 #
 # ## Figure 2: what a score looks like
 #
@@ -325,7 +342,8 @@ plt.show()
 # within the range:
 
 # %%
-level = (np.arange(n) + 0.5) / n  # quantiles of n evenly spaced levels: the distribution without its noise
+# evenly spaced quantiles: a distribution without the noise of a sample
+level = (np.arange(n) + 0.5) / n
 shapes = {
     "even": (1, 1),
     "heaped in the middle": (4, 4),
@@ -333,21 +351,23 @@ shapes = {
     "mostly negative": (1, 4),
     "mostly positive": (4, 1),
 }
-samples = {name: (2 * beta.ppf(level, *shape) - 1)[:, None] for name, shape in shapes.items()}
-pd.DataFrame(
-    {
-        "least": {name: x.min() for name, x in samples.items()},
-        "largest": {name: x.max() for name, x in samples.items()},
-        "score of ReLU": {name: affinity_score(x, relu(x)).value for name, x in samples.items()},
+rows = {}
+for name, shape in shapes.items():
+    x = 2 * beta.ppf(level, *shape)[:, None] - 1
+    rows[name] = {
+        "least": x.min(),
+        "largest": x.max(),
+        "score of ReLU": affinity_score(x, relu(x)).value,
     }
-).round(2)
+pd.DataFrame(rows).T.round(2)
 
 # %% [markdown]
 # ### B. Different functions on the same input
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-functions", "caption": "Three activations on the same input, evenly spread over $[-5, 5]$ (figure 2 B of the paper). Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Three panels. ReLU has a score of 0.68, Tanh 0.75 and Sigmoid 0.84. The outputs of Tanh and Sigmoid heap up at both ends, those of ReLU at zero."}}
 even = np.linspace(-5, 5, n)
-affscore.figures.activation_panels([("ReLU", relu, even), ("Tanh", np.tanh, even), ("Sigmoid", sigmoid, even)])
+functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid}
+affscore.figures.activation_panels([(name, function, even) for name, function in functions.items()])
 plt.show()
 
 # %% [markdown]
@@ -359,27 +379,30 @@ plt.show()
 # %%
 unit = np.linspace(-1, 1, n)[:, None]
 scales = [0.5, 1, 2, 5, 10, 20, 50]
-pd.DataFrame(
-    {
-        name: [affinity_score(half * unit, function(half * unit)).value for half in scales]
-        for name, function in {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid}.items()
-    },
-    index=pd.Index([f"[-{half}, {half}]" for half in scales], name="input"),
-).round(2)
+rows = {}
+for half in scales:
+    x = half * unit
+    rows[f"[-{half}, {half}]"] = {
+        "ReLU": affinity_score(x, relu(x)).value,
+        "Tanh": affinity_score(x, np.tanh(x)).value,
+        "Sigmoid": affinity_score(x, sigmoid(x)).value,
+    }
+pd.DataFrame(rows).T.rename_axis("input").round(2)
 
 # %% [markdown]
 # The order of the three is not a property of the functions. On inputs as wide as $[-50, 50]$ it is reversed.
 #
 # ### C. Powers
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$ (figure 2 C of the paper): the score falls with the degree. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.84, 0.71, 0.64 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$ (figure 2 C of the paper): the score falls with the degree. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
 line = np.linspace(-1, 1, n)
-affscore.figures.activation_panels([("$x$" if k == 1 else f"$x^{k}$", lambda x, k=k: x**k, line) for k in range(1, 7)])
+powers = [(f"$x^{k}$", lambda x, k=k: x**k, line) for k in range(2, 7)]
+affscore.figures.activation_panels([("$x$", lambda x: x, line), *powers])
 plt.show()
 
 # %% [markdown]
 # The score falls with the degree, steadily, and that should make us pause: $x^2$ folds the line in two, $x^3$ does not.
-# A least-squares line through $x^2$ on $[-1, 1]$ is flat and explains nothing. The score says 0.84, and more than 0.71 for
+# A least-squares line through $x^2$ on $[-1, 1]$ is flat and explains nothing. The score says 0.82, more than the 0.71 of
 # $x^3$. Look at the histograms: the squares are spread over $[0, 1]$ somewhat unevenly, and a shifted and shrunken even
 # distribution is not far from that. On a line, the transport is free to forget which $x$ a square came from. It will not
 # always be.
@@ -393,12 +416,12 @@ plt.show()
 # $$ (eq-1-closed)
 #
 # * **On a line**, if $\sigma$ is increasing. Then $x \mapsto \sigma(x)$ and $T$ are both increasing, so the optimal plan
-#   sends $T(x_i)$ to $\sigma(x_i)$. In units of the standard deviation of $y$ the mean squared distance of two
-#   variables with equal mean and variance is $2\,(1 - \operatorname{corr})$; divide by 2 and take the root.
+#   sends $T(x_i)$ to $\sigma(x_i)$. For two variables with the same mean and variance, the mean squared distance in units of
+#   the variance is $2\,(1 - \operatorname{corr})$; divide by 2 and take the root.
 # * **In high dimension**, with independent coordinates that all have the same distribution, for *any* $\sigma$ that acts on
 #   each coordinate with $\operatorname{corr} \ge 0$. There the points of a cloud are all nearly equally far from each
-#   other, and $\sigma(x_i)$ is closer to $T(x_i)$ than to any other $T(x_j)$. The plan has no choice but to pair them, and
-#   the same calculation applies to each coordinate. This is a limit, $d \to \infty$ with $n$ fixed.
+#   other, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. Pairing them is the best that the plan
+#   can do, and the same calculation applies to each coordinate. This is a limit, $d \to \infty$ with $n$ fixed.
 #
 # For ReLU of a standard normal input $\operatorname{corr} = \sqrt{\pi / (2 (\pi - 1))} \approx 0.856$, hence
 # $\rho = 0.621$: a number to remember, since pre-activations of a wide random network look like that. Predicted and
@@ -417,14 +440,16 @@ normal_cloud = rng.standard_normal((n, width))
 
 rows = {}
 for name, function in functions.items():
-    correlation = np.corrcoef(normal_line[:, 0], function(normal_line[:, 0]))[0, 1]
+    x, y = normal_line, function(normal_line)
+    correlation = np.corrcoef(x[:, 0], y[:, 0])[0, 1]
+    wide = affinity_score(normal_cloud, function(normal_cloud), covariance)
     rows[name] = {
         "corr": correlation,
         "predicted": 1 - np.sqrt(1 - correlation),
-        "measured, d = 1": affinity_score(normal_line, function(normal_line)).value,
-        f"measured, d = {width}": affinity_score(normal_cloud, function(normal_cloud), covariance=covariance).value,
+        "measured, d = 1": affinity_score(x, y).value,
+        f"measured, d = {width}": wide.value,
     }
-pd.DataFrame(rows).T.round(3).abs()
+pd.DataFrame(rows).T.round(3) + 0.0
 
 # %% [markdown]
 # Tanh, Sigmoid and ReLU increase, and the prediction holds in both columns. SiLU dips below zero, just a little, and on a
@@ -440,10 +465,12 @@ pd.DataFrame(rows).T.round(3).abs()
 # permutes with them:
 
 # %%
-straight = affinity_score(normal_cloud, relu(normal_cloud), covariance=covariance)
-shuffled = affinity_score(rng.permutation(normal_cloud), rng.permutation(relu(normal_cloud)), covariance=covariance)
-print(f"paired   {straight.value:.6f}   the pairing is optimal: {straight.pairing_optimal}")
-print(f"shuffled {shuffled.value:.6f}   the pairing is optimal: {shuffled.pairing_optimal}")
+x, y = normal_cloud, relu(normal_cloud)
+straight = affinity_score(x, y, covariance)
+x, y = rng.permutation(x), rng.permutation(y)
+shuffled = affinity_score(x, y, covariance)
+print(f"paired   {straight.value:.6f}, pairing optimal: {straight.pairing_optimal}")
+print(f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optimal}")
 
 # %% [markdown]
 # So a high score does not say that the *map* is affine. It says that its effect on the distribution could have been had by
@@ -454,35 +481,43 @@ print(f"shuffled {shuffled.value:.6f}   the pairing is optimal: {shuffled.pairin
 #
 # This was about distributions. The two clouds that we hold are samples, and in high dimension a sample of 512 points is a
 # thin dust: the point $-x_i$ is far from every $x_j$, although both come from the same distribution. We follow four
-# transformations of a normal cloud over the dimension, with the score of the distributions at the left, and the limit
-# for many coordinates and a fixed $n$ at the right.
+# transformations of a normal cloud over the dimension. The first column has the score of the distributions themselves:
+# with independent coordinates it is that of a single coordinate, whatever $d$ is. The last column has the limit of the
+# samples for many coordinates and a fixed $n$.
 
 # %%
-dimensions = [d for d in (1, 3, 10, 30, 100) if d < width] + [width]
-ways = {
-    "ReLU(x)": (None, relu),
-    "x²": (None, np.square),
-    "-x": (1.0, np.negative),
-    "fresh sample": (1.0, lambda x: rng.standard_normal(x.shape)),
+dimensions = [d for d in (1, 3, 10, 100) if d < width] + [width]
+on_a_line = {
+    "ReLU(x)": affinity_score(normal_line, relu(normal_line)).value,
+    "x²": affinity_score(normal_line, normal_line**2).value,
+    "-x": 1.0,
+    "fresh sample": 1.0,
 }
-limits = {"ReLU(x)": 0.621, "x²": 0.0, "-x": 0.0, "fresh sample": 0.0}
+ways = {
+    "ReLU(x)": relu,
+    "x²": np.square,
+    "-x": np.negative,
+    "fresh sample": lambda x: rng.standard_normal(x.shape),
+}
 rows = {}
-for name, (of_distributions, function) in ways.items():
-    rows[name] = {"distributions": of_distributions}
+for name, function in ways.items():
+    rows[name] = {"distributions": on_a_line[name]}
     for d in dimensions:
         x = rng.standard_normal((n, d))
-        rows[name][f"d = {d}"] = affinity_score(x, function(x), covariance=covariance).value
-    rows[name]["limit"] = limits[name]
-pd.DataFrame(rows).T.astype(float).round(2)
+        rows[name][f"d = {d}"] = affinity_score(x, function(x), covariance).value
+    rows[name]["limit"] = 0.621 if name == "ReLU(x)" else 0.0
+pd.DataFrame(rows).T.round(2)
 
 # %% [markdown]
-# On a line the score of the samples is close to that of the distributions. In 300 dimensions only ReLU keeps its score;
-# for the other three the transport no longer finds a cheap plan, and the score falls towards 0. Two lessons for reading the
-# scores of real layers:
+# On a line the samples are close to their distributions. In 300 dimensions only ReLU keeps its score; for the other three
+# the transport no longer finds a cheap plan, and the score falls towards 0. Two lessons for reading the scores of real
+# layers:
 #
-# * For wide layers the score is, in practice, about the pairs after all. The plan recovers them by itself, even when the
-#   rows are shuffled.
-# * A low score in high dimension may also be the dimension speaking. Compare scores at the same $n$, and report it.
+# * In a wide layer the score is nearly about the pairs after all. The plan recovers them by itself, even when the rows are
+#   shuffled. How nearly depends on the layer, for its coordinates are correlated and so it has fewer dimensions than
+#   coordinates: one layer of a pretrained MobileNetV2, 96 channels wide, has 0.43 by the given pairs and 0.65 by the
+#   optimal ones.
+# * A low score may also be the dimension speaking. Compare scores at the same $n$, and report it.
 #
 # ### A score of zero
 #
@@ -500,50 +535,59 @@ pd.DataFrame(rows).T.astype(float).round(2)
 # that $T X$ can reach and any two $v, v'$ that $Y$ can reach. The independent plan sends $u$ to $v$ and $u'$ to $v'$, but also
 # $u$ to $v'$ and $u'$ to $v$. If it is optimal, neither exchange may help, and so
 # $\langle u - u', v - v' \rangle = 0$. Hence $T X$ and $Y$ vary in perpendicular directions. But they have the same
-# covariance, so that neither varies at all.
+# covariance, so that neither varies at all. (Where $\Sigma_X$ is singular, $T X$ may have less variance than $Y$. Then the
+# independent plan costs less than $2 \operatorname{tr} \Sigma_Y$ already.)
 #
 # Zero is a limit, then, and two roads lead there. One is the dimension, in the table above; there the paper's sentence
 # is right, for samples and in the limit. The other one is open on a line: a $Y$ that is constant but for rare events. For
 # example, let $\sigma$ tell whether $x$ is among the largest:
 
 # %%
-shares = [0.5, 0.1, 0.01, 1 / n]
-pd.DataFrame(
-    {"score": [affinity_score(normal_line, 1.0 * (level > 1 - p)[:, None]).value for p in shares]},
-    index=pd.Index([f"{p:.3f}" for p in shares], name="share of ones"),
-).round(3)
+rows = {}
+for share in (0.5, 0.1, 0.01, 1 / n):
+    rare = np.where(level > 1 - share, 1.0, 0.0)[:, None]
+    rows[f"{share:.3f}"] = {"score": affinity_score(normal_line, rare).value}
+pd.DataFrame(rows).T.rename_axis("share of ones").round(3)
 
 # %% [markdown]
 # ### What shrinkage changes
 #
-# The default covariance is not the one of the cloud, and the theorems do not cover it. The clouds $X$ and $Y$ are shrunk by
-# different amounts. If the coordinates of $X$ are alike and $Y = X D$ stretches them differently, then the map $T$, made
-# from the shrunk covariances, is no longer $D$:
+# The default covariance is not the one of the cloud, and the theorems do not cover it: $X$ and $Y$ are shrunk by different
+# amounts. Let the coordinates of $X$ be alike, and let $Y = X D$ stretch each of them by a random factor. That is a positive
+# linear map, and its score should be 1. But shrinkage, unable to tell a small difference of two variances from noise, levels
+# them, and $T$ is no longer $D$:
 
 # %%
 rows = {}
 for spread in (0.0, 0.1, 0.3, 1.0):
     stretched = normal_cloud * np.exp(spread * rng.standard_normal(width))
+    shrunk = affinity_score(normal_cloud, stretched, "ledoit-wolf")
     rows[f"{spread:.1f}"] = {
-        name: affinity_score(normal_cloud, stretched, name).value for name in ("empirical", "ledoit-wolf")
+        "empirical": affinity_score(normal_cloud, stretched, "empirical").value,
+        "ledoit-wolf": shrunk.value,
+        "shrinkage of X": shrunk.intensity[0],
+        "shrinkage of Y": shrunk.intensity[1],
     }
-linear = pd.DataFrame(rows).T.rename_axis("spread of log D")
-linear.round(3)
+pd.DataFrame(rows).T.rename_axis("spread of log D").round(3)
 
 # %% [markdown]
-# With few samples for the dimension, even a linear $D$ can lose a few hundredths, and more where $D$ is very uneven. In the other
-# direction, heavy tails can break the bound of Proposition 3.5. Below, a few coordinates are large, most are tiny, and
-# each row has its own random size, now and then a huge one. The covariance of $X$ is then shrunk nearly to a multiple of the
-# identity and that of $Y$ is not:
+# So with the default, a score of 0.9 may be that of a linear map. Where the coordinates of $X$ differ in variance to begin
+# with, as those of a real layer do, they are shrunk less and less is lost: between 0.01 and 0.1 in our trials at this width.
+#
+# In the other direction, heavy tails can break the bound of Proposition 3.5. Below, a few coordinates are large, most are
+# tiny, and each row has its own random size, now and then a huge one. The covariance of $X$ is then shrunk nearly to a
+# multiple of the identity, and that of $Y$ is not:
 
 # %%
-sizes = np.abs(rng.standard_t(1, size=(512, 1)))
+own_rng = np.random.default_rng(seed)
+sizes = np.abs(own_rng.standard_t(1, size=(512, 1)))
 scale = np.where(np.arange(2048) < 200, 1.0, 1e-3)
-heavy = rng.standard_normal((512, 2048)) * scale * sizes
+heavy = own_rng.standard_normal((512, 2048)) * scale * sizes
 clipped = np.clip(heavy, 0, 6)  # ReLU6
 broken = affinity_score(heavy, clipped, "ledoit-wolf")
-print(f"ledoit-wolf: raw {broken.raw:.2f}, score {broken.value:.2f}, bound exceeded: {broken.bound_exceeded}")
-print(f"empirical:   raw {affinity_score(heavy, clipped, 'empirical').raw:.2f}")
+print(f"raw {broken.raw:.2f}, score {broken.value:.2f}")
+print(f"bound exceeded: {broken.bound_exceeded}")
+print("shrinkage of X and Y: {:.2f} and {:.2f}".format(*broken.intensity))
 
 # %% [markdown]
 # The library then gives the score 0, keeps the raw value beside it and sets `bound_exceeded`, so that no such case passes
@@ -569,10 +613,11 @@ print(f"empirical:   raw {affinity_score(heavy, clipped, 'empirical').raw:.2f}")
 # The second line is quickly checked, with a skewed negative input:
 
 # %%
-negative = -1 - rng.exponential(size=(n, 1))
-print(f"|x| on a skewed negative input:         {affinity_score(negative, np.abs(negative)).value:.2f}")
-symmetric = np.linspace(-3, -1, n)[:, None]
-print(f"|x| on an evenly spread negative input: {affinity_score(symmetric, np.abs(symmetric)).value:.2f}")
+skewed_input = -1 - rng.exponential(size=(n, 1))
+even_input = np.linspace(-3, -1, n)[:, None]
+for name, x in {"skewed": skewed_input, "evenly spread": even_input}.items():
+    score = affinity_score(x, np.abs(x))
+    print(f"|x| on a negative input, {name}: {score.value:.2f}")
 
 # %% [markdown]
 # ## Takeaways
@@ -653,8 +698,10 @@ answer = None  # your answer here: a number
 a = 0.1
 variance = (1 + a**2) / 2 - (1 - a) ** 2 / (2 * np.pi)
 predicted = 1 - np.sqrt(1 - (1 + a) / 2 / np.sqrt(variance))
-measured = affinity_score(normal_cloud, np.where(normal_cloud > 0, normal_cloud, a * normal_cloud))
-print(f"predicted {predicted:.3f}, measured at d = {width}: {measured.value:.3f}")
+x = normal_cloud
+measured = affinity_score(x, np.maximum(x, a * x))
+print(f"predicted {predicted:.3f}")
+print(f"measured  {measured.value:.3f} at d = {width}")
 
 verdict = affscore.exercises.check("1.2", predicted)
 assert verdict

@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import time
-from ast import literal_eval
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -69,7 +68,7 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
         executed.metadata[LIBRARY] = {
             "profile": params.stem,
             "parameters": parameters,
-            "device": device(parameters.get("device", literal_eval(declared.get("device", "'cpu'")))),
+            "device": device(parameters.get("device", declared.get("device", "cpu"))),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
             "versions": {

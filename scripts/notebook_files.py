@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from difflib import get_close_matches
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
-import papermill
 import yaml
 
 # The metadata of a cell that changes a page. Editors write more, of no consequence.
@@ -54,9 +54,18 @@ def synchronize(script: Path) -> None:
         raise error(f"{script} and its .ipynb still differ after jupytext --sync (see notebooks/README.md)")
 
 
-def declared_parameters(notebook: Path) -> dict[str, str]:
-    """The names in the ``parameters`` cell, each with its default as it is written there."""
-    return {name: found["default"] for name, found in papermill.inspect_notebook(str(notebook)).items()}
+def declared_parameters(notebook: Path) -> dict[str, Any]:
+    """The names that the ``parameters`` cell declares, and their defaults.
+
+    Papermill's own inspection is not used: it passes over types such as ``int | None``.
+    """
+    declared = {}
+    for cell in jupytext.read(notebook).cells:
+        if "parameters" in cell.metadata.get("tags", []):
+            for line in ast.parse(cell.source).body:
+                if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and line.value:
+                    declared[line.target.id] = ast.literal_eval(line.value)
+    return declared
 
 
 def read_profile(path: Path) -> dict[str, Any]:

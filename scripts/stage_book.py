@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import base64
 import platform
-from ast import literal_eval
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -45,6 +44,7 @@ def main() -> None:
         show_parameters_once(name, notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
+    (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
 
 
 def configuration(path: Path) -> bytes:
@@ -60,7 +60,7 @@ def configuration(path: Path) -> bytes:
 
 def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
     """Hide papermill's cell of parameters when it repeats the defaults; otherwise say what it is."""
-    defaults = {key: literal_eval(default) for key, default in declared_parameters(name).items()}
+    defaults = declared_parameters(name)
     ran = notebook.metadata["affscore"]
     changed = {key: value for key, value in ran["parameters"].items() if value != defaults[key]}
     for cell in notebook.cells:
@@ -79,11 +79,11 @@ def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Pa
                 image = Path("book/_static") / f"front-page{IMAGES[kind]}"
                 options = cell.metadata["mystnb"]
                 figure = [
-                    f"```{{figure}} _static/{image.name}",
+                    f"```{{image}} _static/{image.name}",
                     f":alt: {options['image']['alt']}",
-                    "",
-                    f"{options['figure']['caption']} From {{doc}}`../{name.with_suffix('')}`.",
                     "```",
+                    "",
+                    f"*{options['figure']['caption']}* From {{doc}}`../{name.with_suffix('')}`.",
                 ]
                 text = introduction.replace(FRONT_PAGE_MARK, "\n".join(figure))
                 return {INTRODUCTION: text.encode(), image: data}

@@ -1,9 +1,22 @@
 """Floor 5: how a result looks. One function draws one figure and returns it."""
 
+from affscore.figures.activation_domain import activation_domain, domain_limit
 from affscore.figures.activation_panels import activation_panels
 from affscore.figures.coupling import coupling
+from affscore.figures.estimation import bias_against_points, drift, reductions
 from affscore.figures.scheme import scheme
 from affscore.figures.signature import raw_signature
 from affscore.figures.style import house_style
 
-__all__ = ["activation_panels", "coupling", "house_style", "raw_signature", "scheme"]
+__all__ = [
+    "activation_domain",
+    "activation_panels",
+    "bias_against_points",
+    "coupling",
+    "domain_limit",
+    "drift",
+    "house_style",
+    "raw_signature",
+    "reductions",
+    "scheme",
+]

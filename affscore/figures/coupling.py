@@ -55,10 +55,10 @@ def coupling(x: Samples, y: Samples) -> Figure:
             axes.add_collection(LineCollection(list(lines), colors="black", linewidths=1.0))
             axes.scatter(*source.T, s=110, marker="o", color=INPUT, label="$x_i$", zorder=3)
             axes.scatter(*target.T, s=130, marker="^", color=OUTPUT, label="$y_i$", zorder=3)
-            for cloud, drop in ((source, 0.0), (target, -1.0)):
+            for cloud, drop, colour in ((source, 0.0, "black"), (target, -1.0, "white")):
                 for number, point in enumerate(cloud, start=1):
                     axes.annotate(
-                        str(number), point, (0, drop), textcoords="offset points", color="white", fontsize=7,
+                        str(number), point, (0, drop), textcoords="offset points", color=colour, fontsize=7,
                         fontweight="bold", ha="center", va="center", zorder=4,
                     )  # fmt: skip
             axes.set(title=title, xlabel="first coordinate", aspect="equal")

@@ -68,7 +68,7 @@ def scheme(
     >>> x = np.random.default_rng(0).standard_normal((30, 2))
     >>> figure = scheme([(x, np.maximum(x, 0)), (x, np.tanh(x))], shown=1, names=["ReLU", "Tanh"])
     >>> [axes.get_title() for axes in figure.axes if axes.get_title().startswith("3")]
-    ['3. Cost of the coupling']
+    ['3. Optimal coupling']
     >>> plt.close(figure)
     """
     clouds = [_clouds(x, y) for x, y in activations]
@@ -83,8 +83,8 @@ def scheme(
     scores = [affinity_score(x, y, covariance_name) for x, y in clouds]
 
     with house_style():
-        figure = plt.figure(figsize=(PAGE_WIDTH, 4.9), layout=ConstrainedLayoutEngine(h_pad=0.07, wspace=0.08))
-        halves: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.15], hspace=0.04)
+        figure = plt.figure(figsize=(PAGE_WIDTH, 5.2), layout=ConstrainedLayoutEngine(h_pad=0.07, wspace=0.08))
+        halves: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.4], hspace=0.04)
         above, below = halves
         _draw_network(above, clouds, names, scores, shown)
         _draw_steps(below, *clouds[shown], names[shown], scores[shown])
@@ -150,7 +150,7 @@ def _draw_steps(figure: SubFigure, x: Cloud, y: Cloud, name: str, score: Affinit
     )
     _scatter(third, image, FIT, "s")
     _scatter(third, y, OUTPUT, "^")
-    third.set_title("3. Cost of the coupling")
+    third.set_title("3. Optimal coupling")
     third.set_xlabel(f"$W_2(TX, Y)$ = {score.w2:.2f}")
     _scatter(fourth, y, OUTPUT, "^")
     values, vectors = np.linalg.eigh(spread)
@@ -158,7 +158,7 @@ def _draw_steps(figure: SubFigure, x: Cloud, y: Cloud, name: str, score: Affinit
         tip = y.mean(axis=0) + np.sqrt(max(value, 0.0)) * direction
         fourth.annotate("", tip, y.mean(axis=0), arrowprops=_ARROW)
     fourth.set_title("4. Size of the output")
-    fourth.set_xlabel(rf"$\sqrt{{2\,\mathrm{{tr}}\,S_Y}}$ = {size:.2f}")
+    fourth.set_xlabel(rf"$\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$ = {size:.2f}")
     corners = np.concatenate([x, y, image])
     middle, half = np.ptp(corners, axis=0) / 2 + corners.min(axis=0), 0.55 * np.ptp(corners, axis=0).max()
     first.set(xlim=middle[0] + half * np.array([-1, 1]), ylim=middle[1] + half * np.array([-1, 1]))
@@ -166,7 +166,7 @@ def _draw_steps(figure: SubFigure, x: Cloud, y: Cloud, name: str, score: Affinit
         axes.set_aspect("equal")
         axes.tick_params(length=2)
     figure.suptitle(
-        rf"{name}:  $\rho$ = 1 $-$ $W_2(TX, Y)$ / $\sqrt{{2\,\mathrm{{tr}}\,S_Y}}$"
+        rf"{name}:  $\rho$ = 1 $-$ $W_2(TX, Y)$ / $\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$"
         rf" = 1 $-$ {score.w2:.2f} / {size:.2f} = {score.value:.2f}",
         fontsize=10.5,
     )

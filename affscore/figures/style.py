@@ -22,9 +22,9 @@ PALETTE = {
     "orange": "#E69F00",
     "sky": "#56B4E9",
     "black": "#000000",
-    "grey": "#7F7F7F",
+    "grey": "#A6A6A6",
 }
-"""The colours of Okabe and Ito, which colour-blind readers tell apart, without their yellow, and a grey."""
+"""The colours of Okabe and Ito, which colour-blind readers tell apart, without their yellow, and a light grey."""
 
 INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
 """The input of an activation, its output, and the affine image of the input: one colour each, everywhere."""

@@ -67,6 +67,7 @@ class Collector:
         self.seed = seed
         self.images = 0
         self.pairs: list[Pair] = []
+        self._known: list[tuple[str, int]] = []
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
         self._positions: Callable[[int], Tensor] | None = None
 
@@ -75,8 +76,19 @@ class Collector:
         self.images = images
 
     def take(self) -> list[Pair]:
-        """The pairs of the batch that is complete; the collector starts a new batch."""
+        """The pairs of the batch that is complete; the collector starts a new batch.
+
+        Raises:
+            AffscoreError: Not every image has been through the same activations.
+        """
         pairs, self.pairs = self.pairs, []
+        seen = [(pair.call.layer, pair.call.call) for pair in pairs]
+        if len({sum(map(len, pair.xs)) for pair in pairs}) > 1 or (self._known and seen != self._known):
+            raise AffscoreError(
+                "the number of activations differs from image to image: "
+                "the network must run the same activations for every image"
+            )
+        self._known = seen
         return pairs
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Subset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from affscore.errors import AffscoreError
 from affscore.zoo.datasets import ImageSet, load_data
@@ -64,11 +64,13 @@ def image_stream(
         total = len(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
         return ImageStream(_name(data.dataset), _limited(_first_tensors(data), images), _smaller(total, images))
     if isinstance(data, (Tensor, np.ndarray)):
-        tensor = torch.as_tensor(data).detach()
+        tensor = _as_tensor(data).detach()
         _check_images(tensor)
         total = _enough(len(tensor), images)
         return ImageStream(type(data).__name__.lower(), tensor[:total].split(batch_size), total)
     if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
+        if isinstance(data, IterableDataset):
+            return image_stream(DataLoader(data, batch_size=batch_size), preprocessing, images, n, batch_size, seed)
         total = _enough(len(cast(Sized, data)), images)
         loader = DataLoader(Subset(data, range(total)), batch_size=batch_size)
         return ImageStream(_name(data), _first_tensors(loader), total)
@@ -79,13 +81,28 @@ def image_stream(
 
 
 def _first_tensors(loader: Iterable[Any]) -> Iterator[Tensor]:
-    for item in loader:
+    chunks = iter(loader)
+    while True:
+        try:
+            item = next(chunks)
+        except StopIteration:
+            return
+        except (TypeError, RuntimeError) as error:  # PyTorch's, of items that are no tensors or of several sizes
+            raise AffscoreError(f"the data cannot be put into batches: {str(error).splitlines()[0]}") from error
         values = list(item.values()) if isinstance(item, Mapping) else item
         images = next((v for v in values if isinstance(v, Tensor)), None) if isinstance(values, (list, tuple)) else item
         if not isinstance(images, Tensor):
             raise AffscoreError(f"the data must give tensors of images, got {type(item).__name__}")
         _check_images(images)
         yield images
+
+
+def _as_tensor(data: Tensor | np.ndarray) -> Tensor:
+    if isinstance(data, np.ndarray):
+        if data.dtype.kind not in "biuf":
+            raise AffscoreError(f"images must be floating point numbers, got an array of type {data.dtype}")
+        data = torch.from_numpy(np.array(data))  # PyTorch takes no negative strides, and warns of read-only memory
+    return data
 
 
 def _limited(chunks: Iterable[Tensor], images: int | None) -> Iterator[Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -87,6 +88,11 @@ class Recorder(TorchFunctionMode):
         for tensor in tensors_in(inputs):
             self._flow.mark(tensor, Origin(0))
 
+    def lost(self, output: Any) -> bool:
+        """Whether the way from the inputs to this output led through something that the recorder cannot see."""
+        tensors = list(tensors_in(output))
+        return bool(tensors) and all(self._flow.origin(tensor) is None for tensor in tensors)
+
     def __torch_function__(
         self,
         func: Callable[..., Any],
@@ -102,10 +108,11 @@ class Recorder(TorchFunctionMode):
             if origin is not None:
                 return self._activation(name, x, origin, func, args[1:], kwargs)
             self.independent_of_input += 1
-        inputs = [*tensors_in(args), *tensors_in(kwargs)]
+        out = kwargs.get("out")
+        inputs = [*tensors_in(args), *(t for key, value in kwargs.items() if key != "out" for t in tensors_in(value))]
         output = func(*args, **kwargs)
         if inputs:
-            self._propagate(func, inputs, output)
+            self._propagate(func, inputs, output if out is None else out)
         return output
 
     def _activation(
@@ -181,8 +188,8 @@ def _writes_in_place(func: Callable[..., Any]) -> bool:
 def recording(model: nn.Module, listener: Listener) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
-    On leaving, every hook is gone and the fast paths of attention, which would hide the activations of
-    ``torch.nn.TransformerEncoderLayer``, are as before.
+    Compiled parts run uncompiled. On leaving, every hook is gone and the fast paths of attention, which
+    would hide the activations of ``torch.nn.TransformerEncoderLayer``, are as before.
 
     Args:
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
@@ -216,5 +223,7 @@ def recording(model: nn.Module, listener: Listener) -> Iterator[Recorder]:
         fast_path = torch.backends.mha.get_fastpath_enabled()
         stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
         torch.backends.mha.set_fastpath_enabled(False)
+        if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
         stack.enter_context(recorder)
         yield recorder

@@ -6,6 +6,7 @@ import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -84,9 +85,10 @@ def signature(
     check_name(covariance)
     if reduction == "sample":
         order = "activate-first"
-    for name, value, least in (("n", n, 2), ("images", images, 2), ("batch_size", batch_size, 1)):
-        if value is not None and (not isinstance(value, int) or value < least):
+    for name, value, least in (("n", n, 2), ("images", images, 2), ("batch_size", batch_size, 1), ("seed", seed, 0)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
             raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    n, batch_size, seed = int(n), int(batch_size), int(seed)
     if isinstance(model, str):
         model = load_model(model, seed)
     network = unwrapped(model)
@@ -100,7 +102,8 @@ def signature(
     pending = 0  # images in the collector
     bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
     with ExitStack() as stack:
-        stack.enter_context(torch.inference_mode())
+        # no_grad and not inference_mode: what the network moves or caches must still be fit for training
+        stack.enter_context(torch.no_grad())
         stack.enter_context(prepared(network, target))
         stack.enter_context(bar)
         recorder = stack.enter_context(recording(network, collector))
@@ -157,13 +160,12 @@ def _cut(chunks: Any, n: int) -> Iterator[Tensor]:
 
 
 def _forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str) -> None:
-    parameter = next((p for p in network.parameters() if p.is_floating_point()), None)
-    if parameter is not None:
-        images = images.to(parameter.dtype)
+    parameter = next((p for p in network.parameters() if p.is_floating_point()), images)
+    images = images.to(parameter.dtype, copy=True)  # a network that begins in place must not overwrite the caller's
     collector.start(len(images))
     recorder.start(images)
     try:
-        network(images)
+        output = network(images)
     except AffscoreError:
         raise
     except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
@@ -175,6 +177,11 @@ def _forward(network: nn.Module, recorder: Recorder, collector: Collector, image
         raise AffscoreError(
             f"no elementwise activation was seen in {name}: it has none, or it computes them in a way that "
             "torch functions do not show (custom kernels, compiled graphs)"
+        )
+    if recorder.lost(output):
+        raise AffscoreError(
+            f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
+            "functions show; a part of it is TorchScript, NumPy or a custom kernel"
         )
 
 

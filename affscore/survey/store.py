@@ -29,7 +29,11 @@ def check_destination(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix != ".parquet":
         raise AffscoreError(f"results are written as Parquet: the file name must end in .parquet, got {path.name!r}")
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:
+        raise AffscoreError(f"{path.name!r} cannot be written ({error.strerror})") from error
+    if is_folder:
         raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
     if not path.absolute().parent.is_dir():
         raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
@@ -58,7 +62,7 @@ def write_signature(result: Signature, path: str | Path) -> Path:
     table = pa.Table.from_pandas(result.table, preserve_index=False)
     provenance = json.dumps({"metadata": result.metadata, "notes": result.notes}, sort_keys=True)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: provenance.encode()})
-    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.", suffix=".part")
+    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name[:40]}.", suffix=".part")
     os.close(handle)
     try:
         pq.write_table(table, temporary)
@@ -84,9 +88,10 @@ def read_signature(path: str | Path) -> Signature:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
-    provenance = (table.schema.metadata or {}).get(_KEY)
-    if provenance is None:
-        raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote")
-    kept = json.loads(provenance)
+    try:
+        kept = json.loads((table.schema.metadata or {})[_KEY])
+        metadata, notes = kept["metadata"], kept["notes"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote") from error
     rows: pd.DataFrame = table.to_pandas()
-    return Signature(rows, kept["metadata"], kept["notes"])
+    return Signature(rows, metadata, notes)

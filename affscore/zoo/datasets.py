@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from affscore.errors import AffscoreError
 from affscore.zoo.digits import digits
-from affscore.zoo.preprocessing import Preprocessing
+from affscore.zoo.paths import user_path
+from affscore.zoo.preprocessing import Preprocessing, image_tensor
 
 __all__ = ["ImageSet", "data_home", "load_data"]
 
@@ -123,7 +124,7 @@ def load_data(spec: str, preprocessing: Preprocessing | None = None, seed: int =
     known = ["digits", "random", *_TORCHVISION, "imagenet:DIR", "folder:DIR"]
     near = difflib.get_close_matches(spec, known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    if Path(spec).is_dir():
+    if os.path.isdir(spec):  # noqa: PTH112  # Path.is_dir raises where a name is too long
         hint = "; for a folder of images write folder: in front of it"
     raise AffscoreError(f"unknown data set {spec!r}{hint} (known: {_FORMS})")
 
@@ -145,7 +146,7 @@ def _noise(seed: int) -> Callable[[int, Preprocessing | None], Tensor]:
 def _folder(kind: str, directory: str, preprocessing: Preprocessing | None) -> ImageSet:
     if not directory:
         raise AffscoreError(f"{kind}: needs a folder, as in {kind}:path/to/images")
-    root = Path(directory).expanduser()
+    root = user_path(directory)
     if not root.is_dir():
         raise AffscoreError(f"there is no folder {directory!r}; {kind}:DIR takes the path of a folder of images")
     if kind == "imagenet" and (root / "val").is_dir():
@@ -159,11 +160,11 @@ def _folder(kind: str, directory: str, preprocessing: Preprocessing | None) -> I
     def read(index: int, p: Preprocessing | None) -> Tensor:
         try:
             with Image.open(files[index]) as image:
-                return (p or _as_stored)(image)
-        except (UnidentifiedImageError, OSError) as error:
+                return (p or image_tensor)(image)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:  # what Pillow raises
             raise AffscoreError(f"the file {files[index].name!r} is not a readable image ({error})") from error
 
-    return ImageSet(f"{kind}:{Path(directory).expanduser().resolve().name}", len(files), read, preprocessing)
+    return ImageSet(f"{kind}:{user_path(directory).resolve().name}", len(files), read, preprocessing)
 
 
 def _torchvision(name: str, preprocessing: Preprocessing | None) -> ImageSet:
@@ -178,13 +179,8 @@ def _torchvision(name: str, preprocessing: Preprocessing | None) -> ImageSet:
             pictures = make(**options, download=True)
         except (urllib.error.URLError, OSError, RuntimeError) as error:
             raise AffscoreError(
-                f"the data set {name} is not in {data_home()} and could not be downloaded ({error}); get it "
-                f"as torchvision.datasets.{_TORCHVISION[name]} does, and put it there (or set AFFSCORE_DATA)"
+                f"the data set {name} is not in {data_home()} and could not be downloaded "
+                f"({' '.join(str(error).split())}); get it as torchvision.datasets.{_TORCHVISION[name]} does, "
+                "and put it there (or set AFFSCORE_DATA)"
             ) from error
-    return ImageSet(name, len(pictures), lambda i, p: (p or _as_stored)(pictures[i][0]), preprocessing)
-
-
-def _as_stored(image: Image.Image) -> Tensor:
-    from torchvision.transforms.functional import to_tensor
-
-    return to_tensor(image)
+    return ImageSet(name, len(pictures), lambda i, p: (p or image_tensor)(pictures[i][0]), preprocessing)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import pickle
+import sys
 import urllib.error
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.mini import MINI_NETWORKS, seeded
+from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.state_dicts import load_weights
 
@@ -116,6 +118,8 @@ def _torchvision(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCa
         model = _with_weights(builder, chosen, name)
         return model, ModelCard(name, chosen.name, Preprocessing.from_torchvision(chosen.transforms()))
     file = None if weights == "random" else _weights_file(name, weights, list(enum.__members__))
+    if file is not None and options:
+        options["transform_input"] = True  # their weights come from TensorFlow, with its normalisation of the input
     model = seeded(lambda: builder(weights=None, **options), seed)
     if file is not None:
         load_weights(model, file)
@@ -133,7 +137,8 @@ def _fetch(weight: Any, name: str) -> None:
         torch.hub.download_url_to_file(weight.url, str(file), expected.group(1) if expected else None)
     except (urllib.error.URLError, OSError, RuntimeError) as error:
         raise AffscoreError(
-            f"the weights {weight.name} of {name} are not on this machine and could not be downloaded ({error}); "
+            f"the weights {weight.name} of {name} are not on this machine and could not be downloaded "
+            f"({' '.join(str(error).split())}); "
             f"get {weight.url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
         ) from error
 
@@ -152,13 +157,14 @@ def _with_weights(builder: Callable[..., nn.Module], weight: Any, name: str) -> 
 
 def _own_file(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     path, _, factory = spec.rpartition(":")
-    file = Path(path).expanduser()
+    file = user_path(path)
     if not file.is_file():
         raise AffscoreError(f"there is no file {path!r}; write path/to/file.py:factory")
     module_spec = importlib.util.spec_from_file_location(f"affscore_user_{file.stem}", file)
     assert module_spec is not None
     assert module_spec.loader is not None
     module = importlib.util.module_from_spec(module_spec)
+    sys.modules[module_spec.name] = module  # dataclasses and pickle look their module up by name
     try:
         module_spec.loader.exec_module(module)
     except Exception as error:
@@ -189,7 +195,7 @@ def _stated_preprocessing(model: nn.Module) -> Preprocessing:
 
 def _weights_file(name: str, weights: str, members: list[str]) -> Path:
     """The file that WEIGHTS means; a name that is neither a weight nor a file gets an error."""
-    path = Path(weights).expanduser()
+    path = user_path(weights)
     if path.exists() or weights.endswith(_FILE_SUFFIXES) or "/" in weights:
         return path
     known = ["DEFAULT", "random", *(member for member in members if member != "DEFAULT")]

@@ -14,7 +14,7 @@ from torchvision.transforms import functional as T
 
 from affscore.errors import AffscoreError
 
-__all__ = ["IMAGENET", "Preprocessing"]
+__all__ = ["IMAGENET", "Preprocessing", "image_tensor"]
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,15 @@ class Preprocessing:
         Args:
             image: A picture, or a tensor (C, H, W) or (H, W) with values in [0, 1] or of type uint8.
         """
-        tensor = _to_tensor(image)
-        tensor = self._recolour(tensor)
+        if isinstance(image, Image.Image) and image.mode not in (*_DEEP, *_UNBOUNDED):
+            # resized as a picture, in steps of 1/255, as torchvision's own presets do
+            image = image.convert("L" if self.channels == 1 else "RGB")
+        else:
+            image = self._recolour(image_tensor(image))
         mode = InterpolationMode(self.interpolation)
-        tensor = T.resize(tensor, [self.resize], interpolation=mode, antialias=True)
-        tensor = T.center_crop(tensor, [self.size, self.size])
-        return T.normalize(tensor, list(self.mean), list(self.std))
+        image = T.resize(image, [self.resize], interpolation=mode, antialias=True)
+        image = T.center_crop(image, [self.size, self.size])
+        return T.normalize(image_tensor(image), list(self.mean), list(self.std))
 
     def _recolour(self, tensor: Tensor) -> Tensor:
         if len(tensor) == self.channels:
@@ -92,8 +95,26 @@ IMAGENET = Preprocessing()
 """What networks trained on ImageNet expect, unless their weights say otherwise."""
 
 
-def _to_tensor(image: Image.Image | Tensor) -> Tensor:
+_DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255
+_UNBOUNDED = ("I", "F")
+
+
+def image_tensor(image: Image.Image | Tensor) -> Tensor:
+    """A picture as it is: a tensor (C, H, W), float32, with values in [0, 1]; C is 1 or 3 for a picture.
+
+    Args:
+        image: A picture, or a tensor (C, H, W) or (H, W) with values in [0, 1] or of type uint8.
+
+    >>> image_tensor(Image.new("RGB", (4, 2), (255, 0, 0)))[:, 0, 0].tolist()
+    [1.0, 0.0, 0.0]
+    """
     if isinstance(image, Image.Image):
+        if image.mode in _UNBOUNDED:
+            raise AffscoreError(
+                f"a picture of mode {image.mode!r} does not say which value is white; save it with 8 or 16 bits"
+            )
+        if image.mode in _DEEP:
+            return torch.from_numpy(np.asarray(image).astype(np.float32))[None] / 65535
         array = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
         tensor = torch.from_numpy(array.copy())
         tensor = tensor[None] if tensor.ndim == 2 else tensor.permute(2, 0, 1)

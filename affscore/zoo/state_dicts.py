@@ -31,7 +31,7 @@ def load_weights(model: nn.Module, file: Path) -> None:
     state = read_state_dict(file)
     ours = model.state_dict()
     missing, foreign = sorted(ours.keys() - state.keys()), sorted(state.keys() - ours.keys())
-    shapes = [name for name in ours.keys() & state.keys() if ours[name].shape != state[name].shape]
+    shapes = [name for name in sorted(ours.keys() & state.keys()) if ours[name].shape != state[name].shape]
     # older files do not count the batches that a batch norm has seen, and nothing depends on it
     missing = [name for name in missing if not name.endswith("num_batches_tracked")]
     if missing or foreign or shapes:

@@ -108,9 +108,7 @@ GARBAGE = [
 
 def pairs(table):
     return [
-        pytest.param(number, answer, id=f"{number}-{k}")
-        for number in table
-        for k, answer in enumerate(table[number])
+        pytest.param(number, answer, id=f"{number}-{k}") for number in table for k, answer in enumerate(table[number])
     ]
 
 
@@ -150,9 +148,7 @@ def test_the_hint_does_not_tell_the_answer(number, case):
 
 
 @pytest.mark.parametrize("number", ["1.1", "1.2", "1.3"])
-@pytest.mark.parametrize(
-    "answer", GARBAGE, ids=[f"{k}-{type(answer).__name__}" for k, answer in enumerate(GARBAGE)]
-)
+@pytest.mark.parametrize("answer", GARBAGE, ids=[f"{k}-{type(answer).__name__}" for k, answer in enumerate(GARBAGE)])
 def test_garbage_gets_a_verdict(number, answer):
     verdict = check(number, answer)
     assert not verdict

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from ast import literal_eval
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +49,6 @@ def test_parameters_are_typed_commented_and_checked(script: Path) -> None:
     assert "parameters" in parameters.metadata.get("tags", []), "the first code cell is tagged `parameters`"
     for line in parameters.source.splitlines():
         assert DECLARATION.fullmatch(line), f"not `name: type = default  # comment`: {line}"
-    for default in declared_parameters(script.with_suffix(".ipynb")).values():
-        literal_eval(default)
     assert "check_parameters(globals())" in check.source, "the cell after `parameters` checks them"
     assert "remove-cell" in check.metadata.get("tags", [])
     namespace: dict[str, Any] = {}

@@ -140,7 +140,7 @@ def test_the_front_page_shows_the_tagged_figure() -> None:
     files = front_page(f"before\n{FRONT_PAGE_MARK}\nafter", {Path("notebooks/04_x.ipynb"): notebook})
     text = files.pop(INTRODUCTION).decode()
     assert ":alt: A line." in text
-    assert "Scores. From {doc}`../notebooks/04_x`." in text
+    assert "*Scores.* From {doc}`../notebooks/04_x`." in text
     assert files == {Path("book/_static/front-page.svg"): b"<svg/>"}
 
 

@@ -130,7 +130,7 @@ def test_a_solution_unfolds(visit: Visit, name: str, width: int) -> None:
 @pytest.mark.parametrize("name", ["index"])
 def test_the_front_page_shows_a_signature(visit: Visit, name: str, width: int) -> None:
     visit.page.wait_for_url(f"**/{TOC['root']}.html")
-    image = visit.page.locator("article figure img").first
+    image = visit.page.locator("article img").first
     assert "front-page" in (image.get_attribute("src") or "")
     assert image.is_visible()
 

@@ -1,0 +1,313 @@
+"""Activation functions over their domain: the score of a function on inputs that slide along the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from affscore.analysis.parallel import run_all
+from affscore.errors import AffscoreError
+from affscore.transport import affinity_score
+from affscore.transport.covariance import CovarianceName
+from affscore.transport.samples import CONSTANT_TOLERANCE
+
+__all__ = [
+    "ACTIVATIONS",
+    "MEANS",
+    "STDS",
+    "Activation",
+    "baseline_scores",
+    "domain_summary",
+    "domain_sweep",
+    "limit_score",
+]
+
+Activation: TypeAlias = Callable[[Tensor], Tensor]
+"""A function that acts on each entry of a tensor."""
+
+ACTIVATIONS: Mapping[str, Activation] = MappingProxyType(
+    {
+        "gelu": F.gelu,
+        "hardswish": F.hardswish,
+        "hardtanh": F.hardtanh,
+        "leaky_relu": F.leaky_relu,
+        "relu": F.relu,
+        "relu6": F.relu6,
+        "sigmoid": torch.sigmoid,
+        "silu": F.silu,
+        "tanh": torch.tanh,
+    }
+)
+"""The nine activations of figures 6 and 7, as PyTorch computes them; the slope of LeakyReLU is 0.01."""
+
+MEANS = tuple(float(mean) for mean in np.linspace(-20.0, 20.0, 20))
+"""The twenty means of figure 6, equally spaced; zero is not among them."""
+
+STDS = (2.0, 1.0, 0.5, 0.25, 0.1, 0.01)
+"""The six standard deviations of figure 6."""
+
+
+def domain_sweep(
+    activations: Sequence[str] | Mapping[str, Activation] = tuple(ACTIVATIONS),
+    means: Sequence[float] = MEANS,
+    stds: Sequence[float] = STDS,
+    *,
+    points: int = 1000,
+    width: int = 300,
+    covariance: CovarianceName = "ledoit-wolf",
+    dtype: torch.dtype = torch.float64,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: bool = False,
+) -> pd.DataFrame:
+    r"""Score activation functions on independent normal inputs of sliding mean and several widths.
+
+    .. math:: \rho(X, \sigma(X)),\qquad X \in \mathbb{R}^{n \times d},\quad
+       X_{ij} \sim \mathcal{N}(m, s^2)\ \text{independent}.
+
+    For each mean m and standard deviation s one sample is drawn, and all activations act on it, so that
+    they are compared on the same input. The sample depends on the seed and the place of (m, s) in the
+    table alone, not on the number of jobs.
+
+    Args:
+        activations: Names from :data:`ACTIVATIONS`, or functions of tensors by name.
+        means: The means m.
+        stds: The standard deviations s > 0.
+        points: n.
+        width: d.
+        covariance: "ledoit-wolf" or "empirical".
+        dtype: The type in which the activations are computed: it decides where they saturate.
+        seed: Seed of the samples, >= 0.
+        n_jobs: Processes; -1 for one per core.
+        progress: Whether to show a bar.
+
+    Returns:
+        One row for each activation, mean and standard deviation: activation, mean, std, score in [0, 1],
+        raw, pairing_optimal, bound_exceeded, constant (all outputs equal up to rounding: the score is 1)
+        and limit (:func:`limit_score`).
+
+    Raises:
+        AffscoreError: An unknown activation, no mean or standard deviation, or one that is not positive.
+
+    Source: figure 6 (appendix D), whose setting is the default: 20 means, 6 standard deviations,
+    1000 points in 300 dimensions.
+
+    >>> table = domain_sweep(["relu"], means=[0.0, 20.0], stds=[1.0], points=200, width=100)
+    >>> table[["mean", "score", "limit"]].round(2).values.tolist()
+    [[0.0, 0.62, 0.62], [20.0, 1.0, 1.0]]
+    """
+    functions = named_activations(activations)
+    if not len(means) or not len(stds) or min(stds) <= 0:
+        raise AffscoreError(f"expected means and positive standard deviations, got {list(means)} and {list(stds)}")
+    tasks = [
+        ((seed, i, j), mean, std, points, width, functions, covariance, dtype)
+        for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))
+    ]
+    rows = run_all(_scores_of_one_sample, tasks, n_jobs=n_jobs, progress=progress, description="samples")
+    table = pd.DataFrame([row for some in rows for row in some])
+    order = {name: place for place, name in enumerate(functions)}
+    return table.sort_values("activation", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+
+
+def baseline_scores(
+    activations: Sequence[str] | Mapping[str, Activation] = tuple(ACTIVATIONS),
+    *,
+    low: float = -20.0,
+    high: float = 20.0,
+    points: int = 1000,
+    width: int = 300,
+    covariance: CovarianceName = "ledoit-wolf",
+    seed: int = 0,
+) -> pd.Series:
+    """The score of each activation on one sample that covers the whole interval evenly.
+
+    Args:
+        activations: Names from :data:`ACTIVATIONS`, or functions of tensors by name.
+        low: Lower end of the interval.
+        high: Upper end.
+        points: n.
+        width: d.
+        covariance: "ledoit-wolf" or "empirical".
+        seed: Seed of the sample.
+
+    Returns:
+        A series of scores by activation.
+
+    Raises:
+        AffscoreError: An unknown activation, or an empty interval.
+
+    Source: the baseline of figure 6. It is described as a sample that covers the interval; ours has
+    independent uniform coordinates.
+
+    >>> baseline_scores(["relu"], points=300).round(2).to_dict()  # 1 - sqrt(1 - sqrt(4/5)) = 0.675
+    {'relu': 0.68}
+    """
+    functions = named_activations(activations)
+    if not low < high:
+        raise AffscoreError(f"expected an interval with low < high, got [{low}, {high}]")
+    x = torch.from_numpy(np.random.default_rng(seed).uniform(low, high, (points, width)))
+    scores = {name: affinity_score(x, function(x), covariance).value for name, function in functions.items()}
+    return pd.Series(scores, name="baseline").rename_axis("activation")
+
+
+def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame:
+    """What one reads off the box plots: how low an activation gets, and in how wide a region it bends.
+
+    Args:
+        table: What :func:`domain_sweep` returns.
+        threshold: A score below it counts as bent.
+
+    Returns:
+        One row for each activation: lowest (score), at_mean and at_std (where), lowest_median (the
+        smallest median over the standard deviations), bent (means whose median is below the threshold),
+        touched (means where any score is), average, constant (share of the scores of constant outputs).
+
+    >>> table = domain_sweep(["relu"], means=[-3.0, 0.0, 20.0], stds=[1.0, 0.1], points=100, width=50)
+    >>> domain_summary(table)[["at_mean", "at_std", "touched", "constant"]].round(2).values.tolist()
+    [[-3.0, 1.0, 2.0, 0.17]]
+    """
+    rows = {}
+    for name, group in table.groupby("activation", sort=False):
+        lowest = group.iloc[int(group["score"].to_numpy().argmin())]
+        over_stds = group.groupby("mean")["score"]
+        rows[name] = {
+            "lowest": lowest["score"],
+            "at_mean": lowest["mean"],
+            "at_std": lowest["std"],
+            "lowest_median": over_stds.median().min(),
+            "bent": int((over_stds.median() < threshold).sum()),
+            "touched": int((over_stds.min() < threshold).sum()),
+            "average": group["score"].mean(),
+            "constant": group["constant"].mean(),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("activation")
+
+
+def limit_score(function: Activation, mean: float = 0.0, std: float = 1.0) -> float:
+    r"""The score of a function of independent normal coordinates in high dimension.
+
+    .. math:: \lim_{d \to \infty} \rho(X, \sigma(X)) = 1 - \sqrt{1 - \max(c, 0)},\qquad
+       c = \operatorname{corr}(x, \sigma(x)),\quad x \sim \mathcal{N}(m, s^2),
+
+    for a fixed number of points. There the points are all equally far from each other: where c > 0 the
+    pairs are the cheapest coupling, and where c < 0 any other one is cheaper, but none is better than
+    chance. For an increasing function the limit is also the score of the two distributions on a line.
+
+    Args:
+        function: A function of tensors that acts on each entry.
+        mean: m.
+        std: s > 0.
+
+    Returns:
+        A number in [0, 1], by quadrature with an error of about 1e-6; 1 where the function is constant up
+        to rounding.
+
+    Raises:
+        AffscoreError: A standard deviation that is not positive, or a function that does not act entrywise.
+
+    >>> round(limit_score(torch.relu), 6)  # corr = sqrt(pi / (2 (pi - 1)))
+    0.621093
+    >>> [round(limit_score(function), 6) for function in (lambda x: 2 * x + 1, torch.neg, torch.ones_like)]
+    [1.0, 0.0, 1.0]
+    """
+    correlation = correlation_with_input(function, mean, std)
+    return 1.0 if correlation is None else 1.0 - (1.0 - max(correlation, 0.0)) ** 0.5
+
+
+def correlation_with_input(function: Activation, mean: float = 0.0, std: float = 1.0) -> float | None:
+    """The correlation of x and function(x) for a normal x; None where the function is constant up to rounding.
+
+    >>> round(correlation_with_input(torch.neg), 9)
+    -1.0
+    """
+    z, weights = normal_quadrature()
+    y = _on_normal_input(function, mean, std)
+    centre = float(weights @ y)
+    spread = float(weights @ (y - centre) ** 2) ** 0.5
+    if spread <= CONSTANT_TOLERANCE * float(np.finfo(np.float64).eps) * abs(centre):
+        return None
+    return float(np.clip(weights @ (z * (y - centre)) / spread, -1.0, 1.0))
+
+
+def normal_quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes z and weights of the standard normal distribution: a fine grid, good for functions with kinks.
+
+    >>> z, weights = normal_quadrature()
+    >>> round(float(weights.sum()), 12), round(float(weights @ z**2), 12)
+    (1.0, 1.0)
+    """
+    z = np.linspace(-16.0, 16.0, 32001)
+    density = np.exp(-(z**2) / 2)
+    return z, density / density.sum()
+
+
+def named_activations(activations: Sequence[str] | Mapping[str, Activation]) -> dict[str, Activation]:
+    """The functions that are meant by names or by a mapping.
+
+    >>> list(named_activations(["relu", "tanh"]))
+    ['relu', 'tanh']
+    """
+    if isinstance(activations, Mapping):
+        functions: dict[str, Activation] = dict(activations)
+    else:
+        names = [activations] if isinstance(activations, str) else list(activations)
+        unknown = [name for name in names if name not in ACTIVATIONS]
+        if unknown:
+            raise AffscoreError(f"there is no activation {unknown[0]!r}; known are {', '.join(ACTIVATIONS)}")
+        functions = {name: ACTIVATIONS[name] for name in names}
+    if not functions:
+        raise AffscoreError("expected at least one activation, got none")
+    return functions
+
+
+def _scores_of_one_sample(
+    seeds: tuple[int, ...],
+    mean: float,
+    std: float,
+    points: int,
+    width: int,
+    functions: Mapping[str, Activation],
+    covariance: CovarianceName,
+    dtype: torch.dtype,
+) -> list[dict[str, Any]]:
+    """The rows of the table for one mean and one standard deviation."""
+    noise = torch.from_numpy(np.random.default_rng(seeds).standard_normal((points, width)))
+    x = (mean + std * noise).to(dtype)
+    rows = []
+    for name, function in functions.items():
+        score = affinity_score(x, function(x), covariance)
+        rows.append(
+            {
+                "activation": name,
+                "mean": mean,
+                "std": std,
+                "score": score.value,
+                "raw": score.raw,
+                "pairing_optimal": score.pairing_optimal,
+                "bound_exceeded": score.bound_exceeded,
+                "constant": score.constant_output,
+                "limit": limit_score(function, mean, std),
+            }
+        )
+    return rows
+
+
+def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[np.float64]:
+    """The values of the function at the nodes of the quadrature."""
+    if std <= 0:
+        raise AffscoreError(f"the standard deviation must be positive, got {std}")
+    z, _ = normal_quadrature()
+    x = torch.from_numpy(mean + std * z)
+    y = function(x)
+    if not isinstance(y, Tensor) or y.shape != x.shape:
+        raise AffscoreError("the function must map a tensor to a tensor of the same shape, entry by entry")
+    return y.to(torch.float64).numpy()

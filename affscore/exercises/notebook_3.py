@@ -1,0 +1,104 @@
+"""The exercises of notebook 3, *Estimating it well*."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from affscore.analysis.activation_domain import limit_score
+from affscore.analysis.estimation import points_needed
+from affscore.exercises.answers import NotAnAnswerError, as_array, as_number, as_pair
+from affscore.exercises.registry import exercise
+from affscore.exercises.verdict import Verdict
+from affscore.transport import affinity_score
+
+__all__ = ["fooled_by_shrinkage", "points_for_a_layer", "reduce_first"]
+
+WIDTH, TOLERANCE = 256, 0.01
+"""The layer of exercise 3.1 and the bias that it may have."""
+
+POSITIONS = 16
+"""Positions of a feature map in exercise 3.2."""
+
+
+@exercise("3.1")
+def points_for_a_layer(answer: object) -> Verdict:
+    """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
+    number = as_number(answer)
+    expected = points_needed(WIDTH, TOLERANCE, torch.relu)
+    if 0.95 * expected <= number <= 1.15 * points_needed(WIDTH, TOLERANCE):
+        return Verdict(True, "Several times the width: the bias falls like d/n, and d is large.")
+    if 0.9 * expected / WIDTH <= number <= 1.15 * points_needed(WIDTH, TOLERANCE) / WIDTH:
+        return Verdict(False, "That is the number of points for each coordinate. How many are these in all?")
+    if np.isclose(number, WIDTH, rtol=0.1):
+        return Verdict(False, "As many points as coordinates: what does the figure show at n/d = 1?")
+    if np.isclose(number, expected / 10, rtol=0.15):
+        return Verdict(False, "Check the decimal point of the bias that is allowed.")
+    if number >= 0.9 / TOLERANCE**2:
+        return Verdict(False, "Too many: that would be a rule for the spread, which falls like a root. Mind the bias.")
+    if number > expected:
+        return Verdict(False, "The bias stays below, but with more points than needed. Solve the rule for n.")
+    return Verdict(False, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU.")
+
+
+@exercise("3.2")
+def reduce_first(answer: object) -> Verdict:
+    """3.2: the score of Tanh on averages of 16 independent standard normal positions, a number."""
+    number = as_number(answer)
+    std = POSITIONS**-0.5
+    expected = limit_score(torch.tanh, 0.0, std)
+    if abs(number - expected) <= 0.005:
+        return Verdict(True, "Averages are narrow, and on a narrow input Tanh is nearly a straight line.")
+    for mistake, hint in (
+        (limit_score(torch.tanh), "That is the score of the positions themselves, or of activate first."),
+        (
+            limit_score(torch.tanh, 0.0, std**2),
+            "You used the variance of an average as its standard deviation.",
+        ),
+        (limit_score(torch.tanh, 0.0, 1 / std), "That is the score for sums. Asked is the one for averages."),
+        (limit_score(torch.tanh, 0.0, 1 / std**2), "Averages of many positions are narrower than one position."),
+        (limit_score(torch.relu), "That is the score of ReLU, which does not notice how narrow its input is."),
+    ):
+        if abs(number - mistake) <= 0.003:
+            return Verdict(False, hint)
+    if not 0 <= number <= 1:
+        return Verdict(False, "A score lies between 0 and 1.")
+    direction = "high" if number > expected else "low"
+    return Verdict(False, f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?")
+
+
+@exercise("3.3")
+def fooled_by_shrinkage(answer: object) -> Verdict:
+    """3.3: clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
+    first, second = as_pair(answer, "a pair (x, y) of arrays of shape (n, d)")
+    x, y = as_array(first, "x, an array (n, d),", ndim=2), as_array(second, "y, an array (n, d),", ndim=2)
+    if x.shape != y.shape:
+        raise NotAnAnswerError(f"Expected x and y of the same shape (n, d), got {x.shape} and {y.shape}.")
+    n, d = x.shape
+    if n <= d:
+        return Verdict(False, f"Take more points than coordinates, so that nothing is singular: you have {n} and {d}.")
+    centred_x, centred_y = x - x.mean(axis=0), y - y.mean(axis=0)
+    sizes = np.square(centred_x).sum(axis=0)
+    if (sizes == 0).any():
+        return Verdict(False, "A coordinate of x is constant: let each of them vary.")
+    factors = (centred_x * centred_y).sum(axis=0) / sizes
+    rest = np.abs(centred_y - centred_x * factors).max()
+    if rest > 1e-6 * np.abs(centred_y).max():
+        return Verdict(False, "y is not x with each coordinate multiplied by a number of its own (and shifted).")
+    if (factors <= 0).any():
+        return Verdict(False, "All factors must be positive: a coordinate is turned around or lost.")
+    shrunk = affinity_score(x, y, "ledoit-wolf")
+    if shrunk.value <= 0.9:
+        return Verdict(
+            True,
+            f"A linear map with a score of {shrunk.value:.2f}; with the empirical covariance it is "
+            f"{affinity_score(x, y, 'empirical').value:.2f}.",
+        )
+    if np.ptp(factors) < 1e-9 * factors.max():
+        return Verdict(False, "All factors are equal. The score does not notice a common factor: make them different.")
+    hint = (
+        "x is hardly shrunk: with fewer points, or coordinates that are more alike, there is more to shrink."
+        if shrunk.intensity[0] < 0.5
+        else "Shrinkage levels the variances of x. How could those of y resist it?"
+    )
+    return Verdict(False, f"With shrinkage the score is {shrunk.value:.2f}, still above 0.9. {hint}")

@@ -1,0 +1,187 @@
+"""Figure 7 and what it leaves out: what the reduction, the covariance and the number of points do to a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from affscore.analysis.estimation import first_order_bias
+from affscore.errors import AffscoreError
+from affscore.figures.activation_domain import NAMES
+from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+
+__all__ = ["bias_against_points", "drift", "reductions"]
+
+_COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf shrinkage"}
+_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
+
+
+def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Figure:
+    """Draw the scores of each activation under several reductions as markers on one line.
+
+    Args:
+        table: One row for each activation and one column for each reduction, such as
+            :func:`affscore.analysis.reduction_scores` returns.
+        labels: Column -> what stands in the legend; the columns that are drawn, in this order. By default
+            all columns under their own names.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: An empty table, or a column that is not there.
+
+    Source: figure 7, top left.
+
+    >>> table = pd.DataFrame({"mean": [0.6, 0.9], "flatten": [0.62, 0.9]}, index=["relu", "sigmoid"])
+    >>> figure = reductions(table)
+    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    ['ReLU', 'Sigmoid']
+    >>> plt.close(figure)
+    """
+    labels = {column: column for column in table.columns} if labels is None else labels
+    if table.empty or not labels:
+        raise AffscoreError("expected at least one score to draw, got an empty table")
+    if missing := [column for column in labels if column not in table.columns]:
+        raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(table.columns)}")
+    places = np.arange(len(table))
+    with house_style():
+        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 0.9 + 0.29 * len(table)), layout="constrained")
+        for k, (column, label) in enumerate(labels.items()):
+            # the first marker is the largest, so that markers which coincide are all seen
+            axes.scatter(
+                table[column], places, s=110 / 2.0**k + 8, marker=MARKERS[k % len(MARKERS)], facecolors="none",
+                edgecolors=PALETTE[_COLOURS[k % len(_COLOURS)]], linewidths=1.4, label=label, zorder=3,
+            )  # fmt: skip
+        axes.set_yticks(places, [NAMES.get(name, name) for name in table.index])
+        axes.invert_yaxis()
+        axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
+        axes.set_xlabel(r"score $\rho$")
+        axes.tick_params(axis="y", length=0)
+        figure.legend(loc="outside lower center", ncols=len(labels))
+    return figure
+
+
+def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
+    """Draw scores over the width for a fixed number of points, one panel for each covariance.
+
+    Args:
+        table: What :func:`affscore.analysis.estimation_sweep` returns, for one number of points and one
+            exponent; scores of several repeats are averaged.
+        printed: A value for each activation (row) and covariance (column), drawn as a tick at the right
+            edge of its panel; none by default.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: An empty table, or several numbers of points or exponents in it.
+
+    Source: figure 7, top right and bottom.
+
+    >>> from affscore.analysis import estimation_sweep
+    >>> figure = drift(estimation_sweep(["relu"], [20, 60], [30]))
+    >>> [axes.get_title() for axes in figure.axes]
+    ['empirical covariance', 'Ledoit-Wolf shrinkage']
+    >>> plt.close(figure)
+    """
+    if table.empty or table[["points", "exponent"]].drop_duplicates().shape[0] > 1:
+        raise AffscoreError("expected scores of one number of points and one kind of input")
+    covariances, names = (list(dict.fromkeys(table[column])) for column in ("covariance", "activation"))
+    with house_style():
+        figure, grid = plt.subplots(
+            1, len(covariances), figsize=(PAGE_WIDTH, 3.9), sharey=True, squeeze=False, layout="constrained"
+        )
+        for axes, covariance in zip(grid.flat, covariances, strict=True):
+            rows = table[table["covariance"] == covariance]
+            for k, name in enumerate(names):
+                scores = rows[rows["activation"] == name].groupby("width")["score"].mean()
+                ratios = scores.index.to_numpy() / float(rows["points"].iloc[0])
+                style: Any = {"color": PALETTE[_COLOURS[k % 7]], "marker": MARKERS[k % 7]}
+                # two series more than there are colours: these are hollow
+                style |= {"markerfacecolor": "none" if k >= 7 else style["color"]}
+                axes.plot(ratios, scores.to_numpy(), linestyle="-", linewidth=1.1, label=NAMES.get(name, name), **style)
+                if printed is not None and covariance in printed.columns:
+                    value = float(printed.loc[name, covariance])
+                    axes.plot(1.03, value, marker="_", markersize=9, markeredgewidth=1.6, color=style["color"],
+                              transform=axes.get_yaxis_transform(), clip_on=False, linestyle="")  # fmt: skip
+            axes.set(title=_COVARIANCES.get(covariance, covariance), xlabel="width over points, $d / n$")
+        grid[0, 0].set_ylabel(r"score $\rho$")
+        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    return figure
+
+
+def bias_against_points(
+    summary: pd.DataFrame, *, correlation: float | None = None, tolerance: float | None = 0.01
+) -> Figure:
+    """Draw how far scores are from their limit over n/d, for each covariance, one panel for each kind of input.
+
+    Bars show the spread: one standard deviation of a single score.
+
+    Args:
+        summary: What :func:`affscore.analysis.bias_and_spread` returns, for one activation and one width.
+        correlation: corr(x, s(x)): draws the first-order bias of the empirical covariance for it.
+        tolerance: A bias to mark with a line; None for no line.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: An empty table, or several activations or widths in it.
+
+    Source: ours.
+
+    >>> from affscore.analysis import bias_and_spread, estimation_sweep
+    >>> sweep = estimation_sweep(["relu"], [20], [40, 80], repeats=2)
+    >>> figure = bias_against_points(bias_and_spread(sweep), correlation=0.856)
+    >>> figure.axes[0].get_title()
+    'independent coordinates'
+    >>> plt.close(figure)
+    """
+    if summary.empty or summary[["activation", "width"]].drop_duplicates().shape[0] > 1:
+        raise AffscoreError("expected the bias of one activation at one width")
+    exponents = list(dict.fromkeys(summary["exponent"]))
+    with house_style():
+        figure, grid = plt.subplots(
+            1, len(exponents), figsize=(PAGE_WIDTH, 3.3), sharey=True, squeeze=False, layout="constrained"
+        )
+        for axes, exponent in zip(grid.flat, exponents, strict=True):
+            _draw_bias(axes, summary[summary["exponent"] == exponent], correlation, tolerance)
+            axes.set_title("independent coordinates" if exponent == 0 else f"spectrum $k^{{-{exponent:g}}}$")
+            axes.set_xlabel("points over width, $n / d$")
+        grid[0, 0].set_ylabel(r"bias of the score $\rho$")
+        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+def _draw_bias(axes: Axes, rows: pd.DataFrame, correlation: float | None, tolerance: float | None) -> None:
+    axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+    ratios = np.unique(rows["ratio"])
+    if tolerance is not None:
+        label = f"a bias of {tolerance:g}"
+        axes.axhline(tolerance, color=PALETTE["grey"], linewidth=1.0, linestyle=":", label=label)
+    if correlation is not None:
+        fine = np.geomspace(ratios[0], ratios[-1], 100)
+        theory = [first_order_bias(correlation, ratio) for ratio in fine]
+        label = "first order, empirical covariance"
+        axes.plot(fine, theory, color=PALETTE["black"], linewidth=1.0, linestyle="--", label=label)
+    for (covariance, colour), marker in zip(
+        {"empirical": "blue", "ledoit-wolf": "vermilion"}.items(), "os", strict=True
+    ):
+        chosen = rows[rows["covariance"] == covariance].sort_values("ratio")
+        if len(chosen):
+            axes.errorbar(
+                chosen["ratio"], chosen["bias"], chosen["spread"], color=PALETTE[colour], marker=marker, linestyle="-",
+                linewidth=1.1, capsize=2, label=_COVARIANCES[covariance],
+            )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(ratios, [_fraction(ratio) for ratio in ratios], minor=False)
+
+
+def _fraction(ratio: float) -> str:
+    return f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"

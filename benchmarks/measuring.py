@@ -1,0 +1,111 @@
+"""How the benchmarks measure: alternating runs in one process, peak memory in a new process."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+import torch
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, dict[str, float]]:
+    """Time several functions in turns, so that whatever else the machine does meets all of them alike.
+
+    Each round runs every contender once, after one round that is not counted.
+
+    Returns:
+        For each contender the best, the median and the largest of its times, in seconds.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for turn in range(rounds + 1):
+        for name, run in contenders.items():
+            start = time.perf_counter()
+            run()
+            _wait_for_gpu()
+            if turn:
+                seconds[name].append(time.perf_counter() - start)
+    return {
+        name: {"best": min(times), "median": statistics.median(times), "largest": max(times)}
+        for name, times in seconds.items()
+    }
+
+
+def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
+    """By how much a function raises the peak memory of a new process, in MB.
+
+    Args:
+        run: What to measure; it is sent to the process, so it must be a function of a module or a partial.
+        warm_up: Runs first, so that libraries that are loaded on first use do not count.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_report_peak, args=(run, warm_up, sender))
+    process.start()
+    sender.close()
+    peak = float(receiver.recv())
+    process.join()
+    return peak
+
+
+def _report_peak(run: Callable[[], Any], warm_up: Callable[[], Any], sender: Any) -> None:
+    warm_up()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    run()
+    unit = 2**10 if sys.platform == "linux" else 2**20  # kB on Linux, bytes on macOS
+    sender.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / unit)
+
+
+def _wait_for_gpu() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on: processor, cores, memory, GPU, versions."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def write(name: str, rows: list[dict[str, Any]]) -> Path:
+    """Write the rows of a benchmark, with the description of the machine, to results/NAME.json."""
+    RESULTS.mkdir(exist_ok=True)
+    file = RESULTS / f"{name}.json"
+    temporary = file.with_suffix(".part")
+    temporary.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(file)
+    return file

@@ -1,0 +1,148 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LinearRegression
+
+from affscore.errors import AffscoreError
+from affscore.network import criteria, entropy, linear_cka, norm, r2
+from affscore.network.criteria import sparse_entries
+from tests.transport.clouds import clouds, orthogonal, pairs, scales
+
+
+def naive_cka(x, y):
+    """Kornblith et al.: HSIC of the Gram matrices with the centring matrix, biased."""
+    n = len(x)
+    centring = np.eye(n) - np.ones((n, n)) / n
+    gram_x, gram_y = centring @ x @ x.T @ centring, centring @ y @ y.T @ centring
+    return np.trace(gram_x @ gram_y) / math.sqrt(np.trace(gram_x @ gram_x) * np.trace(gram_y @ gram_y))
+
+
+def naive_entropy(x):
+    total = 0.0
+    for sample in x:
+        d = len(sample)
+        counts, _ = np.histogram(sample, bins=d) if np.ptp(sample) > 0 else (np.array([d]), None)
+        for count in counts:
+            if count:
+                total -= count / d * math.log(count / d)
+    return total / len(x) + math.log(x.shape[1])
+
+
+@given(pairs())
+def test_cka_is_its_definition(pair):
+    x, y = pair
+    assert linear_cka(x, y) == pytest.approx(naive_cka(x, y), abs=1e-10)
+    assert 0.0 <= linear_cka(x, y) <= 1.0
+
+
+@given(clouds(), scales(), st.data())
+def test_cka_does_not_see_rotations_scales_and_shifts(x, scale, data):
+    q = data.draw(orthogonal(x.shape[1]))
+    assert linear_cka(x, scale * x @ q + 3.0 * scale) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_cka_of_one_coordinate_is_the_squared_correlation():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 1))
+    y = x + rng.standard_normal((50, 1))
+    assert linear_cka(x, y) == pytest.approx(np.corrcoef(x.T, y.T)[0, 1] ** 2)
+
+
+def test_cka_of_uncorrelated_samples_is_zero_and_of_a_constant_undefined():
+    x = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    assert linear_cka(x, y) == 0.0
+    assert math.isnan(linear_cka(x, np.ones((4, 1))))
+
+
+@given(pairs())
+def test_norm_is_its_definition(pair):
+    x, y = pair
+    total = sum((x[i, j] - y[i, j]) ** 2 for i in range(len(x)) for j in range(x.shape[1]))
+    assert norm(x, y) == pytest.approx(math.sqrt(total), abs=1e-12)
+    assert norm(x, x) == 0.0
+
+
+@given(st.integers(1, 12), st.integers(2, 8), st.integers(0, 999))
+def test_entropy_is_its_definition(d, n, seed):
+    x = np.random.default_rng(seed).standard_normal((n, d))
+    assert entropy(x) == pytest.approx(naive_entropy(x), abs=1e-12)
+    assert math.log(d) - 1e-12 <= entropy(x) <= 2 * math.log(d) + 1e-12
+
+
+@pytest.mark.parametrize("d", [1, 2, 8, 64])
+def test_entropy_of_evenly_spread_and_of_constant_samples(d):
+    spread = np.tile(np.arange(d, dtype=float), (2, 1))
+    assert entropy(spread) == pytest.approx(2 * math.log(d))  # one value in each of d bins
+    assert entropy(np.full((3, d), 7.0)) == pytest.approx(math.log(d))
+
+
+@given(clouds(), scales())
+def test_entropy_does_not_see_powers_of_two(x, scale):
+    factor = 2.0 ** round(math.log2(scale))
+    assert entropy(factor * x) == entropy(x)
+
+
+@given(pairs())
+def test_r2_is_that_of_scikit_learn(pair):
+    x, y = pair
+    n, d = x.shape
+    expected = LinearRegression().fit(x, y).score(x, y)
+    assert r2(x, y) == pytest.approx(expected, abs=1e-8)
+    if d >= n:
+        assert r2(x, y) == pytest.approx(1.0, abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 5), (5, 5), (5, 30), (2, 1)])
+def test_r2_on_both_sides_of_the_number_of_samples(n, d):
+    rng = np.random.default_rng(n)
+    x, y = rng.standard_normal((n, d)), rng.standard_normal((n, d))
+    assert r2(x, y) == pytest.approx(LinearRegression().fit(x, y).score(x, y), abs=1e-10)
+    assert r2(x, 2 * x + 1) == pytest.approx(1.0)
+    assert (r2(x, y) < 0.9) == (n > d + 1)
+
+
+def test_r2_of_constants():
+    x = np.array([[0.0], [1.0], [3.0]])
+    assert r2(x, np.full((3, 1), 2.0)) == 1.0
+    assert r2(np.full((3, 1), 2.0), x) == 0.0
+
+
+def test_r2_averages_over_coordinates_whatever_their_size():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((40, 2))
+    y = np.stack([1e6 * x[:, 0], rng.standard_normal(40)], axis=1)
+    parts = [r2(x, y[:, [j]]) for j in range(2)]
+    assert r2(x, y) == pytest.approx(np.mean(parts))
+    assert parts[0] == pytest.approx(1.0)
+    assert parts[1] < 0.3
+
+
+@given(st.lists(st.sampled_from([0.0, 1e-3, -1e-3, 1.001e-3, -0.5, 2.0, 9e-4]), min_size=1))
+def test_sparse_entries_are_those_up_to_a_thousandth(values):
+    tensor = torch.tensor(values, dtype=torch.float64)
+    assert sparse_entries(tensor) == sum(abs(value) <= 1e-3 for value in values)
+
+
+def test_all_criteria_together():
+    rng = np.random.default_rng(3)
+    x = torch.from_numpy(rng.standard_normal((20, 4)))
+    y = x.relu()
+    assert criteria(x, y) == {
+        "cka": linear_cka(x, y),
+        "norm": norm(x, y),
+        "entropy_before": entropy(x),
+        "entropy_after": entropy(y),
+        "r2": r2(x, y),
+    }
+
+
+@pytest.mark.parametrize("function", [linear_cka, norm, r2])
+def test_what_is_not_finite_is_refused(function):
+    x = np.ones((3, 2))
+    with pytest.raises(AffscoreError, match="must be finite, got 1 NaN or infinite of 6"):
+        function(x, np.array([[1.0, np.nan], [0.0, 1.0], [2.0, 3.0]]))

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+
+from affscore import load_data
+from affscore.errors import AffscoreError
+from affscore.network.images import image_stream
+from affscore.zoo import Preprocessing
+
+SMALL = Preprocessing(channels=1, size=8, resize=8, mean=(0.0,), std=(1.0,))
+IMAGES = torch.arange(10 * 3 * 2 * 2, dtype=torch.float32).view(10, 3, 2, 2)
+
+
+def stream(data, images=None, n=6, batch_size=4, seed=0):
+    return image_stream(data, SMALL, images, n, batch_size, seed)
+
+
+class Labelled(Dataset):
+    def __init__(self, make):
+        self.make = make
+
+    def __len__(self):
+        return len(IMAGES)
+
+    def __getitem__(self, index):
+        return self.make(IMAGES[index])
+
+
+class Endless(IterableDataset):
+    def __iter__(self):
+        return iter(IMAGES)
+
+
+KINDS = {
+    "tensor": IMAGES,
+    "array": IMAGES.numpy(),
+    "array, read-only": np.broadcast_to(IMAGES.numpy(), IMAGES.shape),
+    "array, mirrored twice": np.ascontiguousarray(IMAGES.numpy()[..., ::-1])[..., ::-1],
+    "list": list(IMAGES),
+    "images": Labelled(lambda image: image),
+    "tuples": Labelled(lambda image: (image, 3)),
+    "dictionaries": Labelled(lambda image: {"pixel_values": image, "label": 3}),
+    "tensors and labels": TensorDataset(IMAGES, torch.zeros(10)),
+    "loader": DataLoader(IMAGES, batch_size=3),
+    "loader of tuples": DataLoader(TensorDataset(IMAGES, torch.zeros(10)), batch_size=7),
+    "iterable": Endless(),
+    "loader of an iterable": DataLoader(Endless(), batch_size=3),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("images", [None, 2, 5, 10])
+def test_every_kind_of_data_gives_its_images_in_its_order(kind, images):
+    made = stream(KINDS[kind], images)
+    chunks = list(made.chunks)
+    wanted = IMAGES if images is None else IMAGES[:images]
+    assert torch.equal(torch.cat(chunks), wanted)
+    assert made.total in (None, len(wanted))
+    if "loader" not in kind:
+        assert max(map(len, chunks)) <= 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_images_than_there_are(kind):
+    with pytest.raises(AffscoreError, match="the data has 10 images, 11 were asked for"):
+        list(stream(KINDS[kind], 11).chunks)
+
+
+@pytest.mark.parametrize(("data", "name"), [(IMAGES, "tensor"), (IMAGES.numpy(), "ndarray"), (Endless(), "Endless")])
+def test_names(data, name):
+    assert stream(data).name == name
+
+
+def test_a_named_data_set_is_prepared_and_shuffled_by_the_seed():
+    digits = load_data("digits")
+    made = stream("digits", 20)
+    assert (made.name, made.total) == ("digits", 20)
+    chunks = list(made.chunks)
+    assert [len(chunk) for chunk in chunks] == [4] * 5
+    assert chunks[0].shape[1:] == (1, 8, 8)
+    order = digits.order(20, 0, 6)
+    assert order != sorted(order)
+    assert torch.equal(torch.cat(chunks), torch.stack([SMALL(digits[index]) for index in order]))
+    again = torch.cat(list(stream("digits", 20).chunks))
+    other = torch.cat(list(stream("digits", 20, seed=1).chunks))
+    assert torch.equal(torch.cat(chunks), again)
+    assert not torch.equal(again, other)
+
+
+def test_an_image_set_keeps_the_preprocessing_that_it_was_given():
+    own = Preprocessing(channels=3, size=4, resize=4)
+    assert next(iter(stream(load_data("digits", own), 4).chunks)).shape == (4, 3, 4, 4)
+    assert next(iter(stream(load_data("digits"), 4).chunks)).shape == (4, 1, 8, 8)
+
+
+def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
+    assert stream("random").total == 6
+    assert stream("random", 9).total == 9
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (3, "data must be the name of a data set, a tensor or array .* got int"),
+        (None, "got NoneType"),
+        (torch.zeros(5), r"images must have shape \(N, ...\), got \(5,\)"),
+        (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
+        (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64"),
+        (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
+        (np.array([None, 1]), "floating point numbers, got an array of type object"),
+        (torch.full((5, 3), torch.nan), "the images hold 15 NaN or infinite values"),
+        (np.array([[1.0, np.inf], [0.0, 1.0]]), "the images hold 1 NaN or infinite values"),
+    ],
+)
+def test_what_is_no_data(data, message):
+    with pytest.raises(AffscoreError, match=message):
+        stream(data)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda image: object(), "the data cannot be put into batches: default_collate"),
+        (lambda image: ("text",), "the data must give tensors of images, got"),
+        (lambda image: image if image[0, 0, 0] else image[:, :1], "cannot be put into batches: stack expects"),
+        (lambda image: image / 0, "the images hold .* NaN or infinite"),
+    ],
+)
+def test_items_that_are_no_images(make, message):
+    with pytest.raises(AffscoreError, match=message):
+        list(stream(Labelled(make)).chunks)
+
+
+def test_a_loader_that_drops_its_rest():
+    made = stream(DataLoader(IMAGES, batch_size=4, drop_last=True))
+    assert made.total is None
+    assert sum(len(chunk) for chunk in made.chunks) == 8
+
+
+def test_a_dataset_that_fails_is_not_silenced():
+    def broken(image):
+        raise KeyError("label")
+
+    with pytest.raises(KeyError):
+        list(stream(Labelled(broken)).chunks)

@@ -1,0 +1,93 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from affscore import affinity_score
+from affscore.errors import AffscoreError
+from affscore.network.collect import Pair
+from affscore.network.criteria import criteria
+from affscore.network.recorder import ActivationCall
+from affscore.network.scoring import CRITERIA, score_pair
+
+CALL = ActivationCall(
+    index=4, layer="block.act", call=1, activation="relu", depth=3, kind="hidden", channel_axis=1, positions=4,
+    upstream=None,
+)  # fmt: skip
+
+
+def pair(x, y, parts=1, rounding=2.0**-23):
+    return Pair(CALL, rounding, list(x.chunk(parts)), list(y.chunk(parts)), entries=100, sparse=(5, 50))
+
+
+@pytest.fixture
+def x():
+    return torch.randn(40, 6, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("covariance", ["ledoit-wolf", "empirical"])
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_row_is_the_score_and_the_criteria_of_the_pair(x, covariance, parts):
+    row = score_pair(pair(x, x.relu(), parts), covariance, criteria=True)
+    score = affinity_score(x, x.relu(), covariance)
+    assert (row["score"], row["raw"]) == (score.value, score.raw)
+    assert (row["pairing_optimal"], row["bound_exceeded"]) == (score.pairing_optimal, score.bound_exceeded)
+    assert {name: row[name] for name in CRITERIA if not name.startswith("sparsity")} == criteria(x, x.relu())
+    assert (row["sparsity_before"], row["sparsity_after"]) == (0.05, 0.5)
+    assert {k: row[k] for k in ("layer", "call", "activation", "kind", "depth", "width", "n", "flag")} == {
+        "layer": "block.act", "call": 1, "activation": "relu", "kind": "hidden", "depth": 3, "width": 6, "n": 40,
+        "flag": "",
+    }  # fmt: skip
+    assert row["seconds"] > 0
+
+
+def test_without_criteria(x):
+    assert not set(score_pair(pair(x, x.relu()), "empirical", criteria=False)) & set(CRITERIA)
+
+
+def test_a_constant_output_is_affine_and_flagged(x):
+    row = score_pair(pair(x, torch.zeros_like(x)), "ledoit-wolf", criteria=True)
+    assert (row["score"], row["flag"]) == (1.0, "constant output")
+    assert math.isnan(row["cka"])
+    assert score_pair(pair(torch.ones_like(x), torch.zeros_like(x)), "ledoit-wolf", False)["score"] == 1.0
+
+
+def test_a_constant_input_has_no_score_and_is_flagged(x):
+    row = score_pair(pair(torch.ones_like(x), x), "ledoit-wolf", criteria=True)
+    assert math.isnan(row["score"])
+    assert math.isnan(row["raw"])
+    assert row["flag"] == "constant input"
+    assert row["r2"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rounding_is_that_of_the_arithmetic_and_not_of_the_type(x):
+    """Averages of half-precision numbers that vary by their rounding only."""
+    y = 20.0 + 1e-3 * x.clamp(-1, 1)
+    assert score_pair(pair(x, y, rounding=2.0**-23), "empirical", False)["flag"] == ""
+    assert score_pair(pair(x, y, rounding=2.0**-10), "empirical", False)["flag"] == "constant output"
+
+
+def test_a_heavy_tail_exceeds_the_bound_and_keeps_its_number():
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((256, 1024)) * np.where(np.arange(1024) < 100, 1.0, 1e-3)
+    x *= np.abs(rng.standard_t(1, size=(256, 1)))
+    row = score_pair(pair(torch.tensor(x), torch.tensor(x).clamp(0, 6), rounding=2.0**-52), "ledoit-wolf", False)
+    assert row["raw"] < -0.2
+    assert (row["score"], row["bound_exceeded"]) == (0.0, True)
+
+
+@pytest.mark.parametrize(("side", "bad"), [("input", torch.nan), ("output", torch.inf)])
+def test_what_is_not_finite_is_named_and_counted(x, side, bad):
+    broken = x.clone()
+    broken[:, 2] = bad
+    broken[0, 0] = bad
+    given = pair(broken, x) if side == "input" else pair(x, broken)
+    message = rf"the {side} of relu of layer 'block.act' \(call 1\) holds 41 NaN or infinite of 240 reduced values"
+    with pytest.raises(AffscoreError, match=message):
+        score_pair(given, "ledoit-wolf", True)
+
+
+def test_a_single_image_has_no_score(x):
+    with pytest.raises(AffscoreError, match=r"relu of layer 'block.act' .*at least 2 samples"):
+        score_pair(pair(x[:1], x[:1].relu()), "ledoit-wolf", False)

@@ -1,0 +1,266 @@
+import importlib
+import re
+import subprocess
+import sys
+import urllib.error
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import affscore
+from affscore import cli, signature
+from affscore.survey import read_signature
+
+QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command in this process: exit status, stdout and stderr."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["affscore", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        captured = capsys.readouterr()
+        return caught.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+def in_a_process(*words, cwd=None):
+    code = "from affscore.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=cwd,
+    )
+
+
+def test_signature_prints_a_line_for_every_activation_and_writes_the_file(tmp_path):
+    out = tmp_path / "result.parquet"
+    done = in_a_process(
+        "signature", "mini:digitsnet", "--n", "64", "--images", "128", "--no-criteria", "--out", out, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+    rows = [line.split() for line in lines[2:11]]
+    assert [row[1] for row in rows][:3] == ["stem.2", "blocks.0.relu", "blocks.0.relu"]
+    assert lines[11].startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 64 images")
+    assert "written to" in done.stderr
+    result = read_signature(out)
+    np.testing.assert_allclose([float(row[-2]) for row in rows], result.scores, atol=5.1e-5)
+    np.testing.assert_allclose([float(row[-1]) for row in rows], result.summary["score_std"], atol=5.1e-5)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["result.parquet"]
+
+
+def test_the_command_gives_what_the_function_gives(run, tmp_path):
+    out = tmp_path / "x.parquet"
+    options = [
+        "--reduction",
+        "sample",
+        "--covariance",
+        "empirical",
+        "--seed",
+        "3",
+        "--batch-size",
+        "7",
+        "--device",
+        "cpu",
+    ]
+    code, _, _ = run("signature", "mini:digitsnet@random", "--dataset", "digits", *QUICK, *options, "--out", out)
+    assert code == 0
+    expected = signature(
+        "mini:digitsnet@random", "digits", n=32, images=32, criteria=False, reduction="sample", covariance="empirical",
+        seed=3, batch_size=7, device="cpu",
+    )  # fmt: skip
+    found = read_signature(out)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)
+    for key in ("model", "weights", "dataset", "reduction", "order", "covariance", "n", "images", "seed", "batch_size"):
+        assert found.metadata[key] == expected.metadata[key]
+
+
+def test_criteria_are_computed_unless_told_otherwise(run, tmp_path):
+    for option, wanted in (("--criteria", True), ("--no-criteria", False)):
+        run("signature", "mini:digitsnet", "--n", "8", "--images", "8", option, "--out", tmp_path / "x.parquet")
+        assert ("cka" in read_signature(tmp_path / "x.parquet").table) == wanted
+
+
+def test_the_order_of_reduction_and_activation(run, tmp_path):
+    run("signature", "mini:digitsnet", *QUICK, "--order", "reduce-first", "--out", tmp_path / "x.parquet")
+    assert set(read_signature(tmp_path / "x.parquet").table["order"]) == {"reduce-first"}
+
+
+def test_what_was_dropped_is_said_on_stderr(run):
+    code, out, err = run("signature", "mini:digitsnet", "--n", "20", "--images", "30", "--no-criteria")
+    assert code == 0
+    assert "note: the last 10 images were dropped" in err
+    assert "dropped" not in out
+    assert "UserWarning" not in err
+
+
+def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
+    folder = tmp_path / "secret"
+    folder.mkdir()
+    model = affscore.load_model("mini:digitsnet@random")
+    torch.save(model.state_dict(), folder / "w.pth")
+    out = folder / "x.parquet"
+    code, _, err = run("signature", f"mini:digitsnet@{folder / 'w.pth'}", *QUICK, f"--out={out}")
+    assert code == 0, err
+    metadata = read_signature(out).metadata
+    words = f"affscore signature mini:digitsnet@w.pth {' '.join(QUICK)} --out=x.parquet"
+    assert metadata["command"] == words
+    assert b"secret" not in out.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        ("folder:/home/me/photos", "folder:photos"),
+        ("resnet18@../w/x.pth", "resnet18@x.pth"),
+        ("/a/b/net.py:make@/c/d.pt", "net.py:make@d.pt"),
+        ("--out=/tmp/x.parquet", "--out=x.parquet"),
+        ("x y/z.parquet", "z.parquet"),
+        ("digits", "digits"),
+    ],
+)
+def test_words_without_folders(word, kept):
+    assert cli._without_folders(word) == kept
+
+
+NAN_FILE = """
+import torch
+from torch import nn
+
+def make():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    nn.init.constant_(net[0].weight, {value})
+    return net
+
+def affine():
+    return nn.Conv2d(3, 4, 3)
+
+def grey():
+    return nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Files that are not what they should be; no network; the working folder is their folder."""
+
+    def unreachable(*args, **kwargs):
+        raise urllib.error.URLError("Name or service not known")
+
+    monkeypatch.setattr(torch.hub, "download_url_to_file", unreachable)
+    monkeypatch.setattr("torchvision.datasets.utils._urlretrieve", unreachable)
+    monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nan.py").write_text(NAN_FILE.format(value="float('nan')"))
+    (tmp_path / "inf.py").write_text(NAN_FILE.format(value="float('inf')"))
+    (tmp_path / "noise.pth").write_bytes(bytes(range(256)))
+    torch.save(nn.Linear(2, 2).state_dict(), tmp_path / "other.pth")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken").mkdir()
+    for index in range(2):
+        (tmp_path / "broken" / f"{index}.png").write_bytes(b"no picture")
+    return tmp_path
+
+
+BAD = {
+    "NaN": (["nan.py:make", "--dataset", "random"], "relu of layer '1' .* NaN or infinite"),
+    "infinity": (["inf.py:make", "--dataset", "random"], "relu of layer '1' .* NaN or infinite"),
+    "wrong channels": (["nan.py:grey", "--dataset", "random"], "fails on images of shape"),
+    "no activation": (["nan.py:affine", "--dataset", "random"], "no elementwise activation"),
+    "one sample": (["mini:digitsnet", "--n", "1"], "n must be a whole number of at least 2, got 1"),
+    "one image": (["mini:digitsnet", "--images", "1"], "images must be a whole number of at least 2"),
+    "too many images": (["mini:digitsnet", "--images", "598"], "'digits' has 597 images, 598 were asked for"),
+    "no batch": (["mini:digitsnet", "--batch-size", "0"], "batch_size must be"),
+    "negative seed": (["mini:digitsnet", "--seed", "-1"], "seed must be"),
+    "unknown model": (["resnet17"], "unknown model 'resnet17'; did you mean"),
+    "unknown mini": (["mini:digitnet"], "did you mean mini:digitsnet"),
+    "unknown weights": (["resnet18@IMAGENET1K_V9"], "unknown weights 'IMAGENET1K_V9' for resnet18"),
+    "unknown data set": (["mini:digitsnet", "--dataset", "digit"], "unknown data set 'digit'; did you mean 'digits'"),
+    "unknown reduction": (["mini:digitsnet", "--reduction", "max"], "reduction must be one of"),
+    "unknown order": (["mini:digitsnet", "--order", "x"], "order must be one of"),
+    "unknown covariance": (["mini:digitsnet", "--covariance", "x"], "covariance must be"),
+    "unknown device": (["mini:digitsnet", "--device", "gpu"], "the device 'gpu' cannot be used here"),
+    "not weights": (["mini:digitsnet@noise.pth"], "'noise.pth' does not hold weights"),
+    "other weights": (["mini:digitsnet@other.pth"], "'other.pth' are not those of this architecture"),
+    "no such weights": (["mini:digitsnet@none.pth"], "there is no file 'none.pth'"),
+    "no such file": (["none.py:make"], "there is no file 'none.py'"),
+    "no such factory": (["nan.py:mak"], "defines no 'mak'; did you mean make"),
+    "empty folder": (["mini:digitsnet", "--dataset", "folder:empty"], "found no image"),
+    "no folder": (["mini:digitsnet", "--dataset", "folder:none"], "there is no folder 'none'"),
+    "broken pictures": (["mini:digitsnet", "--dataset", "folder:broken"], "is not a readable image"),
+    "no network for weights": (["resnet18"], "could not be downloaded"),
+    "no network for data": (["mini:digitsnet", "--dataset", "cifar10"], "could not be downloaded"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), BAD.values(), ids=BAD)
+def test_bad_input_gives_one_sentence_and_no_file(words, message, files, run):
+    before = torch.hub.get_dir()
+    options = [] if "--n" in words else ["--n", "4"]
+    options += [] if "--images" in words else ["--images", "2"]
+    try:
+        torch.hub.set_dir(files / "hub")
+        code, out, err = run("signature", *words, *options, "--out", files / "x.parquet")
+    finally:
+        torch.hub.set_dir(before)
+    assert code == 1
+    assert out == ""
+    assert len(err.splitlines()) == 1, err
+    assert re.match(f"affscore: .*{message}", err)
+    assert not list(files.glob("*.parquet*")) + list(files.glob(".x.*"))
+
+
+@pytest.mark.parametrize("name", ["x.csv", "none/x.parquet", "empty"])
+def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed(name, files, run, monkeypatch):
+    monkeypatch.setattr(
+        importlib.import_module("affscore.network.signature"), "load_model", lambda *_: pytest.fail("work was begun")
+    )
+    code, out, err = run("signature", "mini:digitsnet", *QUICK, "--out", files / name)
+    assert (code, out) == (1, "")
+    assert len(err.splitlines()) == 1
+    assert err.startswith("affscore: ")
+
+
+def test_a_failing_command_in_a_process_of_its_own(tmp_path):
+    done = in_a_process("signature", "resnet17", "--out", tmp_path / "x.parquet", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("affscore: unknown model 'resnet17'; did you mean")
+    assert len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_that_are_not_there(run):
+    code, out, err = run("signature", "mini:digitsnet", "--samples", "3")
+    assert code == 2
+    assert "--samples" in err
+    assert out == ""
+
+
+def test_help_and_version(run):
+    code, out, _ = run("--version")
+    assert (code, out.strip()) == (0, f"affscore {affscore.__version__}")
+    code, out, _ = run("signature", "--help")
+    assert code == 0
+    for option in ("--dataset", "--n", "--images", "--reduction", "--order", "--covariance", "--criteria", "--device",
+                   "--batch-size", "--seed", "--out"):  # fmt: skip
+        assert option in out
+
+
+def test_help_does_not_wait_for_pytorch():
+    code = "import sys; from affscore import cli; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,28 @@
+import pytest
+import torch
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """An empty folder where torchvision looks for downloaded weights; the network is out of reach."""
+    import urllib.error
+    import urllib.request
+
+    def unreachable(*args, **kwargs):
+        raise urllib.error.URLError("Name or service not known")
+
+    monkeypatch.setattr(torch.hub, "download_url_to_file", unreachable)
+    monkeypatch.setattr(urllib.request, "urlopen", unreachable)
+    before = torch.hub.get_dir()
+    torch.hub.set_dir(tmp_path / "hub")
+    (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
+    yield tmp_path / "hub" / "checkpoints"
+    torch.hub.set_dir(before)

@@ -1,0 +1,151 @@
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from affscore.errors import AffscoreError
+from affscore.zoo.state_dicts import fingerprint, load_weights, read_state_dict
+
+
+def net(width=3):
+    return nn.Sequential(nn.Linear(2, width), nn.BatchNorm1d(width), nn.Linear(width, 1))
+
+
+@pytest.fixture
+def trained():
+    model = net()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape))
+        model[1].running_mean.fill_(0.5)
+    return model
+
+
+WAYS = {
+    "weights.pth": lambda state, file: torch.save(state, file),
+    "weights.pt": lambda state, file: torch.save(state, file),
+    "old.pth": lambda state, file: torch.save(state, file, _use_new_zipfile_serialization=False),
+    "weights.safetensors": save_file,
+    "checkpoint.pth": lambda state, file: torch.save({"epoch": 7, "state_dict": state, "best": 0.9}, file),
+    "parallel.pth": lambda state, file: torch.save({f"module.{k}": v for k, v in state.items()}, file),
+    "parallel.safetensors": lambda state, file: save_file({f"module.{k}": v for k, v in state.items()}, file),
+    "both.pt": lambda state, file: torch.save({"state_dict": {f"module.{k}": v for k, v in state.items()}}, file),
+    "without counts.pth": lambda state, file: torch.save(
+        {k: v for k, v in state.items() if "num_batches" not in k}, file
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_weights_come_back_however_they_were_saved(name, trained, tmp_path):
+    WAYS[name](trained.state_dict(), tmp_path / name)
+    model = net()
+    load_weights(model, tmp_path / name)
+    for key, value in trained.state_dict().items():
+        assert torch.equal(model.state_dict()[key], value)
+    assert fingerprint(model) == fingerprint(trained)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, 0 unknown, .* '2.bias' is missing\)"),
+        (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(0 missing, 1 unknown, .* '3.weight' is not in the network\)"),
+        (
+            lambda s: net(4).state_dict(),
+            r"\(0 missing, 0 unknown, 7 of another shape: '0.bias' has shape \(4,\), not",
+        ),
+        (lambda s: {f"net.{k}": v for k, v in s.items()}, r"\(8 missing, 9 unknown"),
+    ],
+)
+def test_weights_of_another_architecture_change_nothing(change, message, trained, tmp_path):
+    file = tmp_path / "other.pth"
+    torch.save(change(trained.state_dict()), file)
+    model = net()
+    before = fingerprint(model)
+    with pytest.raises(AffscoreError, match=f"the weights in 'other.pth' are not those of this architecture {message}"):
+        load_weights(model, file)
+    assert fingerprint(model) == before
+
+
+class Malicious:
+    """Unpickling this writes a file."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def __reduce__(self):
+        return Path.write_text, (self.target, "run")
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+@pytest.mark.parametrize("suffix", [".pth", ".pt", ".bin"])
+@pytest.mark.parametrize("save", [torch.save, lambda content, file: file.write_bytes(pickle.dumps(content))])
+def test_a_pickle_that_runs_code_is_not_run(suffix, save, tmp_path):
+    target, file = tmp_path / "run.txt", tmp_path / f"evil{suffix}"
+    save({"0.weight": Malicious(target)}, file)
+    with pytest.raises(AffscoreError, match=f"'evil{suffix}' does not hold weights that can be read safely"):
+        read_state_dict(file)
+    assert not target.exists()
+    pickle.loads(pickle.dumps(Malicious(target)))  # it would have
+    assert target.read_text() == "run"
+
+
+def test_a_whole_network_is_not_a_state_dictionary(tmp_path):
+    torch.save(net(), tmp_path / "whole.pth")
+    with pytest.raises(AffscoreError, match=r"save them with torch.save\(model.state_dict\(\), FILE\)"):
+        read_state_dict(tmp_path / "whole.pth")
+
+
+@pytest.mark.parametrize("content", [[1, 2], {}, {"a": 3}, torch.zeros(3), "text", {"state_dict": {"a": 1}}, None])
+def test_safe_contents_that_are_no_state_dictionary(content, tmp_path):
+    torch.save(content, tmp_path / "x.pth")
+    with pytest.raises(AffscoreError, match=r"'x.pth' holds no state dictionary \(names and tensors\), but a"):
+        read_state_dict(tmp_path / "x.pth")
+
+
+@pytest.mark.parametrize("suffix", [".pth", ".pt", ".safetensors"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0" * 100, b"<html>not found</html>", b"PK\x03\x04 zip?", b"\x80\x02}q\x00.", b"\xff" * 9, b"42"]
+)
+def test_foreign_files(suffix, content, tmp_path):
+    file = tmp_path / f"foreign{suffix}"
+    file.write_bytes(content)
+    with pytest.raises(AffscoreError, match="the file 'foreign") as caught:
+        read_state_dict(file)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["weights.pth", "old.pth", "weights.safetensors"])
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_truncated_files(name, share, trained, tmp_path):
+    file = tmp_path / name
+    WAYS[name](trained.state_dict(), file)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(AffscoreError, match=f"the file '{name}' does not hold weights"):
+        read_state_dict(file)
+
+
+def test_what_is_not_there(tmp_path):
+    with pytest.raises(AffscoreError, match=r"there is no file .*missing.pth"):
+        read_state_dict(tmp_path / "missing.pth")
+    with pytest.raises(AffscoreError, match="there is a folder, not a file"):
+        read_state_dict(tmp_path)
+
+
+def test_the_fingerprint_sees_every_number_name_and_type(trained):
+    first = fingerprint(trained)
+    assert first == fingerprint(trained)
+    assert fingerprint(trained.double()) != first
+    trained.float()
+    assert fingerprint(trained) == first
+    with torch.no_grad():
+        trained[2].weight[0, 0] = torch.nextafter(trained[2].weight[0, 0], torch.tensor(torch.inf))
+    assert fingerprint(trained) != first
+    assert fingerprint(nn.Sequential(nn.Identity(), nn.Linear(1, 1))) != fingerprint(nn.Sequential(nn.Linear(1, 1)))
+    assert len(fingerprint(nn.ReLU())) == 16
+    assert fingerprint(net().bfloat16())
