@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 from joblib import Parallel, delayed
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 

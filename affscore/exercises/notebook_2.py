@@ -73,7 +73,8 @@ def rising_but_far_from_affine(answer: object) -> Verdict:
         raise NotAnAnswerError(f"Your function must act on each entry: it made {y.shape} of an array of shape {x.shape}.")
     grid = np.sort(x, axis=None)[:, None]
     on_grid = as_array(call(function, grid), "what your function returns, an array")
-    if on_grid.shape != grid.shape or not np.allclose(function(x[::-1].copy()), y[::-1]):
+    reversed_y = as_array(call(function, x[::-1]), "what your function returns, an array")
+    if on_grid.shape != grid.shape or not np.allclose(reversed_y, y[::-1]):
         raise NotAnAnswerError("Your function must act on each entry by itself, whatever the other entries are.")
     falls = bool((np.diff(on_grid[:, 0]) < -1e-9 * np.abs(on_grid).max()).any())
     score = affinity_score(x, y)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.criteria import sparse_entries
+from affscore.network.layout import ImageLayout
 from affscore.network.recorder import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
 
@@ -124,8 +125,14 @@ class Collector:
         return pair
 
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
+        channel_axis = call.channel_axis
         try:
-            return reduce(features, self.images, call.channel_axis, self.reduction, self._positions)
+            if call.image_axis == ImageLayout.MERGED:
+                raise AffscoreError("the network merges the axis of the images with one in front of it")
+            if call.image_axis > 0:
+                features = features.movedim(call.image_axis, 0)
+                channel_axis += channel_axis < call.image_axis
+            return reduce(features, self.images, channel_axis, self.reduction, self._positions)
         except AffscoreError as error:
             raise AffscoreError(f"{call.activation} of layer {call.layer!r}: {error}") from None
 

@@ -1,4 +1,4 @@
-"""Which axis of a tensor in a running network holds the channels."""
+"""Which axis of a tensor in a running network holds the channels, and which one counts the images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-__all__ = ["ChannelLayout"]
+__all__ = ["ChannelLayout", "ImageLayout"]
 
 _CHANNELS_SECOND: frozenset[Callable[..., Any]] = frozenset(
     {
@@ -68,12 +68,60 @@ class ChannelLayout:
                     return
 
 
+class ImageLayout:
+    """Follows the axis that counts the images, which is the first unless the network moves it.
+
+    (Recurrent networks and PyTorch's transformer layers may put the tokens first.) Only tensors whose
+    first axis does not count the images are remembered.
+    """
+
+    MERGED = -1
+    """The images were merged with another axis that runs more slowly, and cannot be told apart by reshaping."""
+
+    def __init__(self) -> None:
+        self._axes: WeakIdKeyDictionary = WeakIdKeyDictionary()
+
+    def axis(self, tensor: Tensor) -> int:
+        """The axis that counts the images, or ``MERGED``.
+
+        >>> layout, images = ImageLayout(), torch.zeros(4, 7, 3)
+        >>> layout.observe([images], tokens_first := images.transpose(0, 1))
+        >>> layout.axis(images), layout.axis(tokens_first)
+        (0, 1)
+        """
+        return self._axes.get(tensor, 0)
+
+    def observe(self, inputs: Sequence[Tensor], output: Tensor) -> None:
+        """Note the image axis of an output that was computed from these inputs."""
+        for source in inputs:
+            axis = self.axis(source)
+            if axis == 0 and not _shares_numbers(source, output):
+                continue  # a parameter, perhaps; and first stays first
+            moved = self._follow(source, axis, output)
+            if moved != 0:
+                self._axes[output] = moved
+                return
+
+    def _follow(self, source: Tensor, axis: int, output: Tensor) -> int:
+        if output is source or axis == self.MERGED:
+            return axis
+        images = source.shape[axis]
+        if _shares_numbers(source, output):
+            same = _same_axes(source, axis, output)
+            if len(same) == 1:
+                return same[0]
+        elif output.ndim == source.ndim:
+            return axis
+        if axis == 0 or (output.ndim and output.shape[0] == images):
+            return 0
+        return self.MERGED
+
+
 def _moved(source: Tensor, axis: int, output: Tensor) -> int | None:
-    """Where the given axis of the source is found in the output, or None if it is not there."""
+    """Where the channel axis of the source is found in the output, or None if it is not there."""
     channels = source.shape[axis]
-    if source.untyped_storage()._cdata == output.untyped_storage()._cdata:
-        stride = source.stride(axis)
-        same = [a for a in range(1, output.ndim) if output.shape[a] == channels and output.stride(a) == stride]
+    if _shares_numbers(source, output):
+        same = [a for a in _same_axes(source, axis, output) if a > 0]
         if len(same) == 1:
             return same[0]
     if output.ndim == source.ndim:
@@ -84,3 +132,13 @@ def _moved(source: Tensor, axis: int, output: Tensor) -> int | None:
     if axis == 1 and output.shape[1] == channels:
         return 1
     return None
+
+
+def _shares_numbers(source: Tensor, output: Tensor) -> bool:
+    return source.untyped_storage()._cdata == output.untyped_storage()._cdata
+
+
+def _same_axes(source: Tensor, axis: int, output: Tensor) -> list[int]:
+    """The axes of a view that have the length and the stride of an axis of what it views."""
+    length, stride = source.shape[axis], source.stride(axis)
+    return [a for a in range(output.ndim) if output.shape[a] == length and output.stride(a) == stride]

@@ -15,7 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from affscore.network.activations import activation_name
 from affscore.network.dataflow import Dataflow, Origin, tensors_in
-from affscore.network.layout import ChannelLayout
+from affscore.network.layout import ChannelLayout, ImageLayout
 
 __all__ = ["ActivationCall", "Listener", "Recorder", "recording"]
 
@@ -39,6 +39,7 @@ class ActivationCall:
             (excite); or "squeeze", the activation on the way to such a gate. Gates are known only when
             the forward pass is over.
         channel_axis: The axis of the input that holds the channels.
+        image_axis: The axis of the input that counts the images, or -1 where that is mixed with another.
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
     """
@@ -50,6 +51,7 @@ class ActivationCall:
     depth: int
     kind: str
     channel_axis: int
+    image_axis: int
     positions: int
     upstream: int | None
 
@@ -84,6 +86,7 @@ class Recorder(TorchFunctionMode):
         self.independent_of_input = 0
         self._flow = Dataflow()
         self._layout = ChannelLayout()
+        self._images = ImageLayout()
         self._counts: Counter[str] = Counter()
         for tensor in tensors_in(inputs):
             self._flow.mark(tensor, Origin(0))
@@ -135,7 +138,8 @@ class Recorder(TorchFunctionMode):
             depth=origin.depth + 1,
             kind="after-sum" if origin.summed else "hidden",
             channel_axis=axis,
-            positions=x[0].numel() // x.shape[axis] if x.ndim > 1 else 1,
+            image_axis=self._images.axis(x),
+            positions=x.numel() // (len(x) * x.shape[axis]) if x.ndim > 1 else 1,
             upstream=origin.last_activation,
         )
         self.calls.append(call)
@@ -146,6 +150,7 @@ class Recorder(TorchFunctionMode):
         self.listener.after(call, y)
 
         self._layout.observe(func, [x], y)
+        self._images.observe([x], y)
         self._flow.mark(y, Origin(call.depth, call.index, call.index))
         return y
 
@@ -164,6 +169,7 @@ class Recorder(TorchFunctionMode):
             if _writes_in_place(func) or tensor.untyped_storage()._cdata not in shared:
                 self._flow.mark(tensor, origin)
             self._layout.observe(func, inputs, tensor)
+            self._images.observe(inputs, tensor)
 
     def _find_gate(self, factors: list[Tensor]) -> None:
         """In a product of an activation with a larger tensor the activation is a gate."""

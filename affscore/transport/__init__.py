@@ -1,20 +1,25 @@
 """Floor 1: two point clouds and the affine optimal transport between them."""
 
 from affscore.transport.affine_map import AffineMap, affine_map, gaussian_wasserstein
-from affscore.transport.affinity import AffinityScore, affinity_score
+from affscore.transport.affinity import AffinityScore, affinity_score, paired_affinity_score
 from affscore.transport.assignment import Coupling, optimal_coupling, wasserstein
-from affscore.transport.covariance import Covariance, covariance, ledoit_wolf_intensity
+from affscore.transport.covariance import Covariance, covariance, estimate, ledoit_wolf_intensity
+from affscore.transport.moments import Moments, PairMoments
 
 __all__ = [
     "AffineMap",
     "AffinityScore",
     "Coupling",
     "Covariance",
+    "Moments",
+    "PairMoments",
     "affine_map",
     "affinity_score",
     "covariance",
+    "estimate",
     "gaussian_wasserstein",
     "ledoit_wolf_intensity",
     "optimal_coupling",
+    "paired_affinity_score",
     "wasserstein",
 ]

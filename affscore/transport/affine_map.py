@@ -10,8 +10,9 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.transport.covariance import Covariance, CovarianceName, estimate
 from affscore.transport.samples import Samples, as_samples
+from affscore.transport.square_root import square_root
 
-__all__ = ["AffineMap", "affine_map", "gaussian_wasserstein", "linear_part"]
+__all__ = ["AffineMap", "affine_map", "gaussian_wasserstein", "linear_part", "transport"]
 
 WELL_CONDITIONED = 1e10
 """Up to this condition number a Cholesky factor loses at most six of float64's sixteen digits."""
@@ -106,12 +107,37 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     """
     if source.condition_bound <= WELL_CONDITIONED:
         factor = torch.linalg.cholesky(source.matrix)
-        values, vectors = torch.linalg.eigh(factor.T @ target.matrix @ factor)
-        # A = W diag(sqrt values) W^T with W = L^-T vectors
-        wide = torch.linalg.solve_triangular(factor.T, vectors, upper=True)
-        return (wide * values.clamp(min=0.0).sqrt()) @ wide.T
+        root = square_root(factor.T @ target.matrix @ factor)
+        half = torch.linalg.solve_triangular(factor.T, root, upper=True)
+        return torch.linalg.solve_triangular(factor, half, upper=False, left=False)
     vectors_x, root_x, vectors_y, root_y, left, _, right = _polar_parts(source, target)
     return (vectors_y * root_y) @ (left @ right) @ (vectors_x / root_x).T
+
+
+def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
+    r"""Centred points under the linear part of the optimal map: the rows of :math:`P A^\top`.
+
+    The same as ``points @ linear_part(source, target).T``, but where S_X is well conditioned A itself is
+    never formed: n points cost two triangular solves and a product.
+
+    Args:
+        points: P, tensor (n, k), centred.
+        source: S_X, in a basis of k vectors.
+        target: S_Y, in the same basis.
+
+    Returns:
+        Tensor (n, k), float64.
+
+    >>> x = torch.tensor([[-1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    >>> transport(x, estimate(x, "ledoit-wolf"), estimate(5 * x, "ledoit-wolf")).round(decimals=6).tolist()
+    [[-5.0, 0.0], [5.0, 0.0]]
+    """
+    if source.condition_bound > WELL_CONDITIONED:
+        return points @ linear_part(source, target).T
+    factor = torch.linalg.cholesky(source.matrix)
+    root = square_root(factor.T @ target.matrix @ factor)
+    half = torch.linalg.solve_triangular(factor.T, points, upper=True, left=False) @ root
+    return torch.linalg.solve_triangular(factor, half, upper=False, left=False)
 
 
 def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 0.0) -> float:

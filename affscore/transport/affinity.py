@@ -8,15 +8,21 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.affine_map import linear_part
+from affscore.transport.affine_map import linear_part, transport
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariance import CovarianceName, check_name, estimate
-from affscore.transport.samples import CentredSample, Samples, as_samples, centre
+from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
+from affscore.transport.moments import PairMoments
+from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, Samples, as_samples, centre
 
-__all__ = ["AffinityScore", "affinity_score"]
+__all__ = ["AffinityScore", "affinity_score", "paired_affinity_score"]
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
+
+_CONSTANT_INPUT = (
+    "x is constant while y varies, so that no map takes x to y; "
+    "check that x and y are the input and the output of the same function"
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,8 @@ class AffinityScore:
         value: rho = max(raw, 0), in [0, 1]; 1 is affine.
         raw: 1 - w2 / sqrt(2 tr S_Y), at most 1; below 0 only where shrinkage breaks the bound.
         w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
-        pairing_optimal: Whether the coupling of T x_i with y_i was optimal.
+        pairing_optimal: Whether the coupling of T x_i with y_i was optimal; None where only that one
+            was tried (:func:`paired_affinity_score`).
         bound_exceeded: Whether raw is below 0, so that the value was cut.
         covariance: The covariance estimate that was used.
         constant_output: Whether Y does not vary (a constant is affine: the value is 1).
@@ -39,7 +46,7 @@ class AffinityScore:
     value: float
     raw: float
     w2: float
-    pairing_optimal: bool
+    pairing_optimal: bool | None
     bound_exceeded: bool
     covariance: CovarianceName
     constant_output: bool
@@ -108,28 +115,83 @@ def affinity_score(
     if target.constant:
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)
     if source.constant:
-        raise AffscoreError(
-            "x is constant while y varies, so that no map takes x to y; "
-            "check that x and y are the input and the output of the same function"
-        )
+        raise AffscoreError(_CONSTANT_INPUT)
     basis_x, basis_y = _span(source, target)
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
     covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
-    transported = basis_x @ linear_part(covariance_x, covariance_y).T
-    coupling = optimal_coupling(transported, basis_y)
-    w2 = coupling.cost**0.5
+    coupling = optimal_coupling(transport(basis_x, covariance_x, covariance_y), basis_y)
+    return _score(coupling.cost, coupling.pairing_optimal, covariance_x, covariance_y, n, target.scale)
+
+
+def paired_affinity_score(
+    moments: PairMoments, covariance: CovarianceName = "ledoit-wolf", *, rounding: float = 2.0**-52
+) -> AffinityScore:
+    r"""The score of paired samples of which only the moments are kept, under the coupling i -> i.
+
+    .. math:: W^2 = \frac1n \sum_i \|T x_i - y_i\|^2
+       = \operatorname{tr}(A C_X A^\top) + \operatorname{tr} C_Y - 2 \operatorname{tr}(A C_{XY})
+
+    takes the place of the Wasserstein distance in equation 5; C are empirical covariances. No coupling is
+    cheaper than the optimal one, so this is a lower bound of :func:`affinity_score` of the same samples
+    with the same covariance. (It bounds nothing else: not the mean of the scores of batches, say, whose
+    covariances are others.)
+
+    Args:
+        moments: Moments of n pairs (:class:`affscore.transport.PairMoments`).
+        covariance: "ledoit-wolf" or "empirical".
+        rounding: Unit of rounding of the arithmetic that made the samples.
+
+    Returns:
+        The score; ``pairing_optimal`` is None.
+
+    Raises:
+        AffscoreError: Fewer than two pairs, an unknown covariance, or an X that is constant while Y varies.
+
+    >>> x = torch.linspace(-1, 1, 50, dtype=torch.float64)[:, None]
+    >>> kept = paired_affinity_score(PairMoments.of(x, x.clamp(min=0)), "empirical")
+    >>> abs(kept.value - affinity_score(x, x.clamp(min=0), "empirical").value) < 1e-12
+    True
+    """
+    check_name(covariance)
+    n = moments.x.count
+    if n < 2:
+        raise AffscoreError(f"a score needs at least 2 samples, got {n}")
+    pairs = moments.centred().without_constants(CONSTANT_TOLERANCE * rounding)
+    d = len(pairs.x.first)
+    if not pairs.y.second.any():
+        return AffinityScore(1.0, 1.0, 0.0, None, False, covariance, True, (0.0, 0.0), n, d)
+    if not pairs.x.second.any():
+        raise AffscoreError(_CONSTANT_INPUT)
+    covariance_x = estimate_from_moments(pairs.x, covariance)
+    covariance_y = estimate_from_moments(pairs.y, covariance)
+    matrix = linear_part(covariance_x, covariance_y)
+    moved = float(((matrix @ covariance_x.scatter) * matrix).sum())
+    cross = float((matrix.T * pairs.cross).sum()) / n
+    cost = max(moved + float(covariance_y.scatter.trace()) - 2.0 * cross, 0.0)
+    return _score(cost, None, covariance_x, covariance_y, n, 1.0)
+
+
+def _score(
+    cost: float,
+    pairing_optimal: bool | None,
+    covariance_x: Covariance,
+    covariance_y: Covariance,
+    samples: int,
+    scale: float,
+) -> AffinityScore:
+    w2 = cost**0.5
     raw = 1.0 - w2 / (2.0 * covariance_y.trace) ** 0.5
     return AffinityScore(
         value=min(max(raw, 0.0), 1.0),
         raw=raw,
-        w2=w2 * target.scale,
-        pairing_optimal=coupling.pairing_optimal,
+        w2=w2 * scale,
+        pairing_optimal=pairing_optimal,
         bound_exceeded=raw < -ROUNDING,
-        covariance=covariance,
+        covariance=covariance_x.name,
         constant_output=False,
         intensity=(covariance_x.intensity, covariance_y.intensity),
-        samples=n,
-        width=d,
+        samples=samples,
+        width=covariance_x.dimension,
     )
 
 

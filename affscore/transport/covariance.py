@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.transport.moments import Moments
 from affscore.transport.samples import Samples, as_samples
 
 __all__ = ["Covariance", "CovarianceName", "covariance", "ledoit_wolf_intensity"]
@@ -18,40 +19,40 @@ CovarianceName = Literal["ledoit-wolf", "empirical"]
 
 @dataclass(frozen=True)
 class Covariance:
-    r"""A covariance estimate :math:`S = \frac{1-\lambda}{n} C^\top C + \varphi I`, kept as its parts.
+    r"""A covariance estimate :math:`S = (1-\lambda)\, C + \varphi I`, kept as its parts.
 
-    C holds the centred samples, :math:`\lambda` is the shrinkage intensity and the floor
-    :math:`\varphi \ge 0` bounds the eigenvalues of S from below. Keeping the parts instead of the
-    matrix lets the affine map choose a route that is accurate for this S.
+    C is the empirical covariance (1/n), :math:`\lambda` the shrinkage intensity, and the floor
+    :math:`\varphi \ge 0` bounds the eigenvalues of S from below. Keeping the parts lets the affine map
+    choose a route that is accurate for this S.
 
     Attributes:
         name: "ledoit-wolf" or "empirical".
-        centred: Tensor (n, k), float64: the centred samples, in the coordinates of any orthonormal
-            basis of k <= d vectors whose span contains them.
+        scatter: C, tensor (k, k), float64, in the coordinates of any orthonormal basis of k <= d vectors
+            whose span contains the centred samples.
         dimension: d, the number of coordinates of the space that the samples live in.
         intensity: The shrinkage intensity, in [0, 1].
         floor: The multiple of the identity that is added: intensity * tr(S)/d and the ridge.
+        centred: The centred samples, tensor (n, k), where they are at hand.
     """
 
     name: CovarianceName
-    centred: Tensor
+    scatter: Tensor
     dimension: int
     intensity: float
     floor: float
+    centred: Tensor | None = None
 
     @property
     def trace(self) -> float:
-        """Tr S over all d coordinates, those outside the basis included."""
-        scatter = float(self.centred.square().sum()) / len(self.centred)
-        return (1.0 - self.intensity) * scatter + self.dimension * self.floor
+        """The trace of S over all d coordinates, those outside the basis included."""
+        return (1.0 - self.intensity) * float(self.scatter.trace()) + self.dimension * self.floor
 
     @property
     def matrix(self) -> Tensor:
         """The matrix S, tensor (k, k)."""
-        k = self.centred.shape[1]
-        scatter = self.centred.T @ self.centred
-        identity = torch.eye(k, dtype=scatter.dtype, device=scatter.device)
-        return scatter * ((1.0 - self.intensity) / len(self.centred)) + self.floor * identity
+        matrix = self.scatter * (1.0 - self.intensity)
+        matrix.diagonal().add_(self.floor)
+        return matrix
 
     @property
     def condition_bound(self) -> float:
@@ -61,19 +62,25 @@ class Covariance:
     def root(self) -> tuple[Tensor, Tensor]:
         r"""The square root :math:`S^{1/2} = V \operatorname{diag}(e) V^\top`.
 
-        From the singular values of the samples, not from S, so that small eigenvalues keep their
-        digits. Directions with eigenvalue zero are left out.
+        From the singular values of the samples where these are at hand, and not from S, so that small
+        eigenvalues keep their digits. Directions with eigenvalue zero are left out.
 
         Returns:
             V, tensor (k, r) with orthonormal columns, and e, tensor (r,) of positive numbers.
         """
-        n, k = self.centred.shape
-        _, singular, vectors = torch.linalg.svd(self.centred, full_matrices=self.floor > 0 and n < k)
-        values = torch.zeros(len(vectors), dtype=singular.dtype, device=singular.device)
-        values[: len(singular)] = singular.square() * ((1.0 - self.intensity) / n)
-        values += self.floor
-        resolution = max(n, k) * torch.finfo(values.dtype).eps
-        keep = values > values.max() * resolution**2
+        k = len(self.scatter)
+        eps = torch.finfo(self.scatter.dtype).eps
+        if self.centred is None:
+            values, columns = torch.linalg.eigh(self.scatter)
+            vectors, resolution = columns.T, k * eps
+        else:
+            n = len(self.centred)
+            _, singular, vectors = torch.linalg.svd(self.centred, full_matrices=self.floor > 0 and n < k)
+            values = torch.zeros(len(vectors), dtype=singular.dtype, device=singular.device)
+            values[: len(singular)] = singular.square() / n
+            resolution = (max(n, k) * eps) ** 2
+        values = values * (1.0 - self.intensity) + self.floor
+        keep = values > values.max() * resolution
         return vectors[keep].T, values[keep].sqrt()
 
 
@@ -115,10 +122,31 @@ def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = N
     check_name(name)
     if not 0 <= ridge < float("inf"):
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge}")
-    dimension = centred.shape[1] if dimension is None else dimension
-    level = float(centred.square().sum()) / len(centred) / dimension
-    intensity = ledoit_wolf_intensity(centred, dimension) if name == "ledoit-wolf" else 0.0
-    return Covariance(name, centred, dimension, intensity, (intensity + ridge) * level)
+    n, k = centred.shape
+    dimension = k if dimension is None else dimension
+    scatter = centred.T @ centred / n
+    level = float(scatter.trace()) / dimension
+    intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
+    return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
+
+
+def estimate_from_moments(moments: Moments, name: CovarianceName) -> Covariance:
+    """The covariance estimate of points of which only the moments are kept.
+
+    Args:
+        moments: Moments of n points, seen from their mean (:meth:`Moments.centred`).
+        name: "ledoit-wolf" or "empirical".
+
+    >>> points = torch.tensor([[-1.0, 0.0], [1.0, 0.0], [0.0, 3.0]], dtype=torch.float64)
+    >>> kept = estimate_from_moments(Moments.of(points), "ledoit-wolf").intensity
+    >>> kept == estimate(points - points.mean(dim=0), "ledoit-wolf").intensity
+    True
+    """
+    check_name(name)
+    scatter = moments.second / moments.count
+    level = float(scatter.trace()) / len(scatter)
+    intensity = _intensity(moments.count, len(scatter), moments.fourth, scatter) if name == "ledoit-wolf" else 0.0
+    return Covariance(name, scatter, len(scatter), intensity, intensity * level)
 
 
 def check_name(name: str) -> None:
@@ -128,22 +156,23 @@ def check_name(name: str) -> None:
         raise AffscoreError(f"covariance must be {known}, got {name!r}")
 
 
-def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> float:
+def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter: Tensor | None = None) -> float:
     r"""Shrinkage intensity of Ledoit and Wolf for centred samples.
 
     .. math:: \lambda = \frac{\min(\beta, \delta)}{\delta},\qquad
-       \beta = \frac1n \Bigl(\frac1n \sum_i \|x_i\|^4 - \|S\|_F^2\Bigr),\qquad
-       \delta = \|S\|_F^2 - \frac{(\operatorname{tr} S)^2}{d}.
+       \beta = \frac1n \Bigl(\frac1n \sum_i \|x_i\|^4 - \|C\|_F^2\Bigr),\qquad
+       \delta = \|C\|_F^2 - \frac{(\operatorname{tr} C)^2}{d},
 
-    All three sums are those of the Gram matrix too, so the smaller of the two products is formed, and
-    the samples may be given in any orthonormal basis that spans them.
+    with C the empirical covariance. All three sums are those of the Gram matrix too, so the smaller of
+    the two products is formed, and the samples may be given in any orthonormal basis that spans them.
 
     Args:
         centred: Tensor (n, k), centred.
         dimension: d, where it is not k.
+        scatter: C, tensor (k, k), where it is known already.
 
     Returns:
-        A number in [0, 1]; 0 for d = 1 and where S is a multiple of the identity.
+        A number in [0, 1]; 0 for d = 1 and where C is a multiple of the identity.
 
     Source: Ledoit and Wolf (2004); equals :func:`sklearn.covariance.ledoit_wolf_shrinkage`.
 
@@ -152,15 +181,22 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None) -> floa
     """
     n, k = centred.shape
     dimension = k if dimension is None else dimension
+    if scatter is None:
+        scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
+    fourth = float(centred.square().sum(dim=1).square().sum())
+    return _intensity(n, dimension, fourth, scatter)
+
+
+def _intensity(n: int, dimension: int, fourth: float, scatter: Tensor) -> float:
+    """The intensity from the sum of the fourth powers of the norms and the covariance (or the Gram matrix)."""
     if dimension == 1:
         return 0.0
-    norms = centred.square().sum(dim=1)
-    product = centred.T @ centred if k <= n else centred @ centred.T
-    squared_norm = float(product.square().sum()) / n**2
-    trace = float(norms.sum()) / n
-    beta = (float(norms.square().sum()) / n - squared_norm) / n
-    delta = squared_norm - trace**2 / dimension
-    # S is a multiple of the identity up to rounding: shrinking it changes nothing
-    if delta <= 4 * torch.finfo(centred.dtype).eps * squared_norm:
+    squared_norm = float(scatter.square().sum())
+    beta = (fourth / n - squared_norm) / n
+    delta = squared_norm - float(scatter.trace()) ** 2 / dimension
+    rounding = 16 * torch.finfo(scatter.dtype).eps
+    # delta: C is a multiple of the identity, and shrinking it changes nothing; beta: all samples have the same
+    # square x x^T, and an intensity of 1e-17 would invent variance in directions where there is none
+    if delta <= rounding * squared_norm or beta * n <= rounding * fourth / n:
         return 0.0
-    return min(max(beta, 0.0) / delta, 1.0)
+    return min(beta / delta, 1.0)

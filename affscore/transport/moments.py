@@ -2,7 +2,7 @@ r"""Moments of a sample that merge: the score of a data set that is too large to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -26,6 +26,7 @@ class Moments:
         second: :math:`\sum z z^\top`, tensor (d, d).
         third: :math:`\sum \|z\|^2 z`, tensor (d,).
         fourth: :math:`\sum \|z\|^4`.
+        largest: Largest magnitude of each coordinate of x itself, tensor (d,): the size of its rounding.
     """
 
     count: int
@@ -34,6 +35,7 @@ class Moments:
     second: Tensor
     third: Tensor
     fourth: float
+    largest: Tensor
 
     @classmethod
     def of(cls, x: Tensor, origin: Tensor | None = None) -> Moments:
@@ -41,7 +43,7 @@ class Moments:
         origin = x.mean(dim=0) if origin is None else origin
         z = x - origin
         norms = z.square().sum(dim=1)
-        return cls(len(x), origin, z.sum(dim=0), z.T @ z, norms @ z, float(norms.square().sum()))
+        return cls(len(x), origin, z.sum(dim=0), z.T @ z, norms @ z, float(norms.square().sum()), x.abs().amax(dim=0))
 
     def seen_from(self, origin: Tensor) -> Moments:
         r"""The same points seen from another origin.
@@ -67,6 +69,7 @@ class Moments:
             + 2 * length * trace
             + 4 * length * along
             + n * length**2,
+            largest=self.largest,
         )
 
     def merged(self, other: Moments) -> Moments:
@@ -79,6 +82,7 @@ class Moments:
             self.second + other.second,
             self.third + other.third,
             self.fourth + other.fourth,
+            torch.maximum(self.largest, other.largest),
         )
 
     @property
@@ -89,6 +93,10 @@ class Moments:
     def centred(self) -> Moments:
         """The same points seen from their mean."""
         return self.seen_from(self.mean)
+
+    def varying(self, tolerance: float) -> Tensor:
+        """Which coordinates of centred points vary by more than this share of their size, tensor (d,) of bool."""
+        return (self.second.diagonal() / self.count).clamp(min=0.0).sqrt() > tolerance * self.largest
 
 
 @dataclass(frozen=True)
@@ -115,9 +123,7 @@ class PairMoments:
     def of(cls, x: Tensor, y: Tensor) -> PairMoments:
         """The moments of paired points x and y, each (n, d), float64."""
         if x.shape != y.shape:
-            raise AffscoreError(
-                f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}"
-            )
+            raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
         moments_x, moments_y = Moments.of(x), Moments.of(y)
         return cls(moments_x, moments_y, (x - moments_x.origin).T @ (y - moments_y.origin))
 
@@ -125,10 +131,7 @@ class PairMoments:
         """The same pairs seen from other origins."""
         s, t = self.x.origin - origin_x, self.y.origin - origin_y
         cross = (
-            self.cross
-            + torch.outer(self.x.first, t)
-            + torch.outer(s, self.y.first)
-            + self.x.count * torch.outer(s, t)
+            self.cross + torch.outer(self.x.first, t) + torch.outer(s, self.y.first) + self.x.count * torch.outer(s, t)
         )
         return PairMoments(self.x.seen_from(origin_x), self.y.seen_from(origin_y), cross)
 
@@ -140,3 +143,16 @@ class PairMoments:
     def centred(self) -> PairMoments:
         """The same pairs seen from their means."""
         return self.seen_from(self.x.mean, self.y.mean)
+
+    def without_constants(self, tolerance: float) -> PairMoments:
+        """The same, centred pairs, with coordinates that vary by no more than rounding made constant.
+
+        Args:
+            tolerance: A standard deviation of at most this share of the largest magnitude is rounding.
+        """
+        keep_x, keep_y = self.x.varying(tolerance), self.y.varying(tolerance)
+        return PairMoments(
+            replace(self.x, second=self.x.second * keep_x[:, None] * keep_x),
+            replace(self.y, second=self.y.second * keep_y[:, None] * keep_y),
+            self.cross * keep_x[:, None] * keep_y,
+        )

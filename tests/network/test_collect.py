@@ -137,6 +137,22 @@ def test_a_network_whose_activations_depend_on_the_image_is_refused(first, secon
         collected(hard.Counting(first, second), images, batch_size=4)
 
 
+@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
+def test_a_network_whose_activations_depend_on_the_batch_is_refused(first, second, images):
+    collector, model = Collector("mean", "activate-first", False, 0), hard.Counting(first, second).eval()
+
+    def batch(chunk):
+        collector.start(len(chunk))
+        recorder.start(chunk)
+        model(chunk)
+        return collector.take()
+
+    with torch.no_grad(), recording(model, collector) as recorder:
+        assert len(batch(images)) == first
+        with pytest.raises(AffscoreError, match="must run the same activations for every image"):
+            batch(images)
+
+
 def test_another_order_of_layers_is_refused(images):
     class Swapping(hard.ReusedReLU):
         def __init__(self):
@@ -152,10 +168,46 @@ def test_another_order_of_layers_is_refused(images):
         collected(Swapping(), images, batch_size=4)
 
 
-def test_features_that_have_lost_their_images_are_named(images):
-    class Sequence(nn.Module):
-        def forward(self, x):
-            return torch.relu(x.flatten(2).permute(2, 0, 1)[:7])  # (tokens, N, C)
+class TokensFirst(nn.Module):
+    def forward(self, x):
+        return torch.relu(x.flatten(2).permute(2, 0, 1)[:7])  # (tokens, N, C)
 
-    with pytest.raises(AffscoreError, match=r"relu of layer '\(root\)': the first axis .* got shape \(7, 8, 3\)"):
-        collected(Sequence(), images)
+
+class TokensLater(nn.Module):
+    def forward(self, x):
+        return torch.relu(x.flatten(2).permute(0, 2, 1)[:, :7])  # (N, tokens, C)
+
+
+@pytest.mark.parametrize("batch_size", [2, 4, 8])
+def test_the_axis_of_the_images_may_come_second(images, batch_size):
+    (second,), (first,) = (collected(model, images, batch_size=batch_size) for model in (TokensFirst(), TokensLater()))
+    torch.testing.assert_close(second.x, first.x)
+    torch.testing.assert_close(second.y, first.y)
+
+
+def test_pytorchs_encoder_layer_scores_the_same_with_tokens_first():
+    def encoder(batch_first):
+        torch.manual_seed(0)
+        return nn.TransformerEncoderLayer(12, 2, 20, batch_first=batch_first).eval()
+
+    class Wrapped(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = encoder(batch_first=False)
+
+        def forward(self, x):
+            return self.layer(x.transpose(0, 1)).transpose(0, 1)
+
+    tokens = torch.randn(8, 8, 12, generator=torch.Generator().manual_seed(0))  # as many tokens as sequences
+    (ours,), (expected,) = collected(Wrapped(), tokens), collected(encoder(batch_first=True), tokens)
+    torch.testing.assert_close(ours.x, expected.x)
+    torch.testing.assert_close(ours.y, expected.y)
+
+
+def test_features_that_have_lost_their_images_are_named(images):
+    class Merged(nn.Module):
+        def forward(self, x):
+            return torch.relu(x.flatten(2).permute(2, 0, 1).flatten(0, 1))  # (tokens * N, C)
+
+    with pytest.raises(AffscoreError, match=r"relu of layer '\(root\)': the network merges the axis of the images"):
+        collected(Merged(), images)

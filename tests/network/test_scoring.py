@@ -12,8 +12,8 @@ from affscore.network.recorder import ActivationCall
 from affscore.network.scoring import CRITERIA, score_pair
 
 CALL = ActivationCall(
-    index=4, layer="block.act", call=1, activation="relu", depth=3, kind="hidden", channel_axis=1, positions=4,
-    upstream=None,
+    index=4, layer="block.act", call=1, activation="relu", depth=3, kind="hidden", channel_axis=1, image_axis=0,
+    positions=4, upstream=None,
 )  # fmt: skip
 
 

@@ -1,0 +1,542 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Activation functions over their domain
+#
+# How non-linear is a ReLU? {doc}`01_the_affinity_score` left us with an uncomfortable answer: that depends on what arrives.
+# So let us ask for all of it. We slide a cloud of inputs along the axis, from -20 to 20, make it wide and narrow, and score
+# the nine activations that {cite:t}`bouniot2025alexnet` compare in their figure 6. All 1080 scores are exact, and all are
+# computed on this page.
+#
+# ```{admonition} What you will learn
+# :class: tip
+# * where each activation bends the data, how much, and in how wide a region;
+# * one formula that explains nearly all of these scores;
+# * three very different reasons for a score near 0, only one of which is a strong bend;
+# * why Tanh scores lower than Sigmoid although it is the same function;
+# * how the number format of the computer decides where an activation ends.
+# ```
+
+# %% tags=["parameters"]
+points: int = 1000  # points in each cloud
+width: int = 300  # coordinates of each point
+covariance: str = "ledoit-wolf"  # or empirical
+jobs: int = 2  # processes that compute scores at the same time; -1: one per core
+seed: int = 0  # seed of the random generator
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from scipy.stats import norm
+
+import affscore
+from affscore import affinity_score, analysis
+
+# %% tags=["remove-cell"]
+# the numbers in the text are those of the default parameters; each is checked below, where it is computed
+by_default = (points, width, covariance, seed) == (1000, 300, "ledoit-wolf", 0)
+
+# %% [markdown]
+# ## The experiment
+#
+# An input cloud has 1000 points in $\mathbb{R}^{300}$, all of whose coordinates are independent and normal with mean $m$ and
+# standard deviation $s$. There are 20 means, equally spaced from -20 to 20, and six standard deviations from 0.01 to 2. For
+# each of these 120 clouds $X$ we compute $\rho(X, \sigma(X))$ for nine functions $\sigma$. Every function gets the same
+# clouds.
+
+# %%
+table = analysis.domain_sweep(points=points, width=width, covariance=covariance, seed=seed, n_jobs=jobs)
+baseline = analysis.baseline_scores(points=points, width=width, covariance=covariance, seed=seed)
+print(f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}")
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that covers the whole interval evenly."}, "image": {"alt": "Nine panels. ReLU and LeakyReLU have scores of 1 except in a narrow dip around -1. ReLU6 has two such dips, near -1 and near 7, HardTanh one broad dip around 0. GELU is near 0 from -10 to -1 and 1 elsewhere, SiLU is near 0.1 on the whole negative half, HardSwish dips at -3. Sigmoid and Tanh have long boxes at every mean, with medians near 0.8 and 0.6 that rise in the middle."}}
+affscore.figures.activation_domain(table, baseline)
+plt.show()
+
+# %% [markdown]
+# Read a panel from left to right. Where the box has shrunk to a point at the top, the function is affine for all six widths
+# of the cloud. Where a thin whisker reaches down from a box at the top, only the widest cloud feels the bend, from afar. And
+# where the whole box lies low, the function bends whatever arrives there.
+#
+# The paper suggests to characterise an activation by two numbers: the lowest score that it reaches, and the width of the
+# region in which it stays non-linear. Here they are. A mean counts as *bent* if its median is below 0.95, and as *touched*
+# if any of its six scores is.
+
+# %% tags=["hide-input"]
+summary = analysis.domain_summary(table, threshold=0.95)
+formats = {"lowest": "{:.3f}", "at_mean": "{:.1f}", "at_std": "{:g}", "lowest_median": "{:.3f}"}
+formats |= {"average": "{:.3f}", "constant": "{:.0%}"}
+summary.sort_values("average").style.format(formats)
+
+# %% tags=["remove-cell"]
+if by_default:
+    lowest, bent, average = summary["lowest"], summary["bent"], summary["average"]
+    assert len(table) == 1080
+    assert lowest["relu"] < 0.005
+    assert lowest["gelu"] < 0.005
+    assert round(lowest["sigmoid"], 2) == 0.12
+    assert round(lowest["tanh"], 2) == 0.01
+    assert bent[["sigmoid", "tanh", "silu", "gelu", "hardswish", "relu"]].tolist() == [20, 18, 11, 6, 5, 1]
+    assert summary["touched"][["gelu", "relu"]].tolist() == [10, 6]
+    assert average.idxmin() == "silu"
+    assert average.idxmax() == "leaky_relu"
+    assert average[["leaky_relu", "relu", "relu6"]].round(2).tolist() == [0.96, 0.94, 0.89]
+    assert average[["hardswish", "silu"]].round(2).tolist() == [0.88, 0.57]
+
+# %% [markdown]
+# ## One formula for (almost) all of it
+#
+# The coordinates are independent and there are many of them. In that case {doc}`01_the_affinity_score` had a closed form:
+# the score tends to
+#
+# $$
+# \rho = 1 - \sqrt{1 - \max(c, 0)}, \qquad c = \operatorname{corr}(x, \sigma(x)), \quad x \sim \mathcal{N}(m, s^2) .
+# $$ (eq-2-limit)
+#
+# A correlation of one variable, which `affscore.analysis.limit_score` computes by quadrature. Can it replace 1080 optimal
+# transport problems?
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-limit", "caption": "Every score of {numref}`fig-2-domain` against the limit {eq}`eq-2-limit`. On the dashed line they agree. Drawn by `affscore.figures.domain_limit`; not in the paper."}, "image": {"alt": "Scatter plot of measured score against limit. Blue circles lie along the diagonal from 0 to 1, with a few exceptions. Red triangles stand in a short column at limit 0, with scores up to 0.1. Black squares are constant outputs: their score is 1, and their limit is either 1 or 0."}}
+affscore.figures.domain_limit(table)
+plt.show()
+
+# %%
+varies = table[~table["constant"] & (table["limit"] > 0)]
+falls = table[~table["constant"] & (table["limit"] == 0)]
+constant = table[table["constant"]]
+near = (varies["score"] - varies["limit"]).abs() < 0.01
+print(f"the output varies with the input: {near.sum()} of {len(varies)} within 0.01 of the limit")
+print(f"the output falls: {len(falls)} scores, between {falls['score'].min():.2f} and {falls['score'].max():.2f}")
+print(f"the output is constant: {len(constant)} scores, all {constant['score'].min():.0f}")
+print(f"    of these with a limit below 0.01: {(constant['limit'] < 0.01).sum()}")
+
+# %% tags=["remove-cell"]
+if by_default:
+    assert 0.93 < near.mean() < 0.96
+    assert 90 < len(falls) < 96
+    assert falls["score"].max() < 0.1
+    assert constant["score"].eq(1).all()
+    assert 320 < len(constant) < 325
+    assert not table["bound_exceeded"].any()
+
+# %% [markdown]
+# Nearly all blue circles lie on the line. That is good news for whoever reads scores: for inputs like these they carry no
+# mystery beyond a correlation. The exceptions tell more, and they lead to three questions. Why do so many outputs have no
+# variation at all, and why do some of these have a limit near 0? What are the falling ones, whose scores stand at about
+# 0.09 although the formula says 0? And what pulls a score towards 0 in the first place?
+#
+# ## Three roads to a score near zero
+#
+# ### Rarely awake
+#
+# The lowest scores of ReLU are not found where its kink sits in the middle of the cloud, but where the cloud lies to the
+# left of the kink and only its outermost points get across. We take the mean -1.05, the one closest to the kink on its
+# left, and narrow the cloud:
+
+# %%
+mean = analysis.MEANS[9]
+rows = {}
+for std in analysis.STDS:
+    cell = table.query("activation == 'relu' and mean == @mean and std == @std").iloc[0]
+    awake = norm.sf(-mean / std)
+    rows[f"{std:g}"] = {
+        "inputs above 0": awake,
+        "expected number in the sample": awake * points * width,
+        "score": cell["score"],
+        "limit": cell["limit"],
+        "constant": str(cell["constant"]),
+    }
+pd.DataFrame(rows).T.rename_axis("std").style.format(
+    {"inputs above 0": "{:.2g}", "expected number in the sample": "{:.3g}", "score": "{:.3f}", "limit": "{:.3f}"}
+)
+
+# %% tags=["remove-cell"]
+if by_default:
+    of_relu = table.query("activation == 'relu' and mean == @mean").set_index("std")
+    assert of_relu.loc[0.25, "score"] < 0.005
+    assert of_relu.loc[0.1, "constant"]
+    assert 3 < norm.sf(-mean / 0.25) * points * width < 5
+
+# %% [markdown]
+# At $s = 0.25$ about four of the 300,000 numbers are positive. The output is a field of zeros with a few lonely spikes, no
+# affine image of a normal cloud looks like that, and the score is nearly 0. At $s = 0.1$ not one number is positive. The
+# output is constant, a constant is an affine function, and the score is 1. *In the distribution* there is still a spike
+# somewhere, very far out, and so the limit is 0. *The sample* has never seen it.
+#
+# A score of this kind is about rare events, and it is as good as the sample's chance to meet one. Doubling the number of
+# points moves the edge. The library therefore marks such scores (`constant_output`), and one should count the marks
+# before averaging: 30 % of our table are ones of this kind.
+
+# %% tags=["remove-cell"]
+if by_default:
+    assert round(table["constant"].mean(), 2) == 0.30
+
+# %% [markdown]
+# ### The wrong direction
+#
+# Now look at the panel of SiLU, $x / (1 + e^{-x})$. On the left half it is nearly flat, its scores stand at 0.09, for the
+# widest cloud as well as for the narrowest. A cloud of standard deviation 0.01 around -10 sees a tiny piece of a smooth
+# function, and any smooth function is straight if one looks at a piece so small. Why is it not affine?
+#
+# It is. But it *falls*. SiLU decreases from $-\infty$ to its minimum at -1.28, GELU to -0.75, HardSwish from -3 to -1.5. The
+# map $T$ of the score cannot turn the axis around, because optimal transport never does: its matrix is positive. In high
+# dimension no coupling helps either, and a cloud and its mirror image are as far apart as two unrelated clouds. We can
+# undo the reversal by hand and score $-X$ against $\sigma(X)$:
+
+# %%
+noise = np.random.default_rng(seed).standard_normal((points, width))
+rows = {}
+for name, mean, std in (("silu", -10, 0.01), ("silu", -10, 0.5), ("gelu", -3, 0.1), ("hardswish", -2.5, 0.1)):
+    x = torch.from_numpy(mean + std * noise)
+    y = analysis.ACTIVATIONS[name](x)
+    rows[f"{name}, mean {mean}, std {std:g}"] = {
+        "corr(x, y)": np.corrcoef(x.ravel(), y.ravel())[0, 1],
+        "score of (X, σ(X))": affinity_score(x, y, covariance).value,
+        "score of (-X, σ(X))": affinity_score(-x, y, covariance).value,
+    }
+rows["-x, mean 0, std 1"] = {
+    "corr(x, y)": -1.0,
+    "score of (X, σ(X))": affinity_score(noise, -noise, covariance).value,
+    "score of (-X, σ(X))": 1.0,
+}
+mirrored = pd.DataFrame(rows).T
+mirrored.round(3)
+
+# %% tags=["remove-cell"]
+if by_default:
+    reversal = mirrored["score of (X, σ(X))"]
+    assert reversal.iloc[-1].round(2) == 0.09
+    assert reversal.between(0.07, 0.1).all()
+    assert mirrored["score of (-X, σ(X))"].iloc[0] > 0.99
+
+# %% [markdown]
+# The last row settles it. The map $x \mapsto -x$, as linear as can be, has the same 0.09, the little that the transport gains
+# with 1000 points in 300 dimensions (with more dimensions it tends to 0, see {doc}`01_the_affinity_score`). So the low left
+# halves of SiLU and of GELU in {numref}`fig-2-domain` are not regions of strong bending. They are regions where the
+# activation reverses the order of its inputs, and a narrow cloud almost linearly. Whether that should count as non-linear
+# is a matter of taste; the score says yes, and one ought to know that it does.
+#
+# ### The long tail
+#
+# Sigmoid never falls and always fires, and yet it bends everywhere. Far out on the left it is $e^x$, and on the right
+# $1 - e^{-x}$. An exponential has no straight piece that one could move to: shift the input by $a$, and the output is
+# multiplied by $e^a$, which the score does not notice. For a normal input
+#
+# $$
+# \operatorname{corr}(x, e^x) = \frac{s}{\sqrt{e^{s^2} - 1}} ,
+# $$ (eq-2-exponential)
+#
+# whatever the mean is. The tail of Tanh is $e^{2x}$: replace $s$ by $2 s$. The scores far out must depend on the standard
+# deviation alone:
+
+# %%
+far = table[table["mean"].between(-15, -9)]
+rows = {}
+for std in analysis.STDS:
+    cells = far[far["std"] == std].groupby("activation")["score"].mean()
+    predicted = {rate: 1 - np.sqrt(1 - rate * std / np.sqrt(np.expm1((rate * std) ** 2))) for rate in (1, 2)}
+    rows[f"{std:g}"] = {
+        "Sigmoid, predicted": predicted[1],
+        "Sigmoid, measured": cells["sigmoid"],
+        "Tanh, predicted": predicted[2],
+        "Tanh, measured": cells["tanh"],
+    }
+tails = pd.DataFrame(rows).T.rename_axis("std")
+tails.round(3)
+
+# %% tags=["remove-cell"]
+if by_default:
+    narrow = tails.loc[["1", "0.5", "0.25", "0.1", "0.01"]]
+    assert (narrow["Sigmoid, predicted"] - narrow["Sigmoid, measured"]).abs().max() < 0.005
+    assert (narrow["Tanh, predicted"] - narrow["Tanh, measured"]).loc[
+        ["0.5", "0.25", "0.1", "0.01"]
+    ].abs().max() < 0.005
+    assert tails["Tanh, predicted"]["2"] < 0.01
+
+# %% [markdown]
+# The wider the cloud, the more of the output's variance is in its few largest values. These are rare events once more, and
+# in the top rows the measured number depends on which of them the sample has met. Two things follow. The long boxes of Sigmoid and Tanh have nothing to do with
+# where the cloud is; they are six scores for six widths, the same at every mean. And these activations are *more* nearly
+# affine around zero, where the textbook plots their bend, than in what is called their flat tails.
+#
+# ## Tanh is Sigmoid, twice as fast
+#
+# The paper notes that Tanh reaches much lower scores than Sigmoid in spite of its similar shape, and in our table it does:
+# 0.01 against 0.12. Not only is the shape similar,
+#
+# $$
+# \tanh(x) = 2 \operatorname{sigmoid}(2x) - 1 .
+# $$
+#
+# It is the same function with the axis compressed by two. The factor and the shift do not count for the score, and so Tanh
+# of a cloud with mean $m$ and standard deviation $s$ has exactly the score of Sigmoid of a cloud with $2m$ and $2s$:
+
+# %%
+rows = {}
+for mean, std in ((0, 0.5), (0, 2), (-3, 1), (-6, 2)):
+    x = torch.from_numpy(mean + std * noise)
+    rows[f"mean {mean}, std {std:g}"] = {
+        "Tanh(x)": affinity_score(x, torch.tanh(x), covariance).value,
+        "Sigmoid(2 x)": affinity_score(2 * x, torch.sigmoid(2 * x), covariance).value,
+        "Sigmoid(x)": affinity_score(x, torch.sigmoid(x), covariance).value,
+    }
+twins = pd.DataFrame(rows).T
+assert (twins["Tanh(x)"] - twins["Sigmoid(2 x)"]).abs().max() < 1e-6
+twins.round(3)
+
+# %% [markdown]
+# So the comparison was not fair to begin with. Six standard deviations up to 2 reach far on the axis of Tanh and half as far
+# on that of Sigmoid; up to 4, Sigmoid would go just as low. A network learns the scale of its pre-activations, and then
+# the two have the same possibilities.
+#
+# ## Where the number format draws the line
+#
+# In exact arithmetic Sigmoid, Tanh, GELU and SiLU are never constant. On a computer they are: $\tanh(20)$ differs from 1 by
+# $8 \cdot 10^{-18}$, which no double precision number near 1 can express. Variation that is below a few units of
+# rounding is no property of the function, so the library takes such an output as constant. Networks compute in single
+# precision, and there the line comes sooner:
+
+# %%
+smooth = ["sigmoid", "tanh", "gelu", "silu"]
+rows = {}
+for dtype in (torch.float64, torch.float32):
+    sweep = analysis.domain_sweep(
+        smooth, stds=[0.1], points=200, width=100, covariance=covariance, dtype=dtype, seed=seed, n_jobs=jobs
+    )
+    for name, cells in sweep.groupby("activation", sort=False):
+        bends = cells[~cells["constant"]]
+        rows[name] = rows.get(name, {}) | {
+            f"varies from mean, {str(dtype)[6:]}": bends["mean"].min(),
+            f"to mean, {str(dtype)[6:]}": bends["mean"].max(),
+        }
+edges = pd.DataFrame(rows).T
+edges.round(1)
+
+# %%
+for dtype in (torch.float64, torch.float32):
+    x = torch.linspace(-12, -4, 8001, dtype=dtype)
+    last_zero = x[F.gelu(x) == 0].max().item()
+    print(f"GELU in {str(dtype)[6:]}: exactly zero up to x = {last_zero:.2f}")
+
+# %% tags=["remove-cell"]
+if by_default:
+    assert edges.loc["gelu"].round(1).tolist() == [-7.4, 20.0, -5.3, 20.0], edges.loc["gelu"]
+    assert edges.loc["silu"].round(0).tolist() == [-20.0, 20.0, -20.0, 20.0]
+    x = torch.linspace(-12, -4, 8001, dtype=torch.float64)
+    assert round(x[F.gelu(x) == 0].max().item(), 1) == -8.4
+    assert round(2 * np.exp(-2 * 20.0) / 1e-18) == 8  # 1 - tanh(20)
+
+# %% [markdown]
+# GELU is $x \Phi(x)$ with the normal distribution function $\Phi$, and PyTorch computes $\Phi(x)$ as
+# $\frac12 (1 + \operatorname{erf}(x / \sqrt 2))$. Where the error function rounds to -1, GELU becomes exactly zero. That is
+# the left edge of its low region in {numref}`fig-2-domain`, near -8.4: a property of 64-bit numbers, and not of GELU. In 32 bits
+# it lies further to the right. SiLU has no such subtraction and goes on to the end of the interval. Between the edge and about
+# -7.5 what is left of GELU is partly rounding, so that even there the precise scores mean little.
+#
+# Three of the circles in {numref}`fig-2-limit` sit at this line, too, far below the diagonal at a limit of 1. They belong to Tanh at means
+# around 18 and 20: most coordinates are constant there, and in a few a single value stands out by one or two units of
+# rounding.
+
+# %% tags=["remove-cell"]
+if by_default:
+    odd = varies[varies["limit"] - varies["score"] > 0.5]
+    assert len(odd) == 3
+    assert odd["activation"].eq("tanh").all()
+    assert odd["mean"].abs().min() > 17
+
+# %% [markdown]
+# ## What the papers say, tested
+#
+# The paper draws its conclusions from figure 6 in words; the first version of the paper (figure 1 there) had three of the nine
+# activations and the first two statements. With the numbers at hand each can be tested.
+#
+# | statement | on our numbers |
+# |---|---|
+# | GELU and ReLU get close to 0, Sigmoid does not. | Holds: below 0.005, below 0.005 and 0.12. ReLU's is a handful of spikes, GELU's mostly a falling branch that ends in rounding. Sigmoid would get there with wider clouds. |
+# | Sigmoid and GELU are non-linear in a wide range, ReLU in a narrow one. | Holds: bent at 20, 6 and 1 of the 20 means, and touched at 20, 10 and 6. In single precision GELU's range is shorter. |
+# | Modern activations (SiLU, HardSwish) are more strongly non-linear in large regions. | SiLU has the lowest average of all, 0.57, and HardSwish is bent at 5 means where ReLU is bent at 1. But nearly all of it is the falling branch: on these inputs they act like $-x$. |
+# | Tanh gets much lower than Sigmoid in spite of its similar shape. | Holds: 0.01 against 0.12. It is the same function on a stretched axis; equally stretched inputs have equal scores. |
+# | LeakyReLU is more nearly linear on average than ReLU and ReLU6. | Holds: 0.96, 0.94 and 0.89. |
+# | The variants of ReLU look very much alike. | LeakyReLU and ReLU do. ReLU6 has a second kink and a second dip. |
+# | Smooth versions of ReLU are highly non-linear in wider regions (section 3.3). | Holds, with the same reservation: the smoothness brings the falling branch along. |
+#
+# We can put a number to the reservation. If we take only those scores whose input and output rise together, then how low do
+# the smooth ones get on average?
+
+# %%
+rising = table[table["limit"] > 0]
+pd.DataFrame(
+    {
+        "average, all": table.groupby("activation")["score"].mean(),
+        "falling": 1 - rising.groupby("activation").size() / table.groupby("activation").size(),
+        "average score, without falling": rising.groupby("activation")["score"].mean(),
+    }
+).loc[["relu", "gelu", "silu", "hardswish"]].style.format("{:.3f}").format("{:.0%}", subset=["falling"])
+
+# %% tags=["remove-cell"]
+if by_default:
+    without = rising.groupby("activation")["score"].mean()
+    assert (without[["relu", "gelu", "silu", "hardswish"]] > 0.9).all(), without
+
+# %% [markdown]
+# All four are then within a few hundredths of each other.
+#
+# ## The baseline
+#
+# The dashed line of each panel is the score of a single cloud that covers the whole interval, with independent coordinates
+# uniform on $[-20, 20]$. Seen from so far away all nine functions are either a hinge or a step, and their baselines are almost the
+# same.
+
+# %%
+hinge = 1 - np.sqrt(1 - np.sqrt(4 / 5))
+step = 1 - np.sqrt(1 - np.sqrt(3 / 4))
+print(f"hinge max(x, 0): {hinge:.3f}, step sign(x): {step:.3f}")
+baseline.round(3).to_frame().T
+
+# %% tags=["remove-cell"]
+if by_default:
+    assert baseline.between(0.63, 0.70).all()
+    assert (hinge.round(3), step.round(3)) == (0.675, 0.634)
+
+# %% [markdown]
+# For a uniform input the hinge has the correlation $\sqrt{4/5}$ and the step $\sqrt{3/4}$, which gives 0.675 and 0.634. (The paper
+# describes its baseline as a sample that covers the interval, and no more; ours is one reading of that.) A single broad
+# input, then, hides all that {numref}`fig-2-domain` shows. An activation has no score; it has one for each input.
+#
+# ## Takeaways
+#
+# * The domain decides. ReLU bends at one of twenty means, Sigmoid at all of them, and each reaches 1 or nearly so
+#   somewhere.
+# * For independent coordinates the score is $1 - \sqrt{1 - \operatorname{corr}}$ of a single coordinate, to two digits.
+# * A score near 0 may mean spikes that almost never happen, an exponential tail, or an output that falls
+#   where the input rises. The last is typical for SiLU and GELU and need not be non-linear at all.
+# * A score of exactly 1 may mean that nothing arrived: look at the flag for constant outputs.
+# * Compare activations at their own scale. Tanh and Sigmoid are the same function.
+# * The edge of saturation belongs to the number format.
+#
+# ## Exercises
+#
+# ```{exercise} 2.1 The same function twice
+# :label: ex-2-1
+# :nonumber:
+#
+# Tanh acts on a cloud with mean -1.5 and standard deviation 0.75. For which mean and standard deviation has Sigmoid the same
+# score? Hand in a pair `(mean, std)`. Paper and pencil are enough.
+# ```
+
+# %%
+answer = None  # your answer here: a pair (mean, std)
+# affscore.exercises.check("2.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-2-1
+# :class: dropdown
+# ```
+#
+# $\tanh(x) = 2 \operatorname{sigmoid}(2x) - 1$, so that Sigmoid must be fed $2x$: both the mean and the standard deviation
+# are doubled. (The mirror image with mean 3 does as well.)
+
+# %%
+answer = (2 * -1.5, 2 * 0.75)
+verdict = affscore.exercises.check("2.1", answer)
+assert verdict
+verdict
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 2.2 A ReLU that is half affine
+# :label: ex-2-2
+# :nonumber:
+#
+# ReLU does not notice the scale of its input, so on normal inputs its score depends on the ratio $m / s$ alone. For which ratio
+# is it one half, for many independent coordinates? Give two decimals. `analysis.limit_score` and a root finder help.
+# ```
+
+# %%
+answer = None  # your answer here: a number
+# affscore.exercises.check("2.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-2-2
+# :class: dropdown
+# ```
+#
+# Fix $s = 1$ and look for the mean. The score rises with it, from 0 at $-\infty$ to 1 at $\infty$. It is one half where the
+# correlation is 3/4, and not quite a third of the inputs is positive there.
+
+# %%
+from scipy.optimize import brentq
+
+answer = brentq(lambda ratio: analysis.limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3)
+print(f"ratio {answer:.3f}; share of positive inputs {norm.sf(-answer):.2f}")
+
+verdict = affscore.exercises.check("2.2", answer)
+assert verdict
+verdict
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 2.3 Always rising, hardly affine
+# :label: ex-2-3
+# :nonumber:
+#
+# Write a function `s(x)` of a NumPy array, acting on each entry, that never falls as $x$ grows and yet has a score below 0.1
+# on a cloud of standard normal inputs (500 points, 100 coordinates). A constant will not do: it scores 1.
+# ```
+
+# %%
+answer = None  # your answer here: a function s(x)
+# affscore.exercises.check("2.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-2-3
+# :class: dropdown
+# ```
+#
+# Put the variance of the output where almost no input is. A steep exponential does it; so does a ReLU whose threshold is
+# far to the right, a neuron that is rarely awake.
+
+
+# %%
+def s(x):
+    return np.exp(5 * x)
+
+
+verdict = affscore.exercises.check("2.3", s)
+assert verdict
+verdict
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ## Further reading
+#
+# * {cite:t}`bouniot2025alexnet`, appendix D, with figure 6, is what this section reproduces.
+# * {cite:t}`peyre2019computational`, chapter 2, for why optimal maps never turn a line around.
+# * Next: {doc}`03_estimating_it_well`. There the clouds stay where they are, and the number of points changes.
