@@ -149,8 +149,9 @@ def estimation_sweep(
     if repeats < 1:
         raise AffscoreError(f"expected at least one repeat, got {repeats}")
     tasks = [
-        (functions, width, n, tuple(covariances), exponent, repeat, seed)
+        (name, function, width, n, tuple(covariances), exponent, repeat, seed)
         for exponent, width, n, repeat in product(exponents, widths, points, range(repeats))
+        for name, function in functions.items()
     ]
     rows = run_all(_scores_of_one_draw, tasks, n_jobs=n_jobs, progress=progress, description="samples")
     table = pd.DataFrame([row for some in rows for row in some])
@@ -364,7 +365,8 @@ def heavy_tailed_sample(
 
 
 def _scores_of_one_draw(
-    functions: Mapping[str, Activation],
+    name: str,
+    function: Activation,
     width: int,
     points: int,
     covariances: tuple[CovarianceName, ...],
@@ -372,31 +374,30 @@ def _scores_of_one_draw(
     repeat: int,
     seed: int,
 ) -> list[dict[str, Any]]:
-    """The rows of the table for one sample."""
+    """The rows of the table for one activation on one sample, which is the same for all activations."""
     noise = np.random.default_rng([seed, repeat, points, width]).standard_normal((points, width))
     if exponent != 0:
         noise = noise @ np.linalg.cholesky(power_law_correlation(width, exponent)).T
     x = torch.from_numpy(noise)
+    y = function(x)
     rows = []
-    for name, function in functions.items():
-        y = function(x)
-        for covariance in covariances:
-            score = affinity_score(x, y, covariance)
-            rows.append(
-                {
-                    "activation": name,
-                    "exponent": exponent,
-                    "width": width,
-                    "points": points,
-                    "ratio": points / width,
-                    "covariance": covariance,
-                    "repeat": repeat,
-                    "score": score.value,
-                    "raw": score.raw,
-                    "pairing_optimal": score.pairing_optimal,
-                    "bound_exceeded": score.bound_exceeded,
-                }
-            )
+    for covariance in covariances:
+        score = affinity_score(x, y, covariance)
+        rows.append(
+            {
+                "activation": name,
+                "exponent": exponent,
+                "width": width,
+                "points": points,
+                "ratio": points / width,
+                "covariance": covariance,
+                "repeat": repeat,
+                "score": score.value,
+                "raw": score.raw,
+                "pairing_optimal": score.pairing_optimal,
+                "bound_exceeded": score.bound_exceeded,
+            }
+        )
     return rows
 
 

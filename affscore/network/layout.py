@@ -93,7 +93,9 @@ class ImageLayout:
 
     def observe(self, inputs: Sequence[Tensor], output: Tensor) -> None:
         """Note the image axis of an output that was computed from these inputs."""
-        for source in inputs:
+        # what has the output's shape was not broadcast; a mask or a table of positions was
+        whole = [source for source in inputs if source.shape == output.shape]
+        for source in whole or inputs:
             axis = self.axis(source)
             if axis == 0 and not _shares_numbers(source, output):
                 continue  # a parameter, perhaps; and first stays first
