@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -53,7 +54,10 @@ def run_all(
     else:
         calls = (delayed(_on_one_thread)(function, *task) for task in tasks)
         results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
-    return list(tqdm(results, total=len(tasks), desc=description, disable=not progress))
+    with warnings.catch_warnings():
+        # loky replaces a worker whose memory has grown, loses nothing by it, and warns all the same
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+        return list(tqdm(results, total=len(tasks), desc=description, disable=not progress))
 
 
 def _on_one_thread(function: Callable[..., Result], *arguments: Any) -> Result:

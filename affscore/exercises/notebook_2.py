@@ -32,7 +32,8 @@ def tanh_as_sigmoid(answer: object) -> Verdict:
         if np.allclose([abs(mean), std], [2 * abs(tanh_mean), 2 * tanh_std]):
             return Verdict(True, "There the two outputs are the same numbers, up to a factor and a shift.")
         return Verdict(
-            True, "The scores agree. (There is also a pair for which the outputs are the same, up to a factor and a shift.)"
+            True,
+            "The scores agree. (There is also a pair for which the outputs are the same, up to a factor and a shift.)",
         )
     if np.allclose([abs(mean), std], [abs(tanh_mean), tanh_std]):
         return Verdict(False, "That is the input of Tanh itself. Which of the two functions is the steeper one?")
@@ -70,18 +71,22 @@ def rising_but_far_from_affine(answer: object) -> Verdict:
     x = np.random.default_rng(23).standard_normal((500, 100))
     y = as_array(call(function, x), "what your function returns, an array")
     if y.shape != x.shape:
-        raise NotAnAnswerError(f"Your function must act on each entry: it made {y.shape} of an array of shape {x.shape}.")
+        raise NotAnAnswerError(
+            f"Your function must act on each entry: it made {y.shape} of an array of shape {x.shape}."
+        )
     grid = np.sort(x, axis=None)[:, None]
     on_grid = as_array(call(function, grid), "what your function returns, an array")
-    reversed_y = as_array(call(function, x[::-1]), "what your function returns, an array")
-    if on_grid.shape != grid.shape or not np.allclose(reversed_y, y[::-1]):
+    of_half = as_array(call(function, x[:250]), "what your function returns, an array")
+    if on_grid.shape != grid.shape or of_half.shape != (250, 100) or not np.allclose(of_half, y[:250]):
         raise NotAnAnswerError("Your function must act on each entry by itself, whatever the other entries are.")
     falls = bool((np.diff(on_grid[:, 0]) < -1e-9 * np.abs(on_grid).max()).any())
     score = affinity_score(x, y)
     if score.constant_output:
         return Verdict(False, "On these inputs your function is constant, and a constant is affine: its score is 1.")
     if falls and score.value < 0.1:
-        return Verdict(False, "The score is low enough, but somewhere your function falls. A rising one can do it, too.")
+        return Verdict(
+            False, "The score is low enough, but somewhere your function falls. A rising one can do it, too."
+        )
     if falls:
         return Verdict(False, "Somewhere your function falls. Asked for is one that never does.")
     if score.value < 0.1:

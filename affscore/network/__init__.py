@@ -1,6 +1,7 @@
 """Floor 2: a running network, and the scores of its activations."""
 
-from affscore.network.criteria import criteria, entropy, linear_cka, norm, r2
+from affscore.network.criteria import debiased_cka, entropy, linear_cka, norm, r2
+from affscore.network.nonlinearity_coefficient import nonlinearity_coefficient
 from affscore.network.recorder import ActivationCall, Recorder, recording
 from affscore.network.reduction import reduce
 from affscore.network.result import Signature
@@ -10,9 +11,10 @@ __all__ = [
     "ActivationCall",
     "Recorder",
     "Signature",
-    "criteria",
+    "debiased_cka",
     "entropy",
     "linear_cka",
+    "nonlinearity_coefficient",
     "norm",
     "r2",
     "recording",

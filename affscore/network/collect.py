@@ -25,7 +25,8 @@ class Pair:
 
     Attributes:
         call: Which activation.
-        rounding: Unit of rounding of the network's arithmetic there.
+        dtype: Type of the network's numbers there.
+        function: The activation itself, as it was called.
         xs: Parts of X, each a tensor (images, c).
         ys: Parts of Y.
         entries: Number of entries of the full feature maps.
@@ -33,11 +34,17 @@ class Pair:
     """
 
     call: ActivationCall
-    rounding: float
+    dtype: torch.dtype
+    function: Callable[[Tensor], Tensor]
     xs: list[Tensor] = field(default_factory=list)
     ys: list[Tensor] = field(default_factory=list)
     entries: int = 0
     sparse: tuple[int, int] = (0, 0)
+
+    @property
+    def rounding(self) -> float:
+        """Unit of rounding of the network's arithmetic there."""
+        return torch.finfo(self.dtype).eps
 
     @property
     def x(self) -> Tensor:
@@ -94,7 +101,7 @@ class Collector:
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
-        pair = self._pair(call, x)
+        pair = self._pair(call, x, apply)
         if self.sparsity:
             pair.entries += x.numel()
             pair.sparse = (pair.sparse[0] + sparse_entries(x), pair.sparse[1])
@@ -112,9 +119,9 @@ class Collector:
         if self.order == "activate-first":
             pair.ys.append(self._reduce(call, y))
 
-    def _pair(self, call: ActivationCall, x: Tensor) -> Pair:
+    def _pair(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> Pair:
         if call.index == len(self.pairs):
-            self.pairs.append(Pair(call, torch.finfo(x.dtype).eps))
+            self.pairs.append(Pair(call, x.dtype, apply))
         pair = self.pairs[call.index]
         if (pair.call.layer, pair.call.call) != (call.layer, call.call):
             raise AffscoreError(

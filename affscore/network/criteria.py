@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.transport.samples import Samples, as_samples
 
-__all__ = ["criteria", "entropy", "linear_cka", "norm", "r2", "sparse_entries"]
+__all__ = ["debiased_cka", "entropy", "linear_cka", "norm", "r2", "sparse_entries"]
 
 SPARSE = 1e-3
 """Entries of at most this magnitude count as zero."""
 
-
-def criteria(x: Tensor, y: Tensor) -> dict[str, float]:
-    """All criteria of a reduced pair: cka, norm, entropy_before, entropy_after, r2.
-
-    Sparsity is missing here: it is a share of the full feature maps (:func:`sparse_entries`).
-
-    Args:
-        x: Tensor (n, d), the reduced inputs of an activation.
-        y: Tensor (n, d), its reduced outputs.
-
-    Returns:
-        A number for each name; NaN where a criterion is not defined (CKA of a constant).
-    """
-    return {
-        "cka": linear_cka(x, y),
-        "norm": norm(x, y),
-        "entropy_before": entropy(x),
-        "entropy_after": entropy(y),
-        "r2": r2(x, y),
-    }
+BLOCK = 2**16
+"""Entries that are looked at together: a block and its buffers stay in the cache of one core."""
 
 
 def linear_cka(x: Samples, y: Samples) -> float:
@@ -62,6 +48,49 @@ def linear_cka(x: Samples, y: Samples) -> float:
         cross = float((y.T @ x).square().sum())
     scale = float(gram_x.norm()) * float(gram_y.norm())
     return min(cross / scale, 1.0) if scale > 0 else math.nan
+
+
+def debiased_cka(x: Samples, y: Samples) -> float:
+    r"""Linear CKA with the unbiased estimate of HSIC, which does not grow with d / n.
+
+    .. math:: \mathrm{HSIC}(K, L) = \frac{1}{n (n - 3)} \Bigl(\operatorname{tr}(K L)
+       + \frac{\mathbf 1^\top K \mathbf 1\; \mathbf 1^\top L \mathbf 1}{(n - 1)(n - 2)}
+       - \frac{2}{n - 2} \mathbf 1^\top K L \mathbf 1\Bigr),\qquad
+       \mathrm{CKA} = \frac{\mathrm{HSIC}(K, L)}{\sqrt{\mathrm{HSIC}(K, K)\, \mathrm{HSIC}(L, L)}}
+
+    with the Gram matrices :math:`K = X X^\top` and :math:`L = Y Y^\top`, their diagonals set to zero.
+
+    Args:
+        x: Array or tensor (n, d), n >= 4.
+        y: Array or tensor (n, e).
+
+    Returns:
+        A number, about 0 for independent samples (it may be a little below); NaN for fewer than four
+        samples or where x or y is constant.
+
+    Source: Song et al. (2012) for HSIC; Kornblith et al. (2019) for CKA.
+
+    >>> x = torch.randn(50, 400, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    >>> y = torch.randn(50, 400, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    >>> linear_cka(x, y) > 0.8, abs(debiased_cka(x, y)) < 0.05, round(debiased_cka(x, 2 * x), 6)
+    (True, True, 1.0)
+    """
+    x, y = _centred(x), _centred(y)
+    if len(x) < 4:
+        return math.nan
+    kernels = [(z @ z.T).fill_diagonal_(0.0) for z in (x, y)]
+    own = [_unbiased_hsic(kernel, kernel) for kernel in kernels]
+    if min(own) <= 0:
+        return math.nan
+    return _unbiased_hsic(*kernels) / math.sqrt(own[0] * own[1])
+
+
+def _unbiased_hsic(k: Tensor, m: Tensor) -> float:
+    n = len(k)
+    rows_k, rows_m = k.sum(dim=1), m.sum(dim=1)
+    trace = float((k * m).sum())
+    sums = float(rows_k.sum()) * float(rows_m.sum()) / ((n - 1) * (n - 2))
+    return (trace + sums - 2.0 * float(rows_k @ rows_m) / (n - 2)) / (n * (n - 3))
 
 
 def norm(x: Samples, y: Samples) -> float:
@@ -129,12 +158,38 @@ def r2(x: Samples, y: Samples) -> float:
     1.0
     """
     x, y = _centred(x), _centred(y)
+    total = y.square().sum(dim=0)
+    fitted = _projected_squares(x, y)
+    share = torch.where(total > 0, fitted / total, 1.0)
+    return float(share.clamp(max=1.0).mean())
+
+
+def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
+    """Squared norm of each column of y projected on the column space of x, tensor (e,).
+
+    By a Cholesky factor of the smaller product of x with itself, unless its diagonal shows that this would lose more
+    than half of the digits; then by the singular values of x.
+    """
+    n, d = x.shape
+    if d >= n:
+        # x has rank n - 1 where its Gram matrix, with the constant vector added, is regular: then everything is fitted
+        gram = x @ x.T
+        _, regular = _regular_factor(gram + gram.diagonal().mean() / n)
+        if regular:
+            return y.square().sum(dim=0)
+    else:
+        factor, regular = _regular_factor(x.T @ x)
+        if regular:
+            return torch.linalg.solve_triangular(factor, x.T @ y, upper=False).square().sum(dim=0)
     left, singular, _ = torch.linalg.svd(x, full_matrices=False)
     basis = left[:, singular > singular.max() * max(x.shape) * torch.finfo(x.dtype).eps]
-    residual = y - basis @ (basis.T @ y)
-    total = y.square().sum(dim=0)
-    share = torch.where(total > 0, residual.square().sum(dim=0) / total, 0.0)
-    return float((1.0 - share).mean())
+    return (basis.T @ y).square().sum(dim=0)
+
+
+def _regular_factor(matrix: Tensor) -> tuple[Tensor, bool]:
+    factor, info = torch.linalg.cholesky_ex(matrix)
+    pivots = factor.diagonal()
+    return factor, not bool(info) and bool(pivots.min() > 1e-4 * pivots.max())
 
 
 def sparse_entries(features: Tensor) -> int:
@@ -145,7 +200,29 @@ def sparse_entries(features: Tensor) -> int:
     >>> sparse_entries(torch.tensor([0.0, -0.0005, 0.5]))
     2
     """
-    return int((features.abs() <= SPARSE).sum())
+    if features.device.type != "cpu" or features.dtype not in (torch.float32, torch.float64):
+        wide = features if features.dtype == torch.float64 else features.float()
+        return int(torch.count_nonzero(wide.abs() <= SPARSE))
+    if features.ndim == 4 and features.is_contiguous(memory_format=torch.channels_last):
+        features = features.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
+    flat = features.detach().contiguous().view(-1).numpy()
+    parts = np.array_split(flat, torch.get_num_threads())
+    if len(flat) < BLOCK * len(parts):
+        return _count_in_blocks(flat)
+    with ThreadPoolExecutor(len(parts)) as threads:  # NumPy lets go of the interpreter's lock
+        return sum(threads.map(_count_in_blocks, parts))
+
+
+def _count_in_blocks(values: NDArray[Any]) -> int:
+    """Block by block in the cache, with buffers that are used again: ten times faster than one pass over new memory."""
+    magnitudes, small = np.empty(BLOCK, values.dtype), np.empty(BLOCK, bool)
+    limit, count = values.dtype.type(SPARSE), 0
+    for start in range(0, len(values), BLOCK):
+        block = values[start : start + BLOCK]
+        np.abs(block, out=magnitudes[: len(block)])
+        np.less_equal(magnitudes[: len(block)], limit, out=small[: len(block)])
+        count += int(np.count_nonzero(small[: len(block)]))
+    return count
 
 
 def _centred(x: Samples) -> Tensor:

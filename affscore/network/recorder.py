@@ -79,9 +79,11 @@ class Recorder(TorchFunctionMode):
         self.listener = listener
         self.path: list[str] = []
         self.start(())
+        self.stop()
 
     def start(self, inputs: Any) -> None:
         """Begin a forward pass with these inputs."""
+        self._listening = True
         self.calls: list[ActivationCall] = []
         self.independent_of_input = 0
         self._flow = Dataflow()
@@ -90,6 +92,10 @@ class Recorder(TorchFunctionMode):
         self._counts: Counter[str] = Counter()
         for tensor in tensors_in(inputs):
             self._flow.mark(tensor, Origin(0))
+
+    def stop(self) -> None:
+        """The forward pass is over: what is computed until the next one is nobody's activation."""
+        self._listening = False
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that the recorder cannot see."""
@@ -104,6 +110,8 @@ class Recorder(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
+        if not self._listening:
+            return func(*args, **kwargs)
         name = activation_name(func, args, kwargs)
         if name is not None:
             x = args[0] if args else kwargs["input"]

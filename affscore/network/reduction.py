@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal, get_args
 
@@ -98,4 +99,10 @@ def reduce(
         where = positions(tokens.shape[1]).to(features.device)
         return tokens[torch.arange(images, device=features.device), where]
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
-    return features.mean(dim=others) if reduction == "mean" else features.sum(dim=others)
+    if channel_axis == 1 and features.device.type == "cpu" and features.is_contiguous():
+        # a product with a vector of ones reads memory faster than PyTorch's reductions do
+        rows = features.reshape(images * features.shape[1], -1)
+        total = (rows @ rows.new_ones(rows.shape[1])).reshape(images, -1)
+    else:
+        total = features.sum(dim=others)
+    return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,18 +13,59 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
-from affscore.network.criteria import criteria as all_criteria
-from affscore.transport.affinity import affinity_score
+from affscore.network.criteria import debiased_cka, entropy, linear_cka, norm, r2
+from affscore.network.nonlinearity_coefficient import nonlinearity_coefficient
+from affscore.network.recorder import ActivationCall
+from affscore.transport.affinity import AffinityScore, affinity_score
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.samples import centre
 
-__all__ = ["CRITERIA", "score_pair"]
+__all__ = ["CRITERIA", "Choices", "choose_criteria", "score_pair"]
 
-CRITERIA = ("cka", "norm", "sparsity_before", "sparsity_after", "entropy_before", "entropy_after", "r2")
-"""The columns of the criteria that the score is compared with."""
+CRITERIA = {
+    "cka": ("cka",),
+    "norm": ("norm",),
+    "sparsity": ("sparsity_before", "sparsity_after"),
+    "entropy": ("entropy_before", "entropy_after"),
+    "r2": ("r2",),
+    "cka_debiased": ("cka_debiased",),
+    "nlc": ("nlc",),
+}
+"""The criteria that the score is compared with, and the columns of each. The first five are the papers'."""
+
+DEFAULT_CRITERIA = ("cka", "norm", "sparsity", "entropy", "r2")
 
 
-def score_pair(pair: Pair, covariance: CovarianceName, criteria: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Choices:
+    """What is computed for every activation.
+
+    Attributes:
+        covariance: "ledoit-wolf" or "empirical".
+        criteria: Names of criteria.
+    """
+
+    covariance: CovarianceName
+    criteria: tuple[str, ...]
+
+
+def choose_criteria(criteria: bool | Collection[str]) -> tuple[str, ...]:
+    """The names of the criteria to compute: the papers' five for True, none for False.
+
+    >>> choose_criteria(True)
+    ('cka', 'norm', 'sparsity', 'entropy', 'r2')
+    """
+    if isinstance(criteria, bool):
+        return DEFAULT_CRITERIA if criteria else ()
+    unknown = [criteria] if isinstance(criteria, str) else sorted(set(criteria) - CRITERIA.keys())
+    if unknown:
+        raise AffscoreError(
+            f"criteria must be True, False or a list of names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
+        )
+    return tuple(name for name in CRITERIA if name in criteria)
+
+
+def score_pair(pair: Pair, choices: Choices) -> dict[str, Any]:
     """The score of one activation on one batch, with everything that is reported beside it.
 
     An activation whose input is constant while its output varies has no score: it is NaN, and ``flag``
@@ -30,8 +73,7 @@ def score_pair(pair: Pair, covariance: CovarianceName, criteria: bool) -> dict[s
 
     Args:
         pair: The reduced input and output, (n, c) each.
-        covariance: "ledoit-wolf" or "empirical".
-        criteria: Whether to compute the criteria, too.
+        choices: Which covariance, and which criteria.
 
     Returns:
         Column names and values.
@@ -40,53 +82,80 @@ def score_pair(pair: Pair, covariance: CovarianceName, criteria: bool) -> dict[s
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
     start = time.perf_counter()
-    call, x, y = pair.call, pair.x, pair.y
-    name = f"{call.activation} of layer {call.layer!r} (call {call.call})"
-    _check_finite(name, "input", x)
-    _check_finite(name, "output", y)
-    row: dict[str, Any] = {
+    x, y = check_finite(pair)
+    constant = centre(x.double(), pair.rounding).constant and not centre(y.double(), pair.rounding).constant
+    row = first_columns(pair.call, x.shape[1], len(x))
+    row |= scored(
+        described(pair.call), lambda: affinity_score(x, y, choices.covariance, rounding=pair.rounding), constant
+    )
+    compute: dict[str, Callable[[], dict[str, float]]] = {
+        "cka": lambda: {"cka": linear_cka(x, y)},
+        "norm": lambda: {"norm": norm(x, y)},
+        "sparsity": lambda: sparsity(pair),
+        "entropy": lambda: {"entropy_before": entropy(x), "entropy_after": entropy(y)},
+        "r2": lambda: {"r2": r2(x, y)},
+        "cka_debiased": lambda: {"cka_debiased": debiased_cka(x, y)},
+        "nlc": lambda: {"nlc": nonlinearity_coefficient(pair.function, x.to(pair.dtype))},
+    }
+    for name in choices.criteria:
+        row |= compute[name]()
+    row["seconds"] = time.perf_counter() - start
+    return row
+
+
+def first_columns(call: ActivationCall, width: int, n: int) -> dict[str, Any]:
+    """The columns that say which activation a row belongs to."""
+    return {
+        "index": call.index,
         "layer": call.layer,
         "call": call.call,
         "activation": call.activation,
         "kind": call.kind,
         "depth": call.depth,
-        "width": x.shape[1],
-        "n": len(x),
-        "score": math.nan,
-        "raw": math.nan,
-        "pairing_optimal": False,
-        "bound_exceeded": False,
-        "flag": "",
+        "width": width,
+        "n": n,
     }
-    constant_x = centre(x.double(), pair.rounding).constant
-    if constant_x and not centre(y.double(), pair.rounding).constant:
-        row["flag"] = "constant input"
-    else:
-        try:
-            score = affinity_score(x, y, covariance, rounding=pair.rounding)
-        except AffscoreError as error:
-            raise AffscoreError(f"{name}: {error}") from error
-        row |= {
-            "score": score.value,
-            "raw": score.raw,
-            "pairing_optimal": score.pairing_optimal,
-            "bound_exceeded": score.bound_exceeded,
-            "flag": "constant output" if score.constant_output else "",
-        }
-    if criteria:
-        row |= all_criteria(x, y)
-        row |= {
-            "sparsity_before": pair.sparse[0] / pair.entries,
-            "sparsity_after": pair.sparse[1] / pair.entries,
-        }
-    row["seconds"] = time.perf_counter() - start
-    return row
 
 
-def _check_finite(name: str, side: str, values: Tensor) -> None:
-    bad = int((~torch.isfinite(values)).sum())
-    if bad:
-        raise AffscoreError(
-            f"the {side} of {name} holds {bad} NaN or infinite of {values.numel()} reduced values; "
-            "check the weights, the images and the precision of the network"
-        )
+def scored(name: str, score: Callable[[], AffinityScore], constant_input: bool) -> dict[str, Any]:
+    """The columns of a score, or of its absence where the input is constant and the output is not."""
+    if constant_input:
+        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "bound_exceeded": False}
+        return missing | {"flag": "constant input", "sample_costs": None}
+    try:
+        found = score()
+    except AffscoreError as error:
+        raise AffscoreError(f"{name}: {error}") from error
+    return {
+        "score": found.value,
+        "raw": found.raw,
+        "pairing_optimal": found.pairing_optimal,
+        "bound_exceeded": found.bound_exceeded,
+        "flag": "constant output" if found.constant_output else "",
+        "sample_costs": found.sample_costs,
+    }
+
+
+def sparsity(pair: Pair) -> dict[str, float]:
+    """The share of the entries of the full feature maps that are next to zero."""
+    return {
+        "sparsity_before": pair.sparse[0] / pair.entries,
+        "sparsity_after": pair.sparse[1] / pair.entries,
+    }
+
+
+def described(call: ActivationCall) -> str:
+    """An activation as messages name it."""
+    return f"{call.activation} of layer {call.layer!r} (call {call.call})"
+
+
+def check_finite(pair: Pair) -> tuple[Tensor, Tensor]:
+    """X and Y of a pair, if they are finite; else an error that names the layer and how many are not."""
+    for side, values in (("input", pair.x), ("output", pair.y)):
+        bad = int((~torch.isfinite(values)).sum())
+        if bad:
+            raise AffscoreError(
+                f"the {side} of {described(pair.call)} holds {bad} NaN or infinite of {values.numel()} reduced "
+                "values; check the weights, the images and the precision of the network"
+            )
+    return pair.x, pair.y

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from numbers import Integral
 from typing import Any
@@ -14,13 +14,14 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector
 from affscore.network.images import image_stream
 from affscore.network.model_state import choose_device, prepared, unwrapped
 from affscore.network.recorder import Recorder, recording
 from affscore.network.reduction import OrderName, ReductionName, check_order, check_reduction
 from affscore.network.result import Signature, provenance, table_of
-from affscore.network.scoring import score_pair
+from affscore.network.scorers import BatchScorer, WholeScorer
+from affscore.network.scoring import Choices, choose_criteria
 from affscore.transport.covariance import CovarianceName, check_name
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.state_dicts import fingerprint, tensor_bytes
@@ -36,11 +37,12 @@ def signature(
     reduction: ReductionName = "mean",
     order: OrderName = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
-    criteria: bool = True,
+    criteria: bool | Collection[str] = True,
     device: str = "auto",
     batch_size: int = 64,
     seed: int = 0,
     progress: bool | None = None,
+    whole: bool = False,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -60,11 +62,16 @@ def signature(
         order: "activate-first" scores (r(X), r(s(X))), as the published code does; "reduce-first" scores
             (r(X), s(r(X))), as definition 3.1 is printed. "sample" has one order only.
         covariance: "ledoit-wolf" or "empirical".
-        criteria: Whether to compute the criteria of tables 1 and 2, too.
+        criteria: True for the criteria of tables 1 and 2 (cka, norm, sparsity, entropy, r2), False for
+            none, or a list of names, which may hold "cka_debiased" and "nlc" (Philipp's coefficient of the
+            activation on its reduced input), too.
         device: "auto" (a GPU where there is one), "cpu", "cuda", ...
         batch_size: Images that go through the network at once; no result depends on it.
         seed: Fixes random weights, the choice and order of images, and the positions of "sample".
         progress: Whether to show a progress bar; None for where there is a terminal.
+        whole: Score all images together, with no batches: under the paired coupling, so that a score is a
+            lower bound of the exact one of all images with the same covariance (not of the mean over
+            batches). n is then only the number of images that are held at a time, and nothing is dropped.
 
     Returns:
         The signature: ``.scores`` (numpy, one number in [0, 1] for each activation) and ``.table``
@@ -95,10 +102,10 @@ def signature(
     card = card_of(network)
     stream = image_stream(data, card.preprocessing, images, n, batch_size, seed)
     target = choose_device(device, network)
-    collector = Collector(reduction, order, criteria, seed)
+    options = Choices(covariance, choose_criteria(criteria))
+    collector = Collector(reduction, order, "sparsity" in options.criteria, seed)
+    scorer = WholeScorer(stream.total, options) if whole else BatchScorer(options, in_background=target.type == "cuda")
     data_digest = hashlib.sha256()
-    rows: list[dict[str, Any]] = []
-    batches = 0
     pending = 0  # images in the collector
     bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
     with ExitStack() as stack:
@@ -106,6 +113,7 @@ def signature(
         stack.enter_context(torch.no_grad())
         stack.enter_context(prepared(network, target))
         stack.enter_context(bar)
+        stack.enter_context(scorer)
         recorder = stack.enter_context(recording(network, collector))
         for chunk in _cut(stream.chunks, n):
             data_digest.update(tensor_bytes(chunk))
@@ -113,26 +121,27 @@ def signature(
             pending += len(chunk)
             bar.update(len(chunk))
             if pending == n:
-                rows += _score(collector.take(), batches, covariance, criteria)
-                batches, pending = batches + 1, 0
-    notes = []
-    if pending and batches:
-        notes.append(
-            f"the last {pending} images were dropped: they do not fill a batch of {n} "
-            "(choose n to divide the number of images)"
-        )
-        warnings.warn(notes[-1], stacklevel=2)
-    elif pending:
-        if pending < 2:
-            raise AffscoreError("a score needs at least 2 images, got 1")
-        rows += _score(collector.take(), 0, covariance, criteria)
-        batches = 1
-    if not rows:
-        raise AffscoreError("the data holds no image; give at least 2")
+                scorer.add(collector.take())
+                pending = 0
+        notes = []
+        if pending and scorer.keeps_rest:
+            scorer.add(collector.take())
+        elif pending:
+            notes.append(
+                f"the last {pending} images were dropped: they do not fill a batch of {n} "
+                "(choose n to divide the number of images)"
+            )
+            warnings.warn(notes[-1], stacklevel=2)
+        rows = scorer.rows()
     if recorder.independent_of_input:
         notes.append(f"{recorder.independent_of_input} activation calls do not depend on the images and have no score")
     shared = {"model": card.name, "weights": card.weights, "dataset": stream.name}
-    choices: dict[str, str] = {"reduction": reduction, "order": order, "covariance": covariance}
+    choices: dict[str, str] = {
+        "reduction": reduction,
+        "order": order,
+        "covariance": covariance,
+        "coupling": "paired" if whole else "exact",
+    }
     metadata = {
         **shared,
         **choices,
@@ -145,7 +154,9 @@ def signature(
         "fingerprint_data": data_digest.hexdigest()[:16],
         **provenance(),
     }
-    return Signature(table_of(rows, shared, choices), metadata, notes)
+    costs = [row.pop("sample_costs") for row in rows]
+    kept = [cost.cpu().numpy() if cost is not None else None for cost in costs]
+    return Signature(table_of(rows, shared, choices), metadata, notes, kept)
 
 
 def _cut(chunks: Any, n: int) -> Iterator[Tensor]:
@@ -173,6 +184,8 @@ def _forward(network: nn.Module, recorder: Recorder, collector: Collector, image
             f"the network {name} fails on images of shape {tuple(images.shape)}: {type(error).__name__}: "
             f"{(str(error).splitlines() or ['no message'])[0]}"
         ) from error
+    finally:
+        recorder.stop()
     if not recorder.calls:
         raise AffscoreError(
             f"no elementwise activation was seen in {name}: it has none, or it computes them in a way that "
@@ -183,7 +196,3 @@ def _forward(network: nn.Module, recorder: Recorder, collector: Collector, image
             f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
             "functions show; a part of it is TorchScript, NumPy or a custom kernel"
         )
-
-
-def _score(pairs: list[Pair], batch: int, covariance: CovarianceName, criteria: bool) -> list[dict[str, Any]]:
-    return [{"index": pair.call.index, "batch": batch, **score_pair(pair, covariance, criteria)} for pair in pairs]

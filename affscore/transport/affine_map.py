@@ -106,10 +106,8 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     [[5.0, 0.0], [0.0, 0.0]]
     """
     if source.condition_bound <= WELL_CONDITIONED:
-        factor = torch.linalg.cholesky(source.matrix)
-        root = square_root(factor.T @ target.matrix @ factor)
-        half = torch.linalg.solve_triangular(factor.T, root, upper=True)
-        return torch.linalg.solve_triangular(factor, half, upper=False, left=False)
+        half = _half(source, target)
+        return half @ half.T
     vectors_x, root_x, vectors_y, root_y, left, _, right = _polar_parts(source, target)
     return (vectors_y * root_y) @ (left @ right) @ (vectors_x / root_x).T
 
@@ -118,7 +116,7 @@ def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
     r"""Centred points under the linear part of the optimal map: the rows of :math:`P A^\top`.
 
     The same as ``points @ linear_part(source, target).T``, but where S_X is well conditioned A itself is
-    never formed: n points cost two triangular solves and a product.
+    never formed.
 
     Args:
         points: P, tensor (n, k), centred.
@@ -134,10 +132,24 @@ def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
     """
     if source.condition_bound > WELL_CONDITIONED:
         return points @ linear_part(source, target).T
+    half = _half(source, target)
+    return (points @ half) @ half.T
+
+
+def _half(source: Covariance, target: Covariance) -> Tensor:
+    r"""A matrix W with :math:`A = W W^\top`, for a well conditioned S_X: :math:`W = L^{-\top} (L^\top S_Y L)^{1/4}`.
+
+    On the CPU by an eigendecomposition, and W is then found up to a rotation. On a GPU, where decompositions leave
+    most of the chip idle, by products alone: two square roots, each a Newton-Schulz iteration.
+    """
     factor = torch.linalg.cholesky(source.matrix)
-    root = square_root(factor.T @ target.matrix @ factor)
-    half = torch.linalg.solve_triangular(factor.T, points, upper=True, left=False) @ root
-    return torch.linalg.solve_triangular(factor, half, upper=False, left=False)
+    product = factor.T @ target.matrix @ factor
+    if product.is_cuda:
+        quarter = square_root(square_root(product))
+    else:
+        values, vectors = torch.linalg.eigh(product)
+        quarter = vectors * values.clamp(min=0.0).pow(0.25)
+    return torch.linalg.solve_triangular(factor.T, quarter, upper=True)
 
 
 def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 0.0) -> float:

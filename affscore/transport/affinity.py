@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -41,6 +42,9 @@ class AffinityScore:
         intensity: Shrinkage intensities of the covariances of X and of Y, each in [0, 1].
         samples: n.
         width: d.
+        sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
+            T x_i to its partner, and of the partner to the mean of Y, in units of Y squared. The score is
+            1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
     """
 
     value: float
@@ -53,6 +57,7 @@ class AffinityScore:
     intensity: tuple[float, float]
     samples: int
     width: int
+    sample_costs: Tensor | None = field(default=None, repr=False, compare=False)
 
     def __float__(self) -> float:
         return self.value
@@ -65,6 +70,7 @@ def affinity_score(
     *,
     ridge: float = 0.0,
     rounding: float | None = None,
+    coupling: Literal["exact", "paired"] = "exact",
 ) -> AffinityScore:
     r"""How close to affine the transformation is that takes the sample X to the sample Y.
 
@@ -83,6 +89,8 @@ def affinity_score(
         ridge: Ridge on both covariances, relative to tr(S)/d.
         rounding: Unit of rounding of the arithmetic that made x and y, where their type does not tell
             (float16 activations that were averaged in float32, say).
+        coupling: "exact", or "paired" for the coupling i -> i alone: a lower bound of the exact score,
+            for sample sizes whose assignment problem takes too long.
 
     Returns:
         The score; ``float(score)`` is a number in [0, 1].
@@ -102,6 +110,8 @@ def affinity_score(
     (0.62, True, False)
     """
     check_name(covariance)
+    if coupling not in ("exact", "paired"):
+        raise AffscoreError(f'coupling must be "exact" or "paired", got {coupling!r}')
     points_x, rounding_x = as_samples(x, "x")
     points_y, rounding_y = as_samples(y, "y")
     if points_x.shape != points_y.shape:
@@ -119,8 +129,14 @@ def affinity_score(
     basis_x, basis_y = _span(source, target)
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
     covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
-    coupling = optimal_coupling(transport(basis_x, covariance_x, covariance_y), basis_y)
-    return _score(coupling.cost, coupling.pairing_optimal, covariance_x, covariance_y, n, target.scale)
+    transported = transport(basis_x, covariance_x, covariance_y)
+    pairing_optimal, partners = None, basis_y
+    if coupling == "exact":
+        optimal = optimal_coupling(transported, basis_y)
+        pairing_optimal, partners = optimal.pairing_optimal, basis_y[optimal.assignment]
+    costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
+    score = _score(float(costs[:, 0].mean()), pairing_optimal, covariance_x, covariance_y, n, target.scale)
+    return replace(score, sample_costs=costs * target.scale**2)
 
 
 def paired_affinity_score(

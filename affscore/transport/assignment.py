@@ -88,16 +88,16 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     pairing = torch.arange(len(x), device=x.device)
     pairing_cost = _mean_squared_distance(x, y)
     centred_x, centred_y = x - x.mean(dim=0), y - y.mean(dim=0)
-    norms_x, norms_y = centred_x.square().sum(dim=1), centred_y.square().sum(dim=1)
-    costs = norms_x[:, None] + norms_y - 2.0 * (centred_x @ centred_y.T)
-    # the costs come from products: this much of a difference between two of them is rounding
+    norms_x = torch.linalg.vector_norm(centred_x, dim=1).square()
+    norms_y = torch.linalg.vector_norm(centred_y, dim=1).square()
+    # costs less |x_i|^2, which is the same for the whole row and changes no assignment
+    costs = torch.addmm(norms_y, centred_x, centred_y.T, alpha=-2.0)
+    # they come from products: this much of a difference between two of them is rounding
     rounding = 64 * torch.finfo(costs.dtype).eps * float(norms_x.mean() + norms_y.mean())
     diagonal = costs.diagonal()
-    smallest_in_rows, smallest_in_columns = costs.amin(dim=1), costs.amin(dim=0)
-    certified = bool((diagonal <= smallest_in_rows + rounding).all()) or bool(
-        (diagonal <= smallest_in_columns + rounding).all()
-    )
-    if certified:
+    if bool((diagonal <= costs.amin(dim=1) + rounding).all()) or bool(
+        (diagonal + norms_x <= (costs + norms_x[:, None]).amin(dim=0) + rounding).all()
+    ):
         return Coupling(pairing, pairing_cost, pairing_cost, True)
     _, columns = linear_sum_assignment(costs.cpu().numpy())
     assignment = torch.from_numpy(np.asarray(columns, dtype=np.int64)).to(x.device)

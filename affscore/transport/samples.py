@@ -21,6 +21,9 @@ Samples: TypeAlias = ArrayLike | Tensor
 CONSTANT_TOLERANCE = 8.0
 """A coordinate whose standard deviation is below this many units of rounding is constant."""
 
+SAFE = (1e-60, 1e60)
+"""Numbers between these have squares, and sums of fourth powers, that float64 holds."""
+
 
 @dataclass(frozen=True)
 class CentredSample:
@@ -78,8 +81,8 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
         )
     rounding = torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else torch.finfo(torch.float64).eps
     tensor = tensor.to(torch.float64)
-    bad = int((~torch.isfinite(tensor)).sum())
-    if bad:
+    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
+    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
         raise AffscoreError(
             f"{name} must be finite, got {bad} NaN or infinite of {tensor.numel()} values; "
             "remove those samples or find out which layer makes them"
@@ -104,20 +107,26 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     >>> (sample.points * sample.scale).tolist(), sample.mean.tolist()
     ([[-1e+20, 0.0], [1e+20, 0.0]], [2e+20, 5.0])
     """
-    # divide first: the sum of numbers near the end of the range would overflow
-    size = _power_of_two_above(x)
-    unit = x / size
-    mean = unit.mean(dim=0)
-    points = unit - mean
-    spread = points.square().mean(dim=0).sqrt()
-    points = points * (spread > CONSTANT_TOLERANCE * rounding * unit.abs().amax(dim=0))
-    scale = _power_of_two_above(points)
-    return CentredSample(points / scale, mean * size, scale * size if points.any() else 1.0)
+    low, high = torch.aminmax(x, dim=0)
+    magnitude = torch.maximum(low.abs(), high.abs())
+    size = _power_of_two_above(float(magnitude.max()))
+    if not SAFE[0] < size < SAFE[1]:  # else sums and squares of what follows could over- or underflow
+        inner = centre(x / size, rounding)
+        return CentredSample(inner.points, inner.mean * size, inner.scale * size if not inner.constant else 1.0)
+    mean = x.mean(dim=0)
+    points = x - mean
+    spread = torch.linalg.vector_norm(points, dim=0) / len(x) ** 0.5
+    varies = spread > CONSTANT_TOLERANCE * rounding * magnitude
+    if not bool(varies.all()):
+        points *= varies
+    largest = torch.maximum(high - mean, mean - low)[varies]
+    scale = _power_of_two_above(float(largest.max())) if len(largest) else 1.0
+    return CentredSample(points.mul_(1.0 / scale), mean, scale)
 
 
-def _power_of_two_above(x: Tensor) -> float:
-    """The power of two p with max|x| / p in [0.5, 1); 1 where x is all zero."""
-    _, exponent = math.frexp(float(x.abs().max()))
+def _power_of_two_above(number: float) -> float:
+    """The power of two p with number / p in [0.5, 1); 1 for zero."""
+    _, exponent = math.frexp(number)
     return 2.0 ** min(exponent, 1023)
 
 

@@ -1,4 +1,5 @@
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
 from affscore.errors import AffscoreError
-from affscore.network import criteria, entropy, linear_cka, norm, r2
+from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
 from affscore.network.criteria import sparse_entries
 from tests.transport.clouds import clouds, orthogonal, pairs, scales
 
@@ -128,17 +129,49 @@ def test_sparse_entries_are_those_up_to_a_thousandth(values):
     assert sparse_entries(tensor) == sum(abs(value) <= 1e-3 for value in values)
 
 
-def test_all_criteria_together():
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("layout", ["contiguous", "channels last", "strided", "large"])
+def test_sparse_entries_of_every_layout(dtype, layout):
+    shape = (7, 40, 30, 30) if layout == "large" else (3, 5, 8, 9)
+    features = 2e-3 * torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    features = features.to(dtype)
+    if layout == "channels last":
+        features = features.contiguous(memory_format=torch.channels_last)
+    if layout == "strided":
+        features = features[:, ::2].transpose(1, 3)
+    limit = np.float64(1e-3) if dtype == torch.float64 else float(torch.tensor(1e-3, dtype=torch.float32))
+    assert sparse_entries(features) == int((features.double().abs() <= limit).sum())
+
+
+def hsic_by_its_definition(k, m):
+    """Song et al.: averages over quadruples of different samples."""
+    n, total, count = len(k), 0.0, 0
+    for a, b, c, d in permutations(range(n), 4):
+        total += k[a, b] * (m[a, b] + m[c, d] - 2 * m[a, c])
+        count += 1
+    return total / count
+
+
+def test_debiased_cka_is_that_of_the_definition():
     rng = np.random.default_rng(3)
-    x = torch.from_numpy(rng.standard_normal((20, 4)))
-    y = x.relu()
-    assert criteria(x, y) == {
-        "cka": linear_cka(x, y),
-        "norm": norm(x, y),
-        "entropy_before": entropy(x),
-        "entropy_after": entropy(y),
-        "r2": r2(x, y),
-    }
+    x, y = rng.standard_normal((7, 3)), rng.standard_normal((7, 5)) + 2
+    y[:, :3] += x
+    k, m = x @ x.T, y @ y.T
+    expected = hsic_by_its_definition(k, m) / np.sqrt(hsic_by_its_definition(k, k) * hsic_by_its_definition(m, m))
+    assert debiased_cka(x, y) == pytest.approx(expected, rel=1e-9)
+
+
+def test_debiased_cka_does_not_see_width_where_cka_does():
+    rng = np.random.default_rng(4)
+    x, y = rng.standard_normal((40, 400)), rng.standard_normal((40, 400))
+    assert linear_cka(x, y) > 0.85
+    assert abs(debiased_cka(x, y)) < 0.15  # four standard deviations: 780 pairs of samples
+
+
+def test_debiased_cka_where_it_is_not_defined():
+    x = np.random.default_rng(5).standard_normal((3, 2))
+    assert math.isnan(debiased_cka(x, x))
+    assert math.isnan(debiased_cka(np.ones((9, 2)), np.arange(18.0).reshape(9, 2)))
 
 
 @pytest.mark.parametrize("function", [linear_cka, norm, r2])

@@ -7,9 +7,9 @@ import torch
 from affscore import affinity_score
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
-from affscore.network.criteria import criteria
+from affscore.network.criteria import entropy, linear_cka, norm, r2
 from affscore.network.recorder import ActivationCall
-from affscore.network.scoring import CRITERIA, score_pair
+from affscore.network.scoring import CRITERIA, Choices, choose_criteria, score_pair
 
 CALL = ActivationCall(
     index=4, layer="block.act", call=1, activation="relu", depth=3, kind="hidden", channel_axis=1, image_axis=0,
@@ -17,8 +17,12 @@ CALL = ActivationCall(
 )  # fmt: skip
 
 
-def pair(x, y, parts=1, rounding=2.0**-23):
-    return Pair(CALL, rounding, list(x.chunk(parts)), list(y.chunk(parts)), entries=100, sparse=(5, 50))
+def pair(x, y, parts=1, dtype=torch.float32):
+    return Pair(CALL, dtype, torch.relu, list(x.chunk(parts)), list(y.chunk(parts)), entries=100, sparse=(5, 50))
+
+
+def row_of(given, covariance="ledoit-wolf", criteria=False):
+    return score_pair(given, Choices(covariance, choose_criteria(criteria)))
 
 
 @pytest.fixture
@@ -29,11 +33,13 @@ def x():
 @pytest.mark.parametrize("covariance", ["ledoit-wolf", "empirical"])
 @pytest.mark.parametrize("parts", [1, 3])
 def test_a_row_is_the_score_and_the_criteria_of_the_pair(x, covariance, parts):
-    row = score_pair(pair(x, x.relu(), parts), covariance, criteria=True)
+    row = row_of(pair(x, x.relu(), parts), covariance, criteria=True)
     score = affinity_score(x, x.relu(), covariance)
     assert (row["score"], row["raw"]) == (score.value, score.raw)
     assert (row["pairing_optimal"], row["bound_exceeded"]) == (score.pairing_optimal, score.bound_exceeded)
-    assert {name: row[name] for name in CRITERIA if not name.startswith("sparsity")} == criteria(x, x.relu())
+    y = x.relu()
+    assert (row["cka"], row["norm"], row["r2"]) == (linear_cka(x, y), norm(x, y), r2(x, y))
+    assert (row["entropy_before"], row["entropy_after"]) == (entropy(x), entropy(y))
     assert (row["sparsity_before"], row["sparsity_after"]) == (0.05, 0.5)
     assert {k: row[k] for k in ("layer", "call", "activation", "kind", "depth", "width", "n", "flag")} == {
         "layer": "block.act", "call": 1, "activation": "relu", "kind": "hidden", "depth": 3, "width": 6, "n": 40,
@@ -43,18 +49,28 @@ def test_a_row_is_the_score_and_the_criteria_of_the_pair(x, covariance, parts):
 
 
 def test_without_criteria(x):
-    assert not set(score_pair(pair(x, x.relu()), "empirical", criteria=False)) & set(CRITERIA)
+    columns = {column for columns in CRITERIA.values() for column in columns}
+    assert not set(row_of(pair(x, x.relu()))) & columns
+    assert set(row_of(pair(x, x.relu()), criteria=["nlc", "entropy"])) & columns == {
+        "nlc", "entropy_before", "entropy_after",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", ["cka", ["ckaa"], ["cka", "philipp"]])
+def test_an_unknown_criterion_is_refused(wrong):
+    with pytest.raises(AffscoreError, match="criteria must be True, False or a list of names among cka, norm"):
+        choose_criteria(wrong)
 
 
 def test_a_constant_output_is_affine_and_flagged(x):
-    row = score_pair(pair(x, torch.zeros_like(x)), "ledoit-wolf", criteria=True)
+    row = row_of(pair(x, torch.zeros_like(x)), criteria=True)
     assert (row["score"], row["flag"]) == (1.0, "constant output")
     assert math.isnan(row["cka"])
-    assert score_pair(pair(torch.ones_like(x), torch.zeros_like(x)), "ledoit-wolf", False)["score"] == 1.0
+    assert row_of(pair(torch.ones_like(x), torch.zeros_like(x)))["score"] == 1.0
 
 
 def test_a_constant_input_has_no_score_and_is_flagged(x):
-    row = score_pair(pair(torch.ones_like(x), x), "ledoit-wolf", criteria=True)
+    row = row_of(pair(torch.ones_like(x), x), criteria=True)
     assert math.isnan(row["score"])
     assert math.isnan(row["raw"])
     assert row["flag"] == "constant input"
@@ -64,15 +80,15 @@ def test_a_constant_input_has_no_score_and_is_flagged(x):
 def test_rounding_is_that_of_the_arithmetic_and_not_of_the_type(x):
     """Averages of half-precision numbers that vary by their rounding only."""
     y = 20.0 + 1e-3 * x.clamp(-1, 1)
-    assert score_pair(pair(x, y, rounding=2.0**-23), "empirical", False)["flag"] == ""
-    assert score_pair(pair(x, y, rounding=2.0**-10), "empirical", False)["flag"] == "constant output"
+    assert row_of(pair(x, y, dtype=torch.float32), "empirical")["flag"] == ""
+    assert row_of(pair(x, y, dtype=torch.float16), "empirical")["flag"] == "constant output"
 
 
 def test_a_heavy_tail_exceeds_the_bound_and_keeps_its_number():
     rng = np.random.default_rng(1)
     x = rng.standard_normal((256, 1024)) * np.where(np.arange(1024) < 100, 1.0, 1e-3)
     x *= np.abs(rng.standard_t(1, size=(256, 1)))
-    row = score_pair(pair(torch.tensor(x), torch.tensor(x).clamp(0, 6), rounding=2.0**-52), "ledoit-wolf", False)
+    row = row_of(pair(torch.tensor(x), torch.tensor(x).clamp(0, 6), dtype=torch.float64))
     assert row["raw"] < -0.2
     assert (row["score"], row["bound_exceeded"]) == (0.0, True)
 
@@ -85,9 +101,9 @@ def test_what_is_not_finite_is_named_and_counted(x, side, bad):
     given = pair(broken, x) if side == "input" else pair(x, broken)
     message = rf"the {side} of relu of layer 'block.act' \(call 1\) holds 41 NaN or infinite of 240 reduced values"
     with pytest.raises(AffscoreError, match=message):
-        score_pair(given, "ledoit-wolf", True)
+        row_of(given, criteria=True)
 
 
 def test_a_single_image_has_no_score(x):
     with pytest.raises(AffscoreError, match=r"relu of layer 'block.act' .*at least 2 samples"):
-        score_pair(pair(x[:1], x[:1].relu()), "ledoit-wolf", False)
+        row_of(pair(x[:1], x[:1].relu()))

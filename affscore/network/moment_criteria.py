@@ -1,0 +1,44 @@
+"""The criteria of paired samples of which only the moments are kept."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from affscore.transport.moments import PairMoments
+
+__all__ = ["criteria_from_moments"]
+
+
+def criteria_from_moments(pairs: PairMoments) -> dict[str, float]:
+    """Linear CKA, the norm and R2, as :mod:`affscore.network.criteria` defines them for samples.
+
+    Args:
+        pairs: Moments of n pairs seen from their means (:meth:`PairMoments.centred`).
+
+    Returns:
+        A number for each name; CKA is NaN for a constant.
+
+    >>> x = torch.arange(8, dtype=torch.float64).reshape(4, 2)
+    >>> found = criteria_from_moments(PairMoments.of(x, 2 * x))
+    >>> round(found["cka"], 6), round(found["norm"] ** 2, 6) == float(x.square().sum())
+    (1.0, True)
+    """
+    second_x, second_y, cross = pairs.x.second, pairs.y.second, pairs.cross
+    scale = float(second_x.norm()) * float(second_y.norm())
+    shift = float((pairs.x.mean - pairs.y.mean).square().sum())
+    squared = float(second_x.trace() + second_y.trace() - 2 * cross.trace()) + pairs.x.count * shift
+    return {
+        "cka": min(float(cross.square().sum()) / scale, 1.0) if scale > 0 else math.nan,
+        "norm": math.sqrt(max(squared, 0.0)),
+        "r2": _r2(second_x, second_y.diagonal(), cross),
+    }
+
+
+def _r2(second_x: Tensor, total: Tensor, cross: Tensor) -> float:
+    values, vectors = torch.linalg.eigh(second_x)
+    keep = values > values.max() * len(values) * torch.finfo(values.dtype).eps
+    fitted = ((vectors[:, keep].T @ cross).square() / values[keep, None]).sum(dim=0)
+    return float(torch.where(total > 0, fitted / total, 1.0).clamp(max=1.0).mean())

@@ -1,0 +1,175 @@
+"""Exercises of notebooks 2 and 3: right answers pass, plausible wrong ones fail with a hint, not the answer."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import brentq
+
+from affscore.analysis import limit_score, points_needed
+from affscore.exercises import check
+
+RNG = np.random.default_rng(6)
+NORMAL = RNG.standard_normal((210, 200))
+FACTORS = np.exp(0.5 * RNG.standard_normal(200))
+HALF = brentq(lambda ratio: limit_score(torch.relu, ratio) - 0.5, -3, 1)
+NARROW_TANH = limit_score(torch.tanh, 0, 0.25)
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+RIGHT = {
+    "2.1": [(-3, 1.5), (-3.0, 1.5), [3, 1.5], (np.array(-3.0), torch.tensor(1.5))],
+    "2.2": [HALF, round(HALF, 2), np.float32(HALF)],
+    "2.3": [
+        lambda x: np.exp(5 * x),
+        lambda x: np.maximum(x - 3, 0),
+        lambda x: torch.relu(torch.tensor(x) - 2.8),
+        lambda x: (x > 3.2) * 1.0,
+    ],
+    "3.1": [points_needed(256, 0.01, torch.relu), points_needed(256, 0.01), 1928.0, 2048],
+    "3.2": [NARROW_TANH, round(NARROW_TANH, 2), torch.tensor(NARROW_TANH)],
+    "3.3": [(NORMAL, NORMAL * FACTORS), [torch.tensor(NORMAL), torch.tensor(3 + NORMAL * FACTORS)]],
+}
+
+# the answer, and a word that its hint must have
+WRONG = {
+    "2.1": [
+        ((-1.5, 0.75), "Tanh itself"),
+        ((-0.75, 0.375), "wrong direction"),
+        ((-3, 0.75), "both of them"),
+        ((-1.5, 1.5), "both of them"),
+        ((-6, 3), "lower"),
+        ((-3, 0.5), "higher"),
+        ((-3, -1.5), "positive"),
+    ],
+    "2.2": [
+        (-HALF, "sign"),
+        (0.31, "share"),
+        (0.69, "share"),
+        (HALF + 0.03, "Close"),
+        (-2, "less affine"),
+        (3, "more affine"),
+    ],
+    "2.3": [
+        (lambda x: np.maximum(x, 0), "never falls, but"),
+        (lambda x: x**3, "never falls, but"),
+        (lambda x: -x, "omewhere your function falls"),
+        (np.square, "omewhere your function falls"),
+        (silu, "Somewhere your function falls"),
+        (np.ones_like, "constant"),
+        (lambda x: np.maximum(x - 9, 0), "constant"),
+        (lambda x: x - x.mean(), "each entry"),
+    ],
+    "3.1": [
+        (512, "Too few"),
+        (256, "n/d = 1"),
+        (7.6, "each coordinate"),
+        (193, "decimal point"),
+        (10_000, "spread"),
+        (5000, "more points than needed"),
+    ],
+    "3.2": [
+        (limit_score(torch.tanh), "positions themselves"),
+        (limit_score(torch.tanh, 0, 1 / 16), "variance"),
+        (limit_score(torch.tanh, 0, 4), "sums"),
+        (0.621, "ReLU"),
+        (0.9, "Too low"),
+        (1.5, "between 0 and 1"),
+    ],
+    "3.3": [
+        ((NORMAL, NORMAL), "equal"),
+        ((NORMAL, NORMAL * -FACTORS), "positive"),
+        ((NORMAL, np.maximum(NORMAL, 0)), "multiplied by a number"),
+        ((NORMAL, NORMAL * np.exp(0.1 * np.log(FACTORS))), "still above"),
+        ((NORMAL[:100], NORMAL[:100] * FACTORS), "more points than coordinates"),
+        ((NORMAL, NORMAL * 0.0), "positive"),
+        ((NORMAL * (np.arange(200) > 0), NORMAL * (np.arange(200) > 0)), "constant"),
+    ],
+}
+
+GARBAGE = [
+    None,
+    ...,
+    "",
+    "0.5",
+    True,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    object(),
+    1j,
+    np.array([]),
+    np.zeros((2, 3, 4)),
+    (1, 2, 3),
+    (None, None),
+    ("x", "y"),
+    (float("nan"), 1),
+    (np.zeros((200, 2)), np.ones((100, 2))),
+    (np.zeros((200, 2)), np.zeros((200, 2))),
+    ([[1, 2], [3]], [[1, 2], [3]]),
+    lambda: 1,
+    lambda x: None,
+    lambda x: "far",
+    lambda x: x[:3],
+    lambda x: float("nan"),
+    lambda x: 1 / 0,
+    lambda x: x.sum(),
+    int,
+]
+
+
+def pairs(table):
+    return [
+        pytest.param(number, answer, id=f"{number}-{k}") for number in table for k, answer in enumerate(table[number])
+    ]
+
+
+@pytest.mark.parametrize(("number", "answer"), pairs(RIGHT))
+def test_a_right_answer_passes(number, answer):
+    verdict = check(number, answer)
+    assert verdict, verdict
+    assert verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_a_wrong_answer_fails_with_its_hint(number, case):
+    answer, hint = case
+    verdict = check(number, answer)
+    assert not verdict
+    assert hint in verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_the_hint_does_not_tell_the_answer(number, case):
+    message = check(number, case[0]).message
+    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", message)]
+    secrets = {
+        "2.1": [3, 1.5],
+        "2.2": [HALF],
+        "3.1": [points_needed(256, 0.01, torch.relu)],
+        "3.2": [NARROW_TANH, 0.25],
+    }
+    for secret in secrets.get(number, []):
+        assert all(abs(value - secret) > 0.01 for value in numbers)
+    assert "exp" not in message or number != "2.3"
+
+
+@pytest.mark.parametrize("number", RIGHT)
+@pytest.mark.parametrize("answer", GARBAGE, ids=[f"{k}-{type(answer).__name__}" for k, answer in enumerate(GARBAGE)])
+def test_garbage_gets_a_verdict(number, answer):
+    verdict = check(number, answer)
+    assert not verdict
+    assert len(verdict.message) > 15
+
+
+def test_another_input_with_the_same_score_is_right_too():
+    target = limit_score(torch.tanh, -1.5, 0.75)
+    std = brentq(lambda std: limit_score(torch.sigmoid, -4, std) - target, 0.5, 2)
+    verdict = check("2.1", (-4, std))
+    assert verdict
+    assert "also a pair" in verdict.message
