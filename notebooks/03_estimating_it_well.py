@@ -218,7 +218,7 @@ if by_default:
 
 # %%
 rows = {}
-for n in (125, 250, 500):
+for n in (60, 120, 240):
     sweep = analysis.estimation_sweep(
         ["relu"], [n // 2, n, 2 * n, 4 * n], [n], ["empirical"], repeats=2, n_jobs=jobs, seed=seed
     )

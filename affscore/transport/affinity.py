@@ -43,8 +43,8 @@ class AffinityScore:
         samples: n.
         width: d.
         sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
-            T x_i to its partner, and of the partner to the mean of Y, in units of Y squared. The score is
-            1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
+            T x_i to its partner, and of the partner to the mean of Y, both in the same unit. The raw score
+            is 1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
     """
 
     value: float
@@ -136,7 +136,7 @@ def affinity_score(
         pairing_optimal, partners = optimal.pairing_optimal, basis_y[optimal.assignment]
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     score = _score(float(costs[:, 0].mean()), pairing_optimal, covariance_x, covariance_y, n, target.scale)
-    return replace(score, sample_costs=costs * target.scale**2)
+    return replace(score, sample_costs=costs)
 
 
 def paired_affinity_score(
