@@ -64,6 +64,9 @@ def signature(
     criteria: Annotated[bool, typer.Option(help="Compute the criteria of tables 1 and 2, too.")] = True,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, ...")] = "auto",
     batch_size: Annotated[int, typer.Option(help="Images that go through the network at once.")] = 64,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Score all images together, under the paired coupling, not in batches.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Fixes random weights, and the choice of images.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the result to this Parquet file.")] = None,
 ) -> None:
@@ -88,6 +91,7 @@ def signature(
         device=device,
         batch_size=batch_size,
         seed=seed,
+        whole=whole,
     )
     shown = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
     typer.echo(result.summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))

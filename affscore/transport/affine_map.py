@@ -10,7 +10,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.transport.covariance import Covariance, CovarianceName, estimate
 from affscore.transport.samples import Samples, as_samples
-from affscore.transport.square_root import square_root
+from affscore.transport.square_root import quarter_root
 
 __all__ = ["AffineMap", "affine_map", "gaussian_wasserstein", "linear_part", "transport"]
 
@@ -137,18 +137,9 @@ def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
 
 
 def _half(source: Covariance, target: Covariance) -> Tensor:
-    r"""A matrix W with :math:`A = W W^\top`, for a well conditioned S_X: :math:`W = L^{-\top} (L^\top S_Y L)^{1/4}`.
-
-    On the CPU by an eigendecomposition, and W is then found up to a rotation. On a GPU, where decompositions leave
-    most of the chip idle, by products alone: two square roots, each a Newton-Schulz iteration.
-    """
+    r"""A matrix W with :math:`A = W W^\top`, for a well conditioned S_X: :math:`W = L^{-\top} (L^\top S_Y L)^{1/4}`."""
     factor = torch.linalg.cholesky(source.matrix)
-    product = factor.T @ target.matrix @ factor
-    if product.is_cuda:
-        quarter = square_root(square_root(product))
-    else:
-        values, vectors = torch.linalg.eigh(product)
-        quarter = vectors * values.clamp(min=0.0).pow(0.25)
+    quarter = quarter_root(factor.T @ target.matrix @ factor)
     return torch.linalg.solve_triangular(factor.T, quarter, upper=True)
 
 
