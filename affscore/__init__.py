@@ -38,7 +38,7 @@ _HOME = {
     "load_model": "affscore.zoo.models",
     "signature": "affscore.network.signature",
 }
-_SUBPACKAGES = {"analysis", "exercises", "figures", "network", "parameters", "published", "transport", "zoo"}
+_SUBPACKAGES = {"analysis", "exercises", "figures", "network", "parameters", "published", "survey", "transport", "zoo"}
 
 
 def __getattr__(name: str) -> Any:

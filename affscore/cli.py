@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import warnings
 from pathlib import Path
@@ -99,14 +100,14 @@ def signature(
     for note in result.notes:
         typer.echo(f"note: {note}", err=True)
     if out is not None:
-        result.metadata["command"] = " ".join(_without_folders(word) for word in ["affscore", *sys.argv[1:]])
+        result.metadata["command"] = shlex.join(_without_folders(word) for word in ["affscore", *sys.argv[1:]])
         write_signature(result, out)
         typer.echo(f"written to {out}", err=True)
 
 
 def _without_folders(word: str) -> str:
     """A word of the command with files by their base names: a folder of this machine means nothing elsewhere."""
-    return re.sub(r"[^@:=,]*/", "", word)
+    return re.sub(r"[^@:=,]*/", "", word.rstrip("/"))
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ plt.show()
 summary = analysis.domain_summary(table, threshold=0.95)
 formats = {"lowest": "{:.3f}", "at_mean": "{:.1f}", "at_std": "{:g}", "lowest_median": "{:.3f}"}
 formats |= {"average": "{:.3f}", "constant": "{:.0%}"}
-summary.sort_values("average").style.format(formats)
+summary.sort_values("average").style.set_table_attributes('class="dataframe"').format(formats)
 
 # %% tags=["remove-cell"]
 if by_default:
@@ -111,7 +111,10 @@ if by_default:
 # the score tends to
 #
 # $$
-# \rho = 1 - \sqrt{1 - \max(c, 0)}, \qquad c = \operatorname{corr}(x, \sigma(x)), \quad x \sim \mathcal{N}(m, s^2) .
+# \begin{gathered}
+# \rho = 1 - \sqrt{1 - \max(c, 0)}, \\
+# c = \operatorname{corr}(x, \sigma(x)), \quad x \sim \mathcal{N}(m, s^2) .
+# \end{gathered}
 # $$ (eq-2-limit)
 #
 # A correlation of one variable, which `affscore.analysis.limit_score` computes by quadrature. Can it replace 1080 optimal
@@ -167,7 +170,7 @@ for std in analysis.STDS:
         "limit": cell["limit"],
         "constant": str(cell["constant"]),
     }
-pd.DataFrame(rows).T.rename_axis("std").style.format(
+pd.DataFrame(rows).T.rename_axis("std").style.set_table_attributes('class="dataframe"').format(
     {"inputs above 0": "{:.2g}", "expected number in the sample": "{:.3g}", "score": "{:.3f}", "limit": "{:.3f}"}
 )
 
@@ -392,7 +395,9 @@ pd.DataFrame(
         "falling": 1 - rising.groupby("activation").size() / table.groupby("activation").size(),
         "average score, without falling": rising.groupby("activation")["score"].mean(),
     }
-).loc[["relu", "gelu", "silu", "hardswish"]].style.format("{:.3f}").format("{:.0%}", subset=["falling"])
+).loc[["relu", "gelu", "silu", "hardswish"]].style.set_table_attributes('class="dataframe"').format("{:.3f}").format(
+    "{:.0%}", subset=["falling"]
+)
 
 # %% tags=["remove-cell"]
 if by_default:

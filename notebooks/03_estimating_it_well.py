@@ -192,7 +192,7 @@ beside = pd.DataFrame(
 ).loc[names]
 difference = ours.sub(printed["shrinkage"], axis=0).abs().max(axis=None)
 print(f"largest difference to the shrinkage column: {difference:.3f}")
-beside.style.format("{:.3f}").format(
+beside.style.set_table_attributes('class="dataframe"').format("{:.3f}").format(
     "{:.2f}", subset=["shrinkage, printed", "empirical, printed", "ours passes it at d/n"]
 )
 
@@ -297,13 +297,14 @@ if by_default:
 # Of second order only $c\, A_2$ contributes, and the result is
 #
 # $$
-# \frac{\mathbb{E} \operatorname{tr} (A S_{XY})}{\operatorname{tr} S_Y} \approx c + \frac{c\,(1 - c^2)}{4} \cdot \frac{d}{n},
-# \qquad
+# \begin{gathered}
+# \frac{\mathbb{E} \operatorname{tr} (A S_{XY})}{\operatorname{tr} S_Y} \approx c + \frac{c\,(1 - c^2)}{4} \cdot \frac{d}{n}, \\
 # \text{bias} \approx \frac{c\,(1 + c) \sqrt{1 - c}}{8} \cdot \frac{d}{n} .
+# \end{gathered}
 # $$ (eq-3-bias)
 #
 # (The second formula is the derivative of $1 - \sqrt{1 - q}$ at $q = c$ times the first.) For ReLU the constant is 0.075. Its largest value over all
-# correlations is 0.082, so it does not even help to know the activation. How far does it carry? We compare it with the bias
+# correlations is 0.082, so the activation need not be known for a bound. How far does it carry? We compare it with the bias
 # in units of $d/n$ for other activations and spectra, with 64 coordinates and 512 points.
 
 # %%
@@ -339,10 +340,10 @@ if by_default:
 # For a bias of at most $\varepsilon$ with the empirical covariance, take
 #
 # $$
-# n \ge \frac{0.082}{\varepsilon}\, d , \qquad \text{that is, } n \ge 8\,d \text{ for a hundredth and } n \ge 1.6\,d \text{ for } 0.05 ,
+# n \ge \frac{0.082}{\varepsilon}\, d ,
 # $$ (eq-3-rule)
 #
-# and about twice as many with shrinkage if you know nothing about the spectrum. The other way round, the 512 images of
+# that is $8\,d$ points for a hundredth and $1.6\,d$ for 0.05, and about twice as many with shrinkage if you know nothing about the spectrum. The other way round, the 512 images of
 # a batch are enough for a hundredth up to a width of 62. Layers of a network are often wider.
 
 # %%
@@ -416,7 +417,7 @@ if by_default:
 #
 # If $D$ is diagonal and positive, then $Y = X D$ is as affine as can be. But shrinkage pulls the covariances of both clouds towards
 # multiples of the identity, and whoever does not see the different variances does not find $D$. {doc}`01_the_affinity_score` met
-# this already. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with three
+# this already. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with four
 # different spreads:
 
 # %%
@@ -466,7 +467,7 @@ for degrees in (1.0, 2.0, np.inf):
         "raw, empirical": affinity_score(x, y, "empirical").raw,
     }
 tails = pd.DataFrame(rows).T.rename_axis("size of a row")
-tails.style.format("{:.2f}").format("{}", subset=["bound exceeded"])
+tails.style.set_table_attributes('class="dataframe"').format("{:.2f}").format("{}", subset=["bound exceeded"])
 
 # %%
 x = analysis.heavy_tailed_sample(256, 1024, large=100, seed=seed)  # half the size is enough to see it

@@ -53,10 +53,24 @@ ACTIVATIONS: Mapping[Callable[..., Any], str] = {
 """Every function that counts, and the name of its activation."""
 
 
+_CLAMPS = frozenset(
+    {torch.clamp, torch.clamp_, torch.clamp_min, torch.clamp_min_, torch.clip, torch.clip_, Tensor.clamp, Tensor.clamp_,
+     Tensor.clamp_min, Tensor.clamp_min_, Tensor.clip, Tensor.clip_}
+)  # fmt: skip
+
+
+def _bounds(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Any]:
+    given = dict(zip(("input", "min", "max"), args, strict=False)) | dict(kwargs)
+    return tuple(  # type: ignore[return-value]
+        None if bound is None or isinstance(bound, Tensor) else bound for bound in (given.get("min"), given.get("max"))
+    )
+
+
 def activation_name(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
     """The name of the activation that a call computes, or None if the call is not an activation.
 
-    ``torch.nn.ReLU6`` calls ``hardtanh`` with the bounds 0 and 6, and is named for what it is.
+    ``torch.nn.ReLU6`` calls ``hardtanh`` with the bounds 0 and 6, and is named for what it is; so are
+    ``x.clamp(min=0)`` and ``x.clamp(0, 6)``, while other clamps do not count.
 
     >>> activation_name(torch.relu, (torch.zeros(1),), {})
     'relu'
@@ -65,6 +79,9 @@ def activation_name(function: Callable[..., Any], args: Sequence[Any], kwargs: M
     >>> activation_name(F.softmax, (torch.zeros(1),), {"dim": 0}) is None
     True
     """
+    if function in _CLAMPS:
+        low, high = _bounds(args, kwargs)
+        return {(0, None): "relu", (0, 6): "relu6"}.get((low, high))
     name = ACTIVATIONS.get(function)
     if name == "hardtanh":
         low = args[1] if len(args) > 1 else kwargs.get("min_val", -1.0)

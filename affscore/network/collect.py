@@ -15,6 +15,7 @@ from affscore.network.criteria import sparse_entries
 from affscore.network.layout import ImageLayout
 from affscore.network.recorder import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
+from affscore.transport.samples import rounding_of
 
 __all__ = ["Collector", "Pair"]
 
@@ -44,7 +45,7 @@ class Pair:
     @property
     def rounding(self) -> float:
         """Unit of rounding of the network's arithmetic there."""
-        return torch.finfo(self.dtype).eps
+        return rounding_of(self.dtype)
 
     @property
     def x(self) -> Tensor:
@@ -78,6 +79,10 @@ class Collector:
         self._known: list[tuple[str, int]] = []
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
         self._positions: Callable[[int], Tensor] | None = None
+
+    def like(self) -> Collector:
+        """A new collector that does the same."""
+        return Collector(self.reduction, self.order, sparsity=False, seed=self.seed)
 
     def start(self, images: int) -> None:
         """The next forward pass has this many images."""

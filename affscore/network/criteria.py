@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.transport.samples import Samples, as_samples
+from affscore.errors import AffscoreError
+from affscore.transport.samples import Samples, as_samples, centre
 
 __all__ = ["debiased_cka", "entropy", "linear_cka", "norm", "r2", "sparse_entries"]
 
@@ -39,7 +40,7 @@ def linear_cka(x: Samples, y: Samples) -> float:
     >>> linear_cka([[0.0, 1.0], [2.0, 0.0], [1.0, 5.0]], [[0.0, 2.0], [4.0, 0.0], [2.0, 10.0]])
     1.0
     """
-    x, y = _centred(x), _centred(y)
+    x, y = _centred(x, y)
     if max(x.shape[1], y.shape[1]) > len(x):  # the Gram matrices are the smaller products
         gram_x, gram_y = x @ x.T, y @ y.T
         cross = float((gram_x * gram_y).sum())
@@ -75,7 +76,7 @@ def debiased_cka(x: Samples, y: Samples) -> float:
     >>> linear_cka(x, y) > 0.8, abs(debiased_cka(x, y)) < 0.05, round(debiased_cka(x, 2 * x), 6)
     (True, True, 1.0)
     """
-    x, y = _centred(x), _centred(y)
+    x, y = _centred(x, y)
     if len(x) < 4:
         return math.nan
     kernels = [(z @ z.T).fill_diagonal_(0.0) for z in (x, y)]
@@ -105,7 +106,12 @@ def norm(x: Samples, y: Samples) -> float:
     >>> norm([[0.0, 0.0], [0.0, 0.0]], [[3.0, 0.0], [0.0, 4.0]])
     5.0
     """
-    return float((as_samples(x)[0] - as_samples(y, "y")[0]).norm())
+    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
+    if points_x.shape != points_y.shape:
+        raise AffscoreError(
+            f"x and y must have the same shape, got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
+        )
+    return float((points_x - points_y).norm())
 
 
 def entropy(x: Samples) -> float:
@@ -157,7 +163,7 @@ def r2(x: Samples, y: Samples) -> float:
     >>> round(r2([[0.0], [1.0], [2.0]], [[1.0], [3.0], [5.0]]), 6)
     1.0
     """
-    x, y = _centred(x), _centred(y)
+    x, y = _centred(x, y)
     total = y.square().sum(dim=0)
     fitted = _projected_squares(x, y)
     share = torch.where(total > 0, fitted / total, 1.0)
@@ -225,6 +231,9 @@ def _count_in_blocks(values: NDArray[Any]) -> int:
     return count
 
 
-def _centred(x: Samples) -> Tensor:
-    points, _ = as_samples(x)
-    return points - points.mean(dim=0)
+def _centred(x: Samples, y: Samples) -> tuple[Tensor, Tensor]:
+    """Both clouds centred and of unit size: none of these criteria depends on the size of either."""
+    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
+    if len(points_x) != len(points_y):
+        raise AffscoreError(f"x and y must have as many samples, got {len(points_x)} and {len(points_y)}")
+    return centre(points_x, 0.0).points, centre(points_y, 0.0).points

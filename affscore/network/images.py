@@ -26,11 +26,13 @@ class ImageStream:
         name: The name that results carry: a SPEC without its path, or what kind of object it was.
         chunks: Tensors (at most batch_size, ...), on the CPU.
         total: How many images the chunks hold together, or None where that is not known beforehand.
+        prepared: Whether images were brought to what the network expects, here.
     """
 
     name: str
     chunks: Iterable[Tensor]
     total: int | None
+    prepared: bool = False
 
 
 def image_stream(
@@ -59,7 +61,8 @@ def image_stream(
         chosen = data.order(images, seed, default=n)
         prepared = data if data.preprocessing else data.prepared_for(preprocessing)
         loader: Iterable[Any] = DataLoader(Subset(prepared, chosen), batch_size=batch_size)
-        return ImageStream(data.name, _first_tensors(loader), len(chosen))
+        return ImageStream(data.name, _first_tensors(loader), len(chosen), prepared=True)
+    _refuse_wrapped(data)
     if isinstance(data, DataLoader):
         total = len(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
         return ImageStream(_name(data.dataset), _limited(_first_tensors(data), images), _smaller(total, images))
@@ -80,6 +83,18 @@ def image_stream(
     )
 
 
+def _refuse_wrapped(data: Any) -> None:
+    """An ImageSet inside a Subset or a DataLoader would come as it is stored, and not as the network expects it."""
+    inner = data
+    while isinstance(inner, (DataLoader, Subset)):
+        inner = inner.dataset
+    if isinstance(inner, ImageSet) and inner is not data and inner.preprocessing is None:
+        raise AffscoreError(
+            f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
+            "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
+        )
+
+
 def _first_tensors(loader: Iterable[Any]) -> Iterator[Tensor]:
     chunks = iter(loader)
     while True:
@@ -87,8 +102,11 @@ def _first_tensors(loader: Iterable[Any]) -> Iterator[Tensor]:
             item = next(chunks)
         except StopIteration:
             return
-        except (TypeError, RuntimeError) as error:  # PyTorch's, of items that are no tensors or of several sizes
-            raise AffscoreError(f"the data cannot be put into batches: {str(error).splitlines()[0]}") from error
+        except AffscoreError:
+            raise
+        except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
+            message = (str(error).splitlines() or ["no message"])[0]
+            raise AffscoreError(f"the data cannot be read in batches: {type(error).__name__}: {message}") from error
         values = list(item.values()) if isinstance(item, Mapping) else item
         images = next((v for v in values if isinstance(v, Tensor)), None) if isinstance(values, (list, tuple)) else item
         if not isinstance(images, Tensor):

@@ -53,8 +53,10 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         chosen = torch.device(device)
+        if chosen.type not in ("cpu", "cuda", "xpu"):
+            raise NotImplementedError("scores need float64, on a CPU or a GPU that has it")
         torch.empty(0, device=chosen)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         raise AffscoreError(
             f"the device {device!r} cannot be used here ({str(error).splitlines()[0]}); use auto or cpu"
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,6 +24,8 @@ _SUMS = frozenset({torch.add, Tensor.add, Tensor.add_, Tensor.__add__, Tensor.__
 _PRODUCTS = frozenset(
     {torch.mul, torch.multiply, Tensor.mul, Tensor.mul_, Tensor.__mul__, Tensor.__imul__, Tensor.__rmul__}
 )
+
+_RECURRENT = frozenset({torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu})
 
 
 @dataclass
@@ -86,6 +89,7 @@ class Recorder(TorchFunctionMode):
         self._listening = True
         self.calls: list[ActivationCall] = []
         self.independent_of_input = 0
+        self.unseen: set[str] = set()
         self._flow = Dataflow()
         self._layout = ChannelLayout()
         self._images = ImageLayout()
@@ -137,7 +141,7 @@ class Recorder(TorchFunctionMode):
     ) -> Tensor:
         options = {key: value for key, value in kwargs.items() if key != "input"}
         layer = self.path[-1] if self.path and self.path[-1] else "(root)"
-        axis = self._layout.axis(x)
+        axis, images = self._layout.axis(x), self._images.axis(x)
         call = ActivationCall(
             index=len(self.calls),
             layer=layer,
@@ -146,8 +150,8 @@ class Recorder(TorchFunctionMode):
             depth=origin.depth + 1,
             kind="after-sum" if origin.summed else "hidden",
             channel_axis=axis,
-            image_axis=self._images.axis(x),
-            positions=x.numel() // (len(x) * x.shape[axis]) if x.ndim > 1 else 1,
+            image_axis=images,
+            positions=x.numel() // (x.shape[images] * x.shape[axis]) if x.ndim > 1 and images >= 0 else 1,
             upstream=origin.last_activation,
         )
         self.calls.append(call)
@@ -166,6 +170,8 @@ class Recorder(TorchFunctionMode):
         origin = self._flow.merged(inputs)
         if origin is None:
             return
+        if func in _RECURRENT:
+            self.unseen.add(getattr(func, "__name__", "a recurrent layer"))
         if func in _PRODUCTS:
             self._find_gate(inputs)
         elif func in _SUMS and all(self._flow.origin(tensor) for tensor in inputs) and len(inputs) == 2:
@@ -185,12 +191,17 @@ class Recorder(TorchFunctionMode):
         if len(factors) != 2 or None in origins:
             return
         for origin, factor, other in zip(origins, factors, reversed(factors), strict=True):
-            if origin is None or origin.activation is None or factor.numel() >= other.numel():
+            if origin is None or origin.activation is None or _entries(factor) >= _entries(other):
                 continue
             gate = self.calls[origin.activation]
             gate.kind = "gate"
             if gate.upstream is not None and self.calls[gate.upstream].positions == 1:
                 self.calls[gate.upstream].kind = "squeeze"
+
+
+def _entries(tensor: Tensor) -> int:
+    """How many different entries a tensor has: one that was expanded repeats its own."""
+    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
 
 
 def _writes_in_place(func: Callable[..., Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,7 @@ def provenance() -> dict[str, Any]:
             "python": platform.python_version(),
             "torch": torch.__version__,
             "torchvision": torchvision.__version__,
-            "numpy": np.__version__,
+            **{name: version(name) for name in ("numpy", "scipy", "pandas", "scikit-learn", "pillow")},
         },
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }

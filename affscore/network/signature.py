@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import ExitStack
 from numbers import Integral
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Collector
+from affscore.network.forward import check_images_stay_apart, cut, forward
 from affscore.network.images import image_stream
 from affscore.network.model_state import choose_device, prepared, unwrapped
-from affscore.network.recorder import Recorder, recording
+from affscore.network.recorder import recording
 from affscore.network.reduction import OrderName, ReductionName, check_order, check_reduction
 from affscore.network.result import Signature, provenance, table_of
 from affscore.network.scorers import BatchScorer, WholeScorer
@@ -27,6 +28,11 @@ from affscore.zoo.models import card_of, load_model
 from affscore.zoo.state_dicts import fingerprint, tensor_bytes
 
 __all__ = ["signature"]
+
+_ASSUMED = (
+    "the network does not say what it expects of images: ImageNet's preprocessing was used; give it an attribute "
+    "preprocessing = affscore.zoo.Preprocessing(...)"
+)
 
 
 def signature(
@@ -60,7 +66,7 @@ def signature(
         reduction: "mean" (over positions, per channel), "sum", "flatten", "sample" (one random position
             an image) or "published" (what the papers' code does where channels come last).
         order: "activate-first" scores (r(X), r(s(X))), as the published code does; "reduce-first" scores
-            (r(X), s(r(X))), as definition 3.1 is printed. "sample" has one order only.
+            (r(X), s(r(X))), as definition 3.1 is printed. "sample" and "flatten" have one order only.
         covariance: "ledoit-wolf" or "empirical".
         criteria: True for the criteria of tables 1 and 2 (cka, norm, sparsity, entropy, r2), False for
             none, or a list of names, which may hold "cka_debiased" and "nlc" (Philipp's coefficient of the
@@ -90,9 +96,11 @@ def signature(
     check_reduction(reduction)
     check_order(order)
     check_name(covariance)
-    if reduction == "sample":
-        order = "activate-first"
+    if reduction in ("sample", "flatten"):
+        order = "activate-first"  # these commute with an elementwise function
     for name, value, least in (("n", n, 2), ("images", images, 2), ("batch_size", batch_size, 1), ("seed", seed, 0)):
+        if value is not None and isinstance(value, Integral) and value >= 2**63:
+            raise AffscoreError(f"{name} must be below 2**63, got {value}")
         if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
             raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
     n, batch_size, seed = int(n), int(batch_size), int(seed)
@@ -105,27 +113,36 @@ def signature(
     options = Choices(covariance, choose_criteria(criteria))
     collector = Collector(reduction, order, "sparsity" in options.criteria, seed)
     scorer = WholeScorer(stream.total, options) if whole else BatchScorer(options, in_background=target.type == "cuda")
-    data_digest = hashlib.sha256()
+    digest = hashlib.sha256()
+    used = digest  # of the images that were scored
     pending = 0  # images in the collector
+    notes: list[str] = [] if card.preprocessing_known or not stream.prepared else [_ASSUMED]
     bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
     with ExitStack() as stack:
         # no_grad and not inference_mode: what the network moves or caches must still be fit for training
         stack.enter_context(torch.no_grad())
+        stack.enter_context(torch.random.fork_rng(devices=[target] if target.type == "cuda" else []))
+        torch.manual_seed(seed)
         stack.enter_context(prepared(network, target))
         stack.enter_context(bar)
         stack.enter_context(scorer)
         recorder = stack.enter_context(recording(network, collector))
-        for chunk in _cut(stream.chunks, n):
-            data_digest.update(tensor_bytes(chunk))
-            _forward(network, recorder, collector, chunk.to(target), card.name)
+        for number, chunk in enumerate(cut(stream.chunks, n)):
+            on_device = chunk.to(target)
+            forward(network, recorder, collector, on_device, card.name)
+            if number == 0:
+                digest.update(f"{tuple(chunk.shape[1:])} {chunk.dtype}".encode())
+                note = check_images_stay_apart(network, recorder, collector, on_device, card.name)
+                notes += [note] if note else []
+            digest.update(tensor_bytes(chunk))
             pending += len(chunk)
             bar.update(len(chunk))
             if pending == n:
                 scorer.add(collector.take())
-                pending = 0
-        notes = []
+                used, pending = digest.copy(), 0
         if pending and scorer.keeps_rest:
             scorer.add(collector.take())
+            used = digest
         elif pending:
             notes.append(
                 f"the last {pending} images were dropped: they do not fill a batch of {n} "
@@ -135,6 +152,10 @@ def signature(
         rows = scorer.rows()
     if recorder.independent_of_input:
         notes.append(f"{recorder.independent_of_input} activation calls do not depend on the images and have no score")
+    if recorder.unseen:
+        notes.append(
+            f"the activations inside {', '.join(sorted(recorder.unseen))} are no calls of their own, and not seen"
+        )
     shared = {"model": card.name, "weights": card.weights, "dataset": stream.name}
     choices: dict[str, str] = {
         "reduction": reduction,
@@ -150,49 +171,13 @@ def signature(
         "seed": seed,
         "batch_size": batch_size,
         "device": target.type,
+        "dtype": str(next((p.dtype for p in network.parameters()), torch.get_default_dtype())),
+        "criteria": list(options.criteria),
+        "preprocessing": card.preprocessing.as_dict() if stream.prepared else None,
         "fingerprint_weights": fingerprint(network),
-        "fingerprint_data": data_digest.hexdigest()[:16],
+        "fingerprint_data": used.hexdigest()[:16],
         **provenance(),
     }
     costs = [row.pop("sample_costs") for row in rows]
     kept = [cost.cpu().numpy() if cost is not None else None for cost in costs]
     return Signature(table_of(rows, shared, choices), metadata, notes, kept)
-
-
-def _cut(chunks: Any, n: int) -> Iterator[Tensor]:
-    """The chunks, cut where a batch of n images ends."""
-    filled = 0
-    for chunk in chunks:
-        rest = chunk
-        while len(rest):
-            part, rest = rest[: n - filled], rest[n - filled :]
-            filled = (filled + len(part)) % n
-            yield part
-
-
-def _forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str) -> None:
-    parameter = next((p for p in network.parameters() if p.is_floating_point()), images)
-    images = images.to(parameter.dtype, copy=True)  # a network that begins in place must not overwrite the caller's
-    collector.start(len(images))
-    recorder.start(images)
-    try:
-        output = network(images)
-    except AffscoreError:
-        raise
-    except (RuntimeError, ValueError, TypeError, IndexError, AssertionError) as error:
-        raise AffscoreError(
-            f"the network {name} fails on images of shape {tuple(images.shape)}: {type(error).__name__}: "
-            f"{(str(error).splitlines() or ['no message'])[0]}"
-        ) from error
-    finally:
-        recorder.stop()
-    if not recorder.calls:
-        raise AffscoreError(
-            f"no elementwise activation was seen in {name}: it has none, or it computes them in a way that "
-            "torch functions do not show (custom kernels, compiled graphs)"
-        )
-    if recorder.lost(output):
-        raise AffscoreError(
-            f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
-            "functions show; a part of it is TorchScript, NumPy or a custom kernel"
-        )

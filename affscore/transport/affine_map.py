@@ -9,7 +9,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.covariance import Covariance, CovarianceName, estimate
-from affscore.transport.samples import Samples, as_samples
+from affscore.transport.samples import Samples, as_samples, centre
 from affscore.transport.square_root import quarter_root
 
 __all__ = ["AffineMap", "affine_map", "gaussian_wasserstein", "linear_part", "transport"]
@@ -67,9 +67,10 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
         raise AffscoreError(
             f"x and y must have the same number of coordinates, got {points_x.shape[1]} and {points_y.shape[1]}"
         )
-    mean_x, mean_y = points_x.mean(dim=0), points_y.mean(dim=0)
-    matrix = linear_part(estimate(points_x - mean_x, covariance), estimate(points_y - mean_y, covariance))
-    return AffineMap(matrix, mean_y - matrix @ mean_x)
+    from_x, from_y = centre(points_x, 0.0), centre(points_y, 0.0)
+    matrix = linear_part(estimate(from_x.points, covariance), estimate(from_y.points, covariance))
+    matrix *= from_y.scale / from_x.scale
+    return AffineMap(matrix, from_y.mean - matrix @ from_x.mean)
 
 
 def linear_part(source: Covariance, target: Covariance) -> Tensor:

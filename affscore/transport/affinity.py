@@ -32,7 +32,8 @@ class AffinityScore:
 
     Attributes:
         value: rho = max(raw, 0), in [0, 1]; 1 is affine.
-        raw: 1 - w2 / sqrt(2 tr S_Y), at most 1; below 0 only where shrinkage breaks the bound.
+        raw: 1 - w2 / sqrt(2 tr S_Y), at most 1; below 0 only where shrinkage, or a coupling that is not
+            optimal, breaks the bound.
         w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
         pairing_optimal: Whether the coupling of T x_i with y_i was optimal; None where only that one
             was tried (:func:`paired_affinity_score`).
@@ -119,6 +120,8 @@ def affinity_score(
             "x and y must have the same shape (n samples, d coordinates), "
             f"got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
         )
+    if rounding is not None and not 0 <= rounding < 1:
+        raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
     n, d = points_x.shape
     source = centre(points_x, rounding_x if rounding is None else rounding)
     target = centre(points_y.to(points_x.device), rounding_y if rounding is None else rounding)

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.samples import Samples, as_samples
+from affscore.transport.samples import Samples, as_samples, power_of_two_above
 
 __all__ = ["Coupling", "optimal_coupling", "wasserstein"]
 
@@ -60,7 +60,10 @@ def wasserstein(x: Samples, y: Samples) -> float:
         raise AffscoreError(
             f"x and y must have the same shape (n, d), got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
         )
-    return optimal_coupling(points_x, points_y.to(points_x.device)).cost ** 0.5
+    points_y = points_y.to(points_x.device)
+    # a power of two: squares must not over- or underflow, and nothing is rounded
+    scale = power_of_two_above(float(torch.maximum(points_x.abs().amax(), points_y.abs().amax())))
+    return optimal_coupling(points_x / scale, points_y / scale).cost ** 0.5 * scale
 
 
 def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
@@ -92,11 +95,13 @@ def optimal_coupling(x: Tensor, y: Tensor) -> Coupling:
     norms_y = torch.linalg.vector_norm(centred_y, dim=1).square()
     # costs less |x_i|^2, which is the same for the whole row and changes no assignment
     costs = torch.addmm(norms_y, centred_x, centred_y.T, alpha=-2.0)
-    # they come from products: this much of a difference between two of them is rounding
-    rounding = 64 * torch.finfo(costs.dtype).eps * float(norms_x.mean() + norms_y.mean())
+    # they come from products: this share of the two norms is rounding
+    unit = 64 * torch.finfo(costs.dtype).eps
+    rounding = unit * float(norms_x.mean() + norms_y.mean())
     diagonal = costs.diagonal()
-    if bool((diagonal <= costs.amin(dim=1) + rounding).all()) or bool(
-        (diagonal + norms_x <= (costs + norms_x[:, None]).amin(dim=0) + rounding).all()
+    certain = costs + unit * norms_y
+    if bool((diagonal <= certain.amin(dim=1) + unit * norms_x).all()) or bool(
+        (diagonal + norms_x <= (certain + (1 + unit) * norms_x[:, None]).amin(dim=0)).all()
     ):
         return Coupling(pairing, pairing_cost, pairing_cost, True)
     _, columns = linear_sum_assignment(costs.cpu().numpy())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal, get_args
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.moments import Moments
-from affscore.transport.samples import Samples, as_samples
+from affscore.transport.samples import Samples, as_samples, centre
 
 __all__ = ["Covariance", "CovarianceName", "covariance", "ledoit_wolf_intensity"]
 
@@ -108,8 +109,11 @@ def covariance(x: Samples, name: CovarianceName = "ledoit-wolf", ridge: float = 
     >>> covariance([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]], "empirical").tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    points, _ = as_samples(x)
-    return estimate(points - points.mean(dim=0), name, ridge=ridge).matrix
+    sample = centre(as_samples(x)[0], 0.0)
+    matrix = estimate(sample.points, name, ridge=ridge).matrix * sample.scale * sample.scale
+    if not bool(torch.isfinite(matrix).all()):
+        raise AffscoreError("the covariance is too large for float64; divide the samples by their size first")
+    return matrix
 
 
 def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = None, ridge: float = 0.0) -> Covariance:
@@ -120,8 +124,8 @@ def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = N
     1.0
     """
     check_name(name)
-    if not 0 <= ridge < float("inf"):
-        raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge}")
+    if not isinstance(ridge, Real) or not 0 <= ridge < float("inf"):
+        raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
     n, k = centred.shape
     dimension = k if dimension is None else dimension
     scatter = centred.T @ centred / n

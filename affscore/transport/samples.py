@@ -13,7 +13,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["CentredSample", "Samples", "as_samples", "centre"]
+__all__ = ["CentredSample", "Samples", "as_samples", "centre", "power_of_two_above", "rounding_of"]
 
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
@@ -57,7 +57,7 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
 
     Returns:
         The tensor (n, d) in float64, on the device where x was, and the unit of rounding of the type
-        that x came in (2**-52 for float64 and for integers, 2**-23 for float32, ...).
+        that x came in (:func:`rounding_of`).
 
     Raises:
         AffscoreError: The input is not numeric, not two-dimensional, has fewer than two samples, or
@@ -79,7 +79,7 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
             f"{name} must have at least 2 samples and 1 coordinate, got shape {(n, d)}; "
             "a single sample has no covariance"
         )
-    rounding = torch.finfo(tensor.dtype).eps if tensor.is_floating_point() else torch.finfo(torch.float64).eps
+    rounding = rounding_of(tensor.dtype)
     tensor = tensor.to(torch.float64)
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
     if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
@@ -88,6 +88,18 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
             "remove those samples or find out which layer makes them"
         )
     return tensor, rounding
+
+
+def rounding_of(dtype: torch.dtype) -> float:
+    """The unit of rounding by which numbers of a type are judged to be constant: at most that of float32.
+
+    Numbers in half precision are either equal or at least one of their own units apart, which is already
+    one part in 128 for bfloat16: eight of those would be a signal, and not rounding.
+
+    >>> rounding_of(torch.float64) == 2.0**-52, rounding_of(torch.bfloat16) == 2.0**-23
+    (True, True)
+    """
+    return min(torch.finfo(dtype).eps, 2.0**-23) if dtype.is_floating_point else 2.0**-52
 
 
 def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
@@ -109,7 +121,7 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     """
     low, high = torch.aminmax(x, dim=0)
     magnitude = torch.maximum(low.abs(), high.abs())
-    size = _power_of_two_above(float(magnitude.max()))
+    size = power_of_two_above(float(magnitude.max()))
     if not SAFE[0] < size < SAFE[1]:  # else sums and squares of what follows could over- or underflow
         inner = centre(x / size, rounding)
         return CentredSample(inner.points, inner.mean * size, inner.scale * size if not inner.constant else 1.0)
@@ -120,11 +132,11 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     if not bool(varies.all()):
         points *= varies
     largest = torch.maximum(high - mean, mean - low)[varies]
-    scale = _power_of_two_above(float(largest.max())) if len(largest) else 1.0
+    scale = power_of_two_above(float(largest.max())) if len(largest) else 1.0
     return CentredSample(points.mul_(1.0 / scale), mean, scale)
 
 
-def _power_of_two_above(number: float) -> float:
+def power_of_two_above(number: float) -> float:
     """The power of two p with number / p in [0.5, 1); 1 for zero."""
     _, exponent = math.frexp(number)
     return 2.0 ** min(exponent, 1023)

@@ -110,6 +110,8 @@ def load_data(spec: str, preprocessing: Preprocessing | None = None, seed: int =
     >>> load_data("digits")[0].shape, len(load_data("digits"))
     (torch.Size([1, 8, 8]), 597)
     """
+    if not isinstance(spec, str):
+        raise AffscoreError(f"a data set is given by its name ({_FORMS}), got {type(spec).__name__}")
     name, _, argument = spec.partition(":")
     if name in ("imagenet", "folder"):
         return _folder(name, argument, preprocessing)

@@ -36,11 +36,13 @@ class ModelCard:
         name: MODEL as results carry it: a name, or for one's own file ``file.py:factory`` without a path.
         weights: "random", the name of a torchvision weight, the name of a file, or "in memory".
         preprocessing: What the network expects of an image.
+        preprocessing_known: Whether the network or its weights say so; else ImageNet's is assumed.
     """
 
     name: str
     weights: str
     preprocessing: Preprocessing
+    preprocessing_known: bool = True
 
 
 _cards: WeakKeyDictionary[nn.Module, ModelCard] = WeakKeyDictionary()
@@ -69,7 +71,12 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     >>> card_of(model).weights, model.training
     ('DEFAULT', False)
     """
-    name, _, weights = spec.partition("@")
+    if not isinstance(spec, str):
+        raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
+    # a path of one's own file may hold an @
+    start = spec.find(".py:") + 1
+    name, _, weights = spec[start:].partition("@")
+    name = spec[:start] + name
     weights = weights or "DEFAULT"
     if name.startswith("mini:"):
         model, card = _mini(name, weights, seed)
@@ -90,7 +97,7 @@ def card_of(model: nn.Module) -> ModelCard:
     """
     card = _cards.get(model)
     if card is None:
-        card = ModelCard(type(model).__name__, "in memory", _stated_preprocessing(model))
+        card = ModelCard(type(model).__name__, "in memory", *_stated_preprocessing(model))
     return card
 
 
@@ -185,12 +192,14 @@ def _own_file(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]
         raise AffscoreError(f"{file.name}:{factory} decides its weights itself; leave @random away")
     if weights != "DEFAULT":
         load_weights(model, _weights_file(f"{file.name}:{factory}", weights, []))
-    return model, ModelCard(f"{file.name}:{factory}", _label(weights), _stated_preprocessing(model))
+    label = "as built" if weights == "DEFAULT" else _label(weights)
+    return model, ModelCard(f"{file.name}:{factory}", label, *_stated_preprocessing(model))
 
 
-def _stated_preprocessing(model: nn.Module) -> Preprocessing:
+def _stated_preprocessing(model: nn.Module) -> tuple[Preprocessing, bool]:
     stated = getattr(model, "preprocessing", None)
-    return stated if isinstance(stated, Preprocessing) else IMAGENET
+    known = isinstance(stated, Preprocessing)
+    return (stated if isinstance(stated, Preprocessing) else IMAGENET), known
 
 
 def _weights_file(name: str, weights: str, members: list[str]) -> Path:

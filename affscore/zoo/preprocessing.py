@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,10 @@ class Preprocessing:
         if len(tensor) == 3:
             return T.rgb_to_grayscale(tensor)
         raise AffscoreError(f"an image must have 1 or 3 channels, got {len(tensor)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attributes, in the types that JSON knows."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_torchvision(cls, preset: Any) -> Preprocessing:

@@ -80,7 +80,9 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
 
 
 def fingerprint(model: nn.Module) -> str:
-    """A hash of the weights: the same for the same numbers, wherever they were read from.
+    """A hash of a network: its structure as it prints itself, its parameters, and all of its buffers.
+
+    The same for the same numbers, wherever they were read from; another for another activation.
 
     >>> from torch import nn
     >>> layer = nn.Linear(2, 2)
@@ -88,7 +90,9 @@ def fingerprint(model: nn.Module) -> str:
     (True, 16)
     """
     digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
+    digest.update(repr(model).encode())
+    everything = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    for name, value in sorted(everything.items()):
         if isinstance(value, Tensor):
             digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
             digest.update(tensor_bytes(value))

@@ -520,7 +520,9 @@ def test_the_metadata_says_how_it_was_made():
         "order": "activate-first", "covariance": "ledoit-wolf", "n": 32, "images": 64, "seed": 5, "batch_size": 64,
     }  # fmt: skip
     assert {key: about[key] for key in wanted} == wanted
-    assert set(about["versions"]) == {"affscore", "python", "torch", "torchvision", "numpy"}
+    assert {"affscore", "python", "torch", "torchvision", "numpy", "scipy", "pillow"} <= set(about["versions"])
+    assert about["preprocessing"]["size"] == 32
+    assert (about["criteria"], about["dtype"]) == ([], "torch.float32")
     assert re.fullmatch("[0-9a-f]{16}", about["fingerprint_weights"])
     assert json.loads(json.dumps(about)) == about
 

@@ -40,7 +40,7 @@ def test_networks_with_auxiliary_heads_are_initialised_without_a_warning(name, m
 
 def test_the_card_of_a_network_that_was_not_loaded_by_name():
     model = nn.Linear(2, 2)
-    assert card_of(model) == type(card_of(model))("Linear", "in memory", IMAGENET)
+    assert card_of(model) == type(card_of(model))("Linear", "in memory", IMAGENET, preprocessing_known=False)
     model.preprocessing = Preprocessing(channels=1, size=9, resize=9, mean=(0.0,), std=(1.0,))
     assert card_of(model).preprocessing.size == 9
 
@@ -227,7 +227,7 @@ def own_file(tmp_path):
 def test_a_factory_in_a_file(own_file):
     model = load_model(f"{own_file}:make", seed=1)
     assert not model.training
-    assert (card_of(model).name, card_of(model).weights) == ("my_networks.py:make", "DEFAULT")
+    assert (card_of(model).name, card_of(model).weights) == ("my_networks.py:make", "as built")
     assert card_of(model).preprocessing == IMAGENET
     assert fingerprint(load_model(f"{own_file}:make", seed=1)) == fingerprint(model)
     assert fingerprint(load_model(f"{own_file}:make", seed=2)) != fingerprint(model)

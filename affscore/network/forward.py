@@ -1,0 +1,127 @@
+"""One chunk of images through a network that is being recorded, and whether the network keeps images apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import torch
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.network.collect import Collector, Pair
+from affscore.network.recorder import Recorder
+
+__all__ = ["check_images_stay_apart", "cut", "forward"]
+
+TOLERANCE = 1e-2
+"""By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
+
+
+def cut(chunks: Iterable[Tensor], n: int) -> Iterator[Tensor]:
+    """The chunks, cut where a batch of n images ends."""
+    filled = 0
+    for chunk in chunks:
+        rest = chunk
+        while len(rest):
+            part, rest = rest[: n - filled], rest[n - filled :]
+            filled = (filled + len(part)) % n
+            yield part
+
+
+def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str) -> None:
+    """Send images through the network, while the collector takes what the activations see.
+
+    Raises:
+        AffscoreError: The network fails on these images, or its activations cannot be seen.
+    """
+    parameter = next((p for p in network.parameters() if p.is_floating_point()), images)
+    images = images.to(parameter.dtype, copy=True)  # a network that begins in place must not overwrite the caller's
+    collector.start(len(images))
+    recorder.start(images)
+    try:
+        output = network(images)
+    except AffscoreError:
+        raise
+    except Exception as error:  # whatever a network raises becomes one sentence
+        raise AffscoreError(
+            f"the network {name} fails on images of shape {tuple(images.shape)}: {type(error).__name__}: "
+            f"{(str(error).splitlines() or ['no message'])[0]}"
+        ) from error
+    finally:
+        recorder.stop()
+    if not recorder.calls:
+        raise AffscoreError(
+            f"no elementwise activation was seen in {name}: it has none, or it computes them in a way that "
+            "torch functions do not show (custom kernels, compiled graphs)"
+        )
+    if recorder.lost(output):
+        raise AffscoreError(
+            f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
+            "functions show; a part of it is TorchScript, NumPy or a custom kernel"
+        )
+
+
+def check_images_stay_apart(
+    network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str
+) -> str | None:
+    """Whether the first image meets the same activations alone as it did among these images.
+
+    A network that computes statistics over the images, or puts something in front of the axis that
+    counts them, would mix images in the reduced vectors, and no shape tells.
+
+    Args:
+        network: The network, after :func:`forward` of these images.
+        recorder: Its recorder.
+        collector: What was collected of them; it is not changed.
+        images: The images.
+        name: The network's name.
+
+    Returns:
+        A note, where the network does not take one image alone; else None.
+
+    Raises:
+        AffscoreError: It mixes or moves images; the message names the first activation where.
+    """
+    if len(images) < 2:
+        return None
+    try:
+        alone = _probe(network, recorder, collector, images[:1], name)
+    except AffscoreError as error:
+        return f"whether the network keeps images apart was not checked: it does not take one image alone ({error})"
+    among = collector.pairs
+    if len(alone) != len(among):
+        raise AffscoreError(
+            f"{name} runs {len(among)} activations for {len(images)} images and {len(alone)} for one: "
+            "the network must run the same activations for every image"
+        )
+    where = _first_difference(alone, among)
+    if where is None:
+        return None
+    if _first_difference(alone, _probe(network, recorder, collector, images[:1], name)) is not None:
+        return "the network draws random numbers: its scores depend on the seed, and on batch_size"
+    raise AffscoreError(
+        f"{name} mixes images, or moves the axis that counts them, before {where.call.activation} of layer "
+        f"{where.call.layer!r}: an image alone gives other numbers there than among others; each image must go "
+        "through the network by itself, along the first axis"
+    )
+
+
+def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: Tensor, name: str) -> list[Pair]:
+    """What the activations see of one image."""
+    recorder.listener = probe = collector.like()
+    try:
+        forward(network, recorder, probe, image, name)
+    finally:
+        recorder.listener = collector
+    return probe.pairs
+
+
+def _first_difference(alone: list[Pair], among: list[Pair]) -> Pair | None:
+    """The first activation that saw or returned something else for the first image."""
+    for one, several in zip(alone, among, strict=True):
+        for lone, row in ((one.x[0], several.x[0]), (one.y[0], several.y[0])):
+            if not bool(torch.isfinite(row).all()):
+                continue  # that has an error of its own
+            if lone.shape != row.shape or float((lone - row).abs().max()) > TOLERANCE * float(row.abs().max()):
+                return several
+    return None

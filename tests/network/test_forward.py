@@ -1,0 +1,134 @@
+"""A network must keep images apart; where it does not, no score is given."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from affscore import AffscoreError, load_data, load_model, signature
+from affscore.zoo import Preprocessing
+
+
+def tokens(n=32):
+    return torch.randn(n, 8, 6, generator=torch.Generator().manual_seed(0))
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.cat([x, x.flip(-1)], 0))
+
+
+class Repeated(nn.Module):
+    def forward(self, x):
+        return torch.relu(x.repeat(2, 1, 1) + 0.1)
+
+
+class StackedInFront(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.stack([x[:, t] for t in range(8)], 0))
+
+
+class TurnedByEinsum(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.einsum("ntc,cd->tnd", x, torch.eye(6)))
+
+
+class StatisticsOfTheBatch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(8, track_running_stats=False)
+
+    def forward(self, x):
+        return torch.relu(self.norm(x))
+
+
+@pytest.mark.parametrize("network", [Doubled, Repeated, StackedInFront, TurnedByEinsum, StatisticsOfTheBatch])
+@pytest.mark.parametrize("batch_size", [8, 32])
+def test_a_network_that_mixes_images_is_refused(network, batch_size):
+    with pytest.raises(AffscoreError, match=r"mixes images|the first axis of a feature map|merges the axis"):
+        signature(network(), tokens(), n=32, batch_size=batch_size, progress=False)
+
+
+@pytest.mark.parametrize("name", ["resnet18", "swin_t", "convnext_tiny", "shufflenet_v2_x0_5", "efficientnet_b0"])
+def test_networks_that_keep_them_apart_are_not(name):
+    images = torch.randn(4, 3, 64, 64, generator=torch.Generator().manual_seed(1))
+    result = signature(load_model(f"{name}@random"), images, n=4, criteria=False, progress=False)
+    assert not any("one image" in note for note in result.notes)
+
+
+def test_a_network_that_takes_no_single_image_is_noted():
+    class Pairs(nn.Module):
+        def forward(self, x):
+            if len(x) < 2:
+                raise ValueError("two at least")
+            return torch.relu(x)
+
+    notes = signature(Pairs(), tokens(), n=32, progress=False).notes
+    assert any("was not checked" in note for note in notes)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_scores_as_full_precision(dtype):
+    images = torch.randn(64, 3, 64, 64, generator=torch.Generator().manual_seed(2))
+    full = signature("resnet18@random", images, n=64, criteria=False, progress=False)
+    half = signature(load_model("resnet18@random").to(dtype), images, n=64, criteria=False, progress=False)
+    assert (half.table["flag"] == "").all()
+    np.testing.assert_allclose(half.scores, full.scores, atol=0.02)
+
+
+def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
+    class Noisy(nn.Module):
+        def forward(self, x):
+            return torch.relu(nn.functional.dropout(x, 0.5, training=True))
+
+    state = torch.get_rng_state()
+    one, same, other = (signature(Noisy(), tokens(), n=32, seed=seed, progress=False) for seed in (1, 1, 2))
+    assert any("draws random numbers" in note for note in one.notes)
+    assert one.scores.tolist() == same.scores.tolist() != other.scores.tolist()
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_what_is_assumed_is_said():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    assumed = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
+    assert any("ImageNet's preprocessing was used" in note for note in assumed.notes)
+    assert assumed.metadata["preprocessing"]["size"] == 224
+    network.preprocessing = Preprocessing(size=16, resize=16)
+    stated = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
+    assert stated.notes == []
+    assert stated.metadata["preprocessing"]["size"] == 16
+
+
+@pytest.mark.parametrize("wrap", [torch.utils.data.DataLoader, lambda data: torch.utils.data.Subset(data, range(64))])
+def test_a_wrapped_data_set_by_name_is_refused_unless_it_is_prepared(wrap):
+    with pytest.raises(AffscoreError, match=r"'digits' is wrapped in a .* would not be prepared"):
+        signature("mini:digitsnet", wrap(load_data("digits")), images=64, progress=False)
+
+
+def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
+    images = torch.randn(40, 3, 8, 8, generator=torch.Generator().manual_seed(3))
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+
+    def print_of(data, n):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return signature(network, data, n=n, criteria=False, progress=False).metadata["fingerprint_data"]
+
+    assert print_of(images, 16) == print_of(images[:32], 16)  # the last eight were dropped
+    assert print_of(images, 16) != print_of(images[:16], 16)
+    assert print_of(images[:16], 16) != print_of(images[:16].transpose(2, 3), 16)
+
+
+def test_recurrent_layers_are_noted():
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = nn.LSTM(6, 5, batch_first=True)
+
+        def forward(self, x):
+            return torch.relu(self.lstm(x)[0][:, -1])
+
+    notes = signature(Recurrent(), tokens(), n=32, progress=False).notes
+    assert any("the activations inside lstm" in note for note in notes)
