@@ -91,7 +91,7 @@ def check_images_stay_apart(
     among = collector.pairs
     if len(alone) != len(among):
         raise AffscoreError(
-            f"{name} runs {len(among)} activations for {len(images)} images and {len(alone)} for one: "
+            f"the network {name} runs {len(among)} activations for {len(images)} images and {len(alone)} for one: "
             "the network must run the same activations for every image"
         )
     where = _first_difference(alone, among)
@@ -100,7 +100,7 @@ def check_images_stay_apart(
     if _first_difference(alone, _probe(network, recorder, collector, images[:1], name)) is not None:
         return "the network draws random numbers: its scores depend on the seed, and on batch_size"
     raise AffscoreError(
-        f"{name} mixes images, or moves the axis that counts them, before {where.call.activation} of layer "
+        f"the network {name} mixes images, or moves the axis that counts them, before {where.call.activation} of layer "
         f"{where.call.layer!r}: an image alone gives other numbers there than among others; each image must go "
         "through the network by itself, along the first axis"
     )
