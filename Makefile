@@ -1,6 +1,8 @@
 # The whole book in one command, the whole test suite in another. `make help` lists the targets.
 #
 # Needed: Python 3.11 or 3.12 and make. The environment is made in .venv from requirements.lock.
+#
+# macOS has GNU make 3.81, which ignores .SHELLFLAGS: a recipe must not rely on them to stop at a failure.
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -12,6 +14,8 @@ PROFILE ?= mini
 PORT ?= 8000
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Says that VENV is complete. An environment of conda is, by environment.yml, and nothing is installed into it.
+INSTALLED := $(if $(wildcard $(VENV)/conda-meta),,$(VENV)/.installed)
 
 PARAMS := notebooks/params/$(PROFILE).yml
 EXECUTED := _build/executed/$(PROFILE)
@@ -32,10 +36,10 @@ help:  ## show this help
 
 .PHONY: book
 book: $(SITE)  ## run the notebooks and build the site; PROFILE=mini by default
-	@echo 'The book: $(CURDIR)/$(SITE)'
+	@echo 'The book is at $(SITE) (make serve shows it in a browser)'
 
 .PHONY: test
-test: $(VENV)/.installed  ## check style, types and imports, and run the tests
+test: $(INSTALLED)  ## check style, types and imports, and run the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -47,17 +51,17 @@ serve: $(SITE)  ## show the site on http://localhost:8000 (or PORT)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
 .PHONY: format
-format: $(VENV)/.installed  ## format the code, and bring the notebooks in step
+format: $(INSTALLED)  ## format the code, and bring the notebooks in step
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(MAKE) --no-print-directory sync
 
 .PHONY: sync
-sync: $(VENV)/.installed  ## bring each notebook's .py and .ipynb in step; the newer one wins
+sync: $(INSTALLED)  ## bring each notebook's .py and .ipynb in step; the newer one wins
 	$(BIN)/jupytext --sync $(SOURCES)
 
 .PHONY: lock
-lock: $(VENV)/.installed  ## pin the newest versions that pyproject.toml allows in requirements.lock
+lock: $(INSTALLED)  ## pin the newest versions that pyproject.toml allows in requirements.lock
 	$(BIN)/python -m venv _build/uv
 	_build/uv/bin/pip install --quiet uv
 	_build/uv/bin/uv pip compile --quiet --universal --upgrade --all-extras --python-version 3.11 \
@@ -76,18 +80,18 @@ FIND_PYTHON = for candidate in $(or $(PYTHON),python3.11 python3.12 python3); do
   exit 1
 
 $(VENV)/.installed: requirements.lock pyproject.toml
-	@python=$$($(FIND_PYTHON)); echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
+	@python=$$($(FIND_PYTHON)) || exit 1; echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 # The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).
-$(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/check_notebooks.py | $(VENV)/.installed
+$(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/check_notebooks.py | $(INSTALLED)
 	@$(BIN)/python scripts/check_notebooks.py $(PARAMS)
 	@mkdir -p $(@D) && touch $@
 
 $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBRARY_DATA) requirements.lock \
-    scripts/execute_notebook.py scripts/notebook_files.py | $(VENV)/.installed $(EXECUTED)/.checked
+    scripts/execute_notebook.py scripts/notebook_files.py | $(INSTALLED) $(EXECUTED)/.checked
 	@$(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
 
 -include $(NOTEBOOKS:.ipynb=.d)
@@ -104,11 +108,11 @@ _build/profile: FORCE
 	@[ "$$(cat $@ 2>/dev/null)" = '$(PROFILE)' ] || echo '$(PROFILE)' >$@
 
 # After a failure Sphinx forgets what it read: a second run would not look at the page with the warning again.
-$(SITE): $(NOTEBOOKS) $(PROSE) _build/profile requirements.lock scripts/stage_book.py | $(VENV)/.installed
+$(SITE): $(NOTEBOOKS) $(PROSE) _build/profile requirements.lock scripts/stage_book.py | $(INSTALLED)
 	@echo 'building the site'
 	@$(BIN)/python scripts/stage_book.py --params $(PARAMS) --executed $(EXECUTED) --stage $(STAGE)
-	@cd $(STAGE) && $(CURDIR)/$(BIN)/jupyter-book build . --config _config.yml --toc book/_toc.yml \
-	    -n -W --keep-going --quiet >../site.log || { \
+	@bin=$$(cd $(BIN) && pwd) || exit 1; cd $(STAGE) || exit 1; \
+	  "$$bin/jupyter-book" build . --config _config.yml --toc book/_toc.yml -n -W --keep-going --quiet >../site.log || { \
 	  cat ../site.log; rm -rf _build/.doctrees; exit 1; }
 	@ln -sfn stage/_build/html _build/html
 	@test -s $@ && touch $@

@@ -83,9 +83,9 @@ plt.show()
 
 # %% [markdown]
 # {numref}`fig-signature` is what the chapter is about. In the default run it shows the small residual network that comes
-# with the package, on scanned digits that it was not trained on. Every second ReLU follows a residual sum; in the deeper
-# half of the network those are the most nearly affine ones, as they are in the ResNets of the paper: the sum carries
-# a large part of the signal past the bend.
+# with the package, on scanned digits {cite}`alpaydin1998optical` that it was not trained on. Every second ReLU follows a
+# residual sum; in the deeper half of the network those are the most nearly affine ones, as they are in the ResNets
+# {cite}`he2016deep` of the paper: the sum carries a large part of the signal past the bend.
 #
 # The same, as a table. `depth` is the largest number of activations on a path from the image to this one, so parallel
 # branches share a depth. `width` is the number $c$ of channels: the score compares two clouds of $n$ points in
@@ -136,7 +136,7 @@ small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 # | reduction | point of an image | |
 # |---|---|---|
 # | `mean` | the average over all positions, per channel | the default, as in the paper |
-# | `sum` | the sum over all positions | the same score as `mean`: the score does not see the scale |
+# | `sum` | the sum over all positions | activate first: the same score as `mean` |
 # | `sample` | the channels at one random position | a true input and output of the activation |
 # | `flatten` | all $c\,h\,w$ numbers | expensive |
 #
@@ -144,6 +144,10 @@ small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 # Definition 3.1 as it is printed applies the activation to the averaged input, $\sigma(r(X))$: **reduce first**. These are
 # different clouds. Averages of ReLU outputs over many positions vary almost in proportion to the averages of the inputs,
 # which looks more affine; reduce first and `sample` show the bend itself.
+#
+# With activate first, `sum` and `mean` have the same score, because the score does not see the scale. With reduce first the
+# activation is fed sums in the place of averages, and these lie elsewhere on its curve. (ReLU does not mind, since
+# $\sigma(t x) = t\,\sigma(x)$ for $t > 0$; GELU and tanh do.)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three answers: the reduction and its order are part of the measurement (definition 3.1; `affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
 choices = [("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")]
@@ -174,9 +178,10 @@ pd.DataFrame(
 # under the same reduction and order, and the library writes both beside every result.
 #
 # One more disagreement concerns networks that keep their channels last. The published code always averages over the
-# axes behind the second: for a vision transformer's $(n, \text{tokens}, c)$ that is the channels, for Swin and ConvNeXt
-# the width and the channels. Here the channel axis is followed from the layer that makes it, and a ViT-B/16 has twelve
-# activations of width 3072. `reduction="published"` does as the published code does.
+# axes behind the second: for a vision transformer's {cite}`dosovitskiy2021image` $(n, \text{tokens}, c)$ that is the
+# channels, for Swin {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet` the width and the channels. Here the channel
+# axis is followed from the layer that makes it, and a ViT-B/16 has twelve activations of width 3072.
+# `reduction="published"` does as the published code does.
 #
 # ## How steady is it?
 #
@@ -184,29 +189,32 @@ pd.DataFrame(
 # $c \times c$ coefficients is fitted to $n$ points. Shrinking the covariances (Ledoit and Wolf) holds the bias down.
 
 # %% tags=["hide-input"]
-sizes = sorted({max(n // 4, 2), max(n // 2, 2)})
-steadiness = {size: affscore.signature(network, dataset, n=size, criteria=False, **options) for size in sizes} | {
-    n: result
-}
+used = int(result.table["n"].max())  # less than the parameter n where there are fewer images
+smaller = [
+    affscore.signature(network, dataset, n=size, reduction=reduction, order=order, criteria=False, **options)
+    for size in sorted({max(used // 4, 2), max(used // 2, 2)})
+]
+steadiness = {int(s.table["n"].max()): s for s in [*smaller, result]}
 pd.DataFrame(
     {
         "batches": {size: int(s.table["batch"].nunique()) for size, s in steadiness.items()},
         "mean score": {size: np.nanmean(s.scores) for size, s in steadiness.items()},
         "standard deviation over batches": {size: s.summary["score_std"].mean() for size, s in steadiness.items()},
-        f"largest change against n = {n}": {
+        f"largest change against n = {used}": {
             size: np.nanmax(np.abs(s.scores - result.scores)) for size, s in steadiness.items()
         },
     }
 ).rename_axis("n").style.format(precision=3, na_rep="–")
 
 # %% [markdown]
-# Over batches of the same size the scores vary by about a hundredth; the paper prints 0.004 to 0.024 for its networks on
-# ImageNet (figures 10 to 13).
+# In the default run, scores of batches of the same size vary by less than a hundredth; the paper prints 0.004 to 0.024
+# for its networks on ImageNet (figures 10 to 13).
 #
 # ## What training changes
 #
-# The same architecture with random weights has a signature, too. In the paper an untrained VGG16 becomes more and more
-# nearly affine with depth, and training brings the non-linearity back (figure 9).
+# The same architecture with random weights has a signature, too. In the paper an untrained VGG16
+# {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back
+# (figure 9).
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and with random ones (figure 9 of the paper, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network as given, and the same architecture with random weights."}}
 name = spec.partition("@")[0]

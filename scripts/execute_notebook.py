@@ -29,6 +29,7 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 LIBRARY = "affscore"
+PACKAGES = (LIBRARY, "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 ADDED_BY_PAPERMILL = {"injected-parameters", "papermill-error-cell-tag"}
 LIST_MODULES = f"""
 import json as _json, sys as _sys
@@ -44,7 +45,17 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="where the executed notebook goes")
     arguments = parser.parse_args()
     synchronize(arguments.script)
+    limit_threads()
     execute(arguments.script.with_suffix(".ipynb"), arguments.params, arguments.output)
+
+
+def limit_threads() -> None:
+    """One thread for the kernel where make runs several notebooks at once, unless the user has said how many.
+
+    Each kernel would otherwise start as many threads as there are cores, and they would wait for one another.
+    """
+    if "jobserver" in os.environ.get("MAKEFLAGS", ""):
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def execute(notebook: Path, params: Path, output: Path) -> None:
@@ -71,11 +82,8 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
             "device": device(parameters.get("device", declared.get("device", "cpu"))),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
-            "versions": {
-                "python": platform.python_version(),
-                "torch": version("torch"),
-                LIBRARY: version(LIBRARY),
-            },
+            "platform": f"{platform.system()} {platform.machine()}",
+            "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
         }
         nbformat.write(executed, temporary)
         write_dependencies(output, modules)

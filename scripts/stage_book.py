@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import base64
-import platform
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -22,8 +21,7 @@ INTRODUCTION = Path("book/intro.md")
 FRONT_PAGE_TAG = "front-page"
 FRONT_PAGE_MARK = "<!-- front-page -->"
 IMAGES = {"image/svg+xml": ".svg", "image/png": ".png"}
-PACKAGES = ["affscore", "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow"]
-PACKAGES += ["matplotlib", "jupyter-book", "sphinx", "myst-nb", "papermill"]
+BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
 
 def main() -> None:
@@ -110,8 +108,7 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
         runs.append((page, given, started, f"{ran['seconds']:.1f}", ran["device"]))
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
-    system = [("Python", platform.python_version())]
-    system += [("platform", f"{platform.system()} {platform.machine()}")]
+    built_with = ", ".join(f"{package} {version(package)}" for package in BUILT_WITH)
     profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
     return f"""# What ran
 
@@ -122,9 +119,9 @@ Every notebook of this book was executed as it is, from a fresh kernel, with the
 
 ## With which versions
 
-{table(("package", "version"), system + [(package, version(package)) for package in PACKAGES])}
+{table(("package", "version"), versions_of_runs(executed))}
 
-All versions are pinned in `requirements.lock`.
+All versions are pinned in `requirements.lock`. The pages were made by {built_with}.
 
 ## The profile
 
@@ -132,6 +129,20 @@ All versions are pinned in `requirements.lock`.
 
 A notebook takes the parameters that it has; the others keep the defaults on its page.
 """
+
+
+def versions_of_runs(executed: dict[Path, NotebookNode]) -> list[tuple[str, str]]:
+    """Platform and packages as each notebook found them; where notebooks differ, which had what."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for name, notebook in executed.items():
+        ran = notebook.metadata["affscore"]
+        for package, number in ({"platform": ran["platform"]} | ran["versions"]).items():
+            found.setdefault(package, {}).setdefault(number, []).append(f"`{name.stem}`")
+    rows = []
+    for package, had in found.items():
+        said = [f"{number} ({', '.join(pages)})" if len(had) > 1 else number for number, pages in had.items()]
+        rows.append((package, "; ".join(said)))
+    return rows
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

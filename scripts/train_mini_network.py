@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import platform
 import time
 from pathlib import Path
@@ -19,7 +20,7 @@ import numpy as np
 import sklearn
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -102,11 +103,16 @@ def main() -> None:
     folder: Path = options.out or MINI_NETWORKS[options.name].weights.parent
     folder.mkdir(parents=True, exist_ok=True)
     model.eval()
-    save_file(
-        {key: value.contiguous() for key, value in model.state_dict().items()},
-        folder / f"{options.name}.safetensors",
-    )
-    (folder / f"{options.name}.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    weights, record_file = folder / f"{options.name}.safetensors", folder / f"{options.name}.json"
+    parts = {file: file.with_name(f".{file.name}.{os.getpid()}.part") for file in (weights, record_file)}
+    try:
+        parts[weights].write_bytes(save({key: value.contiguous() for key, value in model.state_dict().items()}))
+        parts[record_file].write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        for file, part in parts.items():
+            part.replace(file)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
     print(f"{options.name}: {record['accuracy']:.2%} of the test images")
 
 

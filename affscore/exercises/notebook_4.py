@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
-from affscore.network.model_state import unwrapped
+from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import ActivationCall, recording
 from affscore.network.reduction import reduce
 
@@ -110,14 +110,9 @@ def _as_numpy(value: Any) -> Any:
 
 def _calls(network: nn.Module, inputs: Tensor) -> list[ActivationCall]:
     """The activation calls of one forward pass in evaluation mode."""
-    training = network.training
-    network.eval()
-    try:
-        with torch.inference_mode(), recording(network, _Silent()) as recorder:
-            recorder.start(inputs)
-            network(inputs)
-    finally:
-        network.train(training)
+    with prepared(network, inputs.device) as model, torch.no_grad(), recording(model, _Silent()) as recorder:
+        recorder.start(inputs)
+        model(inputs)
     return recorder.calls
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 import pandas as pd
@@ -62,16 +62,15 @@ def write_signature(result: Signature, path: str | Path) -> Path:
     table = pa.Table.from_pandas(result.table, preserve_index=False)
     provenance = json.dumps({"metadata": result.metadata, "notes": result.notes}, sort_keys=True)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: provenance.encode()})
-    handle, temporary = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name[:40]}.", suffix=".part")
-    os.close(handle)
+    # not by tempfile, whose files nobody else may read, whatever the umask
+    temporary = path.absolute().parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
     try:
         pq.write_table(table, temporary)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except OSError as error:
         raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return path
 
 

@@ -80,6 +80,16 @@ def test_without_a_suitable_python_make_says_what_is_missing(tmp_path: Path) -> 
     assert not (tmp_path / "venv").exists()
 
 
+def test_make_installs_nothing_into_an_environment_of_conda(tmp_path: Path) -> None:
+    command = ["make", "-n", "test", f"VENV={tmp_path}"]
+    plan = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert "pip install" in plan
+    (tmp_path / "conda-meta").mkdir()
+    plan = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert f"{tmp_path}/bin/pytest" in plan
+    assert "pip install" not in plan
+
+
 def test_make_help_lists_the_targets() -> None:
     output = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     for target in ("help", "book", "test", "serve", "clean", "lock", "sync", "format"):

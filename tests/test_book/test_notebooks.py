@@ -91,6 +91,13 @@ def test_the_pages_of_the_table_of_contents_exist() -> None:
         assert f"notebooks/{script.stem}" in pages
 
 
+def test_what_is_cited_is_in_the_bibliography_and_the_other_way_round() -> None:
+    text = "\n".join(path.read_text() for path in [*SCRIPTS, *(REPOSITORY / "book").glob("*.md")])
+    cited = {key.strip() for keys in re.findall(r"\{cite[:a-z]*\}`([^`]+)`", text) for key in keys.split(",")}
+    entries = re.findall(r"^@\w+\{([^,]+),", (REPOSITORY / "book" / "references.bib").read_text(), re.MULTILINE)
+    assert sorted(entries) == sorted(cited)
+
+
 @pytest.mark.notebook
 @each_notebook
 def test_bare_papermill_refuses_a_misspelt_parameter(script: Path, tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
-from stage_book import FRONT_PAGE_MARK, INTRODUCTION, configuration, front_page, write_tree
+from stage_book import FRONT_PAGE_MARK, INTRODUCTION, configuration, front_page, versions_of_runs, write_tree
 
 from tests.test_book.small_book import REPOSITORY, SmallBook
 
@@ -38,7 +40,8 @@ def test_a_notebook_takes_its_parameters_from_the_profile(small_book: SmallBook)
     ran = executed.metadata["affscore"]
     assert ran["profile"] == "mini"
     assert ran["parameters"] == {"n": 21}
-    assert set(ran["versions"]) == {"python", "torch", "affscore"}
+    assert ran["versions"]["numpy"] == version("numpy")
+    assert set(ran["versions"]) == {"python", *PACKAGES}
     assert str(small_book.root) not in OUTPUT.read_text()
 
 
@@ -147,3 +150,34 @@ def test_the_front_page_shows_the_tagged_figure() -> None:
 def test_without_a_tagged_figure_there_is_no_front_page() -> None:
     with pytest.raises(SystemExit, match="no notebook has a cell tagged 'front-page'"):
         front_page(FRONT_PAGE_MARK, {Path("notebooks/04_x.ipynb"): drawing(tags=[])})
+
+
+def test_the_status_page_has_the_versions_of_the_runs() -> None:
+    runs = {}
+    for name, numpy in (("01_x", "2.0"), ("02_y", "2.1")):
+        notebook = nbformat.v4.new_notebook()
+        notebook.metadata["affscore"] = {"platform": "Linux x86_64", "versions": {"python": "3.11.9", "numpy": numpy}}
+        runs[Path(f"notebooks/{name}.ipynb")] = notebook
+    assert versions_of_runs(runs) == [
+        ("platform", "Linux x86_64"),
+        ("python", "3.11.9"),
+        ("numpy", "2.0 (`01_x`); 2.1 (`02_y`)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flags", "threads", "expected"),
+    [(" -j2 --jobserver-auth=3,4", None, "1"), (" -j2 --jobserver-fds=3,4", "2", "2"), ("", None, None)],
+    ids=["several at once", "the user said", "one at a time"],
+)
+def test_notebooks_at_the_same_time_have_one_thread_each(
+    monkeypatch: pytest.MonkeyPatch, flags: str, threads: str | None, expected: str | None
+) -> None:
+    # set first, so that monkeypatch takes back what the function sets
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    monkeypatch.setenv("MAKEFLAGS", flags)
+    if threads is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    limit_threads()
+    assert os.environ.get("OMP_NUM_THREADS") == expected
