@@ -82,7 +82,7 @@ FIND_PYTHON = for candidate in $(or $(PYTHON),python3.11 python3.12 python3); do
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@python=$$($(FIND_PYTHON)) || exit 1; echo "installing $(VENV) with $$python"; "$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat -e .
 	@touch $@
 
 # The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).

@@ -58,7 +58,7 @@ def signature(
         ),
     ] = "digits",
     n: Annotated[int, typer.Option(help="Images in a batch of the statistic.")] = 512,
-    images: Annotated[int | None, typer.Option(help="How many images in all  [default: all]")] = None,
+    images: Annotated[int | None, typer.Option(help="How many images in all (default: all there are).")] = None,
     reduction: Annotated[str, typer.Option(help="mean, sum, flatten, sample or published.")] = "mean",
     order: Annotated[str, typer.Option(help="activate-first or reduce-first.")] = "activate-first",
     covariance: Annotated[str, typer.Option(help="ledoit-wolf or empirical.")] = "ledoit-wolf",

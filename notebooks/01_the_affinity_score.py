@@ -265,10 +265,10 @@ assert (table["W2(TX, Y)"] <= table["bound 2"]).all()
 table.round(3) + 0.0
 
 # %% [markdown]
-# No bound is violated, and none is nearly reached. In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine
+# No bound is violated. In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine
 # image is recognised. The second row is a first warning, for there the pairs have been shuffled, and it makes no
 # difference. The quarter turn and the change of sign are linear maps of the points and yet below 1, because the cloud is
-# skewed and no *positive* map takes it to its mirror image.
+# skewed and no *positive* map takes it to its turned or mirrored image.
 #
 # ## The score
 #
@@ -390,7 +390,8 @@ for half in scales:
 pd.DataFrame(rows).T.rename_axis("input").round(2)
 
 # %% [markdown]
-# The order of the three is not a property of the functions. On inputs as wide as $[-50, 50]$ it is reversed.
+# The order of the three is not a property of the functions. On inputs as wide as $[-50, 50]$ ReLU, which was the
+# most non-linear, is the least.
 #
 # ### C. Powers
 
@@ -515,8 +516,7 @@ pd.DataFrame(rows).T.round(2)
 #
 # * In a wide layer the score is nearly about the pairs after all. The plan recovers them by itself, even when the rows are
 #   shuffled. How nearly depends on the layer, for its coordinates are correlated and so it has fewer dimensions than
-#   coordinates: one layer of a pretrained MobileNetV2, 96 channels wide, has 0.43 by the given pairs and 0.65 by the
-#   optimal ones.
+#   coordinates; `pairing_optimal` says of every score whether the given pairs were the optimal ones.
 # * A low score may also be the dimension speaking. Compare scores at the same $n$, and report it.
 #
 # ### A score of zero
@@ -572,7 +572,7 @@ pd.DataFrame(rows).T.rename_axis("spread of log D").round(3)
 
 # %% [markdown]
 # So with the default, a score of 0.9 may be that of a linear map. Where the coordinates of $X$ differ in variance to begin
-# with, as those of a real layer do, they are shrunk less and less is lost: between 0.01 and 0.1 in our trials at this width.
+# with, as those of a real layer do, they are shrunk less, and less is lost.
 #
 # In the other direction, heavy tails can break the bound of Proposition 3.5. Below, a few coordinates are large, most are
 # tiny, and each row has its own random size, now and then a huge one. The covariance of $X$ is then shrunk nearly to a

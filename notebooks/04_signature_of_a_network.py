@@ -94,7 +94,7 @@ plt.show()
 
 # %% tags=["hide-input"]
 columns = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
-result.summary[columns].style.format({"score": "{:.3f}", "score_std": "{:.3f}"}, na_rep="–").hide(axis="index")
+result.summary[columns].round(3).set_index("layer")
 
 # %% [markdown]
 # ## What counts as an activation
@@ -121,6 +121,7 @@ class TwoBranches(torch.nn.Module):
 
 
 points = torch.randn(256, 8, generator=torch.Generator().manual_seed(seed))
+torch.manual_seed(seed)
 small = affscore.signature(TwoBranches(), points, criteria=False, progress=False)
 small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 
@@ -143,7 +144,8 @@ small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 # There is a second choice. The published code averages the activation's output, $r(\sigma(X))$: **activate first**.
 # Definition 3.1 as it is printed applies the activation to the averaged input, $\sigma(r(X))$: **reduce first**. These are
 # different clouds. Averages of ReLU outputs over many positions vary almost in proportion to the averages of the inputs,
-# which looks more affine; reduce first and `sample` show the bend itself.
+# which looks more affine; reduce first and `sample` show the bend itself, unless all averages lie on one side of it: then
+# reduce first sees an affine map, as at depth 3 of the default run.
 #
 # With activate first, `sum` and `mean` have the same score, because the score does not see the scale. With reduce first the
 # activation is fed sums in the place of averages, and these lie elsewhere on its curve. (ReLU does not mind, since
@@ -204,7 +206,7 @@ pd.DataFrame(
             size: np.nanmax(np.abs(s.scores - result.scores)) for size, s in steadiness.items()
         },
     }
-).rename_axis("n").style.format(precision=3, na_rep="–")
+).rename_axis("n").round(3)
 
 # %% [markdown]
 # In the default run, scores of batches of the same size vary by less than a hundredth; the paper prints 0.004 to 0.024
@@ -219,7 +221,7 @@ pd.DataFrame(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and with random ones (figure 9 of the paper, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network as given, and the same architecture with random weights."}}
 name = spec.partition("@")[0]
 trained_or_not = [result]
-if ".py:" not in name:
+if ".py:" not in name and result.metadata["weights"] != "random":
     untrained = affscore.load_model(f"{name}@random", seed)
     trained_or_not.append(
         affscore.signature(untrained, dataset, n=n, reduction=reduction, order=order, criteria=False, **options)
@@ -240,9 +242,9 @@ pd.DataFrame(
 ).round(3)
 
 # %% [markdown]
-# In the default run the random network is the more nearly affine one in all but its first layers: its later features
-# barely differ from image to image, and where they differ, the ReLUs do not care. Training spreads the images over the
-# bend. That is one small network on one small data set; the chapters on the paper's networks say how far it carries.
+# In the default run the random network is the more nearly affine one everywhere but at its very first ReLU. Training has
+# spread the images over the bend. That is one small network on one small data set, and no law. (Of a network that was
+# random already, or that a file of one's own builds, there is one panel only.)
 #
 # ## Takeaways
 #

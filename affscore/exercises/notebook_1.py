@@ -135,8 +135,8 @@ def blind_spot(answer: object) -> Verdict:
         )
     return Verdict(
         False,
-        f"The score is {score.value:.2f} and must be at least 0.99. Begin with an affine pair, "
-        "then destroy the pairing without touching the two clouds.",
+        f"The score is {score.value:.2f} and must be at least 0.99, while an affine map explains {explained:.0%} "
+        "of the variance. What does the score look at, and what does a prediction look at?",
     )
 
 

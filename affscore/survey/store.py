@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -70,7 +71,8 @@ def write_signature(result: Signature, path: str | Path) -> Path:
     except OSError as error:
         raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder that takes no file may not let one be removed either
+            temporary.unlink(missing_ok=True)
     return path
 
 
