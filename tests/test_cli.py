@@ -126,7 +126,7 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
         ("folder:/home/me/photos", "folder:photos"),
         ("resnet18@../w/x.pth", "resnet18@x.pth"),
         ("/a/b/net.py:make@/c/d.pt", "net.py:make@d.pt"),
-        ("--out=/tmp/x.parquet", "--out=x.parquet"),
+        ("--out=/data/x.parquet", "--out=x.parquet"),
         ("x y/z.parquet", "z.parquet"),
         ("digits", "digits"),
     ],
