@@ -91,7 +91,7 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     in the closed forms are no substitute. Equation 4 with one agrees on the samples, with half of the
     digits, since it takes the root of a product; and
     :math:`S_X^{+1/2} (S_X^{1/2} S_Y S_X^{1/2})^{1/2} S_X^{+1/2}`, the same matrix where S_X is regular,
-    loses what Y has outside the span of X: up to half of tr S_Y or more where d > n.
+    loses what Y has outside the span of X (about a third of tr S_Y at n = 200, d = 512).
 
     Args:
         source: S_X, in a basis of k vectors.
