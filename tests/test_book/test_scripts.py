@@ -62,10 +62,12 @@ def test_a_failing_cell_is_named_in_one_message(small_book: SmallBook) -> None:
     result = execute()
     assert result.returncode == 1
     failed = OUTPUT.with_suffix(".failed.ipynb")
-    assert result.stderr.splitlines() == [
+    # ZeroMQ of the kernel that ends may print a line of its own first
+    assert result.stderr.splitlines()[-2:] == [
         "error: notebooks/07_small.ipynb, cell 4 (1 / 0): ZeroDivisionError: division by zero",
         f"    the traceback is in {failed}",
     ]
+    assert "Traceback" not in result.stderr
     assert [path.name for path in OUTPUT.parent.iterdir()] == [failed.name]
 
     small_book.write("")
