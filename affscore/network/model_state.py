@@ -54,7 +54,7 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
     try:
         chosen = torch.device(device)
         if chosen.type not in ("cpu", "cuda", "xpu"):
-            raise NotImplementedError("scores need float64, on a CPU or a GPU that has it")
+            raise RuntimeError("scores need float64, on a CPU or a GPU that has it")
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         raise AffscoreError(
