@@ -10,7 +10,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.affine_map import linear_part, transport
-from affscore.transport.assignment import optimal_coupling
+from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
 from affscore.transport.moments import PairMoments
 from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, Samples, as_samples, centre
@@ -46,6 +46,9 @@ class AffinityScore:
         sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
             T x_i to its partner, and of the partner to the mean of Y, both in the same unit. The raw score
             is 1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
+        decided_by: How the optimal coupling was found: "float32" or "float64", the arithmetic in which the
+            coupling i -> i could be proved optimal, or "assignment"; None where it was not looked for. The
+            score itself is always computed in float64.
     """
 
     value: float
@@ -59,6 +62,7 @@ class AffinityScore:
     samples: int
     width: int
     sample_costs: Tensor | None = field(default=None, repr=False, compare=False)
+    decided_by: DecidedBy | None = field(default=None, compare=False)
 
     def __float__(self) -> float:
         return self.value
@@ -133,13 +137,15 @@ def affinity_score(
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
     covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
     transported = transport(basis_x, covariance_x, covariance_y)
-    pairing_optimal, partners = None, basis_y
+    pairing_optimal, decided_by, partners = None, None, basis_y
     if coupling == "exact":
         optimal = optimal_coupling(transported, basis_y)
-        pairing_optimal, partners = optimal.pairing_optimal, basis_y[optimal.assignment]
+        pairing_optimal, decided_by = optimal.pairing_optimal, optimal.decided_by
+        if not pairing_optimal:
+            partners = basis_y[optimal.assignment]
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     score = _score(float(costs[:, 0].mean()), pairing_optimal, covariance_x, covariance_y, n, target.scale)
-    return replace(score, sample_costs=costs)
+    return replace(score, sample_costs=costs, decided_by=decided_by)
 
 
 def paired_affinity_score(

@@ -128,7 +128,7 @@ def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = N
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
     n, k = centred.shape
     dimension = k if dimension is None else dimension
-    scatter = centred.T @ centred / n
+    scatter = (centred.T @ centred).div_(n)
     level = float(scatter.trace()) / dimension
     intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
@@ -187,7 +187,8 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     dimension = k if dimension is None else dimension
     if scatter is None:
         scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    fourth = float(centred.square().sum(dim=1).square().sum())
+    norms = torch.linalg.vector_norm(centred, dim=1).square()
+    fourth = float(norms @ norms)
     return _intensity(n, dimension, fourth, scatter)
 
 
@@ -195,7 +196,8 @@ def _intensity(n: int, dimension: int, fourth: float, scatter: Tensor) -> float:
     """The intensity from the sum of the fourth powers of the norms and the covariance (or the Gram matrix)."""
     if dimension == 1:
         return 0.0
-    squared_norm = float(scatter.square().sum())
+    entries = scatter.reshape(-1)
+    squared_norm = float(entries @ entries)
     beta = (fourth / n - squared_norm) / n
     delta = squared_norm - float(scatter.trace()) ** 2 / dimension
     rounding = 16 * torch.finfo(scatter.dtype).eps

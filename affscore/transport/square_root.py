@@ -45,7 +45,7 @@ def quarter_root(matrix: Tensor) -> Tensor:
     if matrix.is_cuda:
         return square_root(square_root(matrix))
     values, vectors = torch.linalg.eigh(matrix)
-    return vectors * values.clamp(min=0.0).pow(0.25)
+    return vectors.mul_(values.clamp_(min=0.0).pow_(0.25))
 
 
 def newton_schulz(matrix: Tensor, tolerance: float = 1e-10) -> tuple[Tensor, bool]:
