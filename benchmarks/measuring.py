@@ -23,26 +23,47 @@ import torch
 RESULTS = Path(__file__).parent / "results"
 
 
-def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, dict[str, float]]:
+TURN = 0.5
+"""A turn repeats its contender for about this many seconds."""
+
+
+def alternate(contenders: dict[str, Callable[[], Any]], rounds: int, once: float = 20.0) -> dict[str, dict[str, Any]]:
     """Time several functions in turns, so that whatever else the machine does meets all of them alike.
 
-    Each round runs every contender once, after one round that is not counted.
+    In a turn a contender runs several times, if it is quick, and the first of these is not counted: the threads of
+    another contender's libraries spin for some milliseconds after their work, and would disturb it. Neither is the
+    first turn of all, unless a single run took longer than ``once`` seconds.
 
     Returns:
-        For each contender the best, the median and the largest of its times, in seconds.
+        For each contender the best, the median and the largest of its times in seconds, and how many they are.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for turn in range(rounds + 1):
+    first = {name: _seconds(run) for name, run in contenders.items()}
+    times: dict[str, list[float]] = {name: [seconds] if seconds > once else [] for name, seconds in first.items()}
+    for _ in range(rounds):
         for name, run in contenders.items():
-            start = time.perf_counter()
-            run()
-            _wait_for_gpu()
-            if turn:
-                seconds[name].append(time.perf_counter() - start)
+            if first[name] > once and len(times[name]) >= max(1, rounds // 2):
+                continue
+            repeats = int(TURN / first[name])
+            if repeats:
+                _seconds(run)
+            times[name] += [_seconds(run) for _ in range(max(1, repeats))]
     return {
-        name: {"best": min(times), "median": statistics.median(times), "largest": max(times)}
-        for name, times in seconds.items()
+        name: {
+            "best": min(seconds),
+            "median": statistics.median(seconds),
+            "largest": max(seconds),
+            "runs": len(seconds),
+        }
+        for name, seconds in times.items()
     }
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    _wait_for_gpu()
+    start = time.perf_counter()
+    run()
+    _wait_for_gpu()
+    return time.perf_counter() - start
 
 
 def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:

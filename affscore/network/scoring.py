@@ -120,8 +120,8 @@ def first_columns(call: ActivationCall, width: int, n: int) -> dict[str, Any]:
 def scored(name: str, score: Callable[[], AffinityScore], constant_input: bool) -> dict[str, Any]:
     """The columns of a score, or of its absence where the input is constant and the output is not."""
     if constant_input:
-        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "bound_exceeded": False}
-        return missing | {"flag": "constant input", "sample_costs": None}
+        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "decided_by": None}
+        return missing | {"bound_exceeded": False, "flag": "constant input", "sample_costs": None}
     try:
         found = score()
     except AffscoreError as error:
@@ -130,6 +130,7 @@ def scored(name: str, score: Callable[[], AffinityScore], constant_input: bool) 
         "score": found.value,
         "raw": found.raw,
         "pairing_optimal": found.pairing_optimal,
+        "decided_by": found.decided_by,
         "bound_exceeded": found.bound_exceeded,
         "flag": "constant output" if found.constant_output else "",
         "sample_costs": found.sample_costs,

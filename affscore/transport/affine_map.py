@@ -120,9 +120,9 @@ def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
     never formed.
 
     Args:
-        points: P, tensor (n, k), centred.
-        source: S_X, in a basis of k vectors.
-        target: S_Y, in the same basis.
+        points: P, tensor (n, s), centred.
+        source: S_X, in a basis of s vectors.
+        target: S_Y, in the same basis, which may have more vectors after these, k in all.
 
     Returns:
         Tensor (n, k), float64.
@@ -131,19 +131,32 @@ def transport(points: Tensor, source: Covariance, target: Covariance) -> Tensor:
     >>> transport(x, estimate(x, "ledoit-wolf"), estimate(5 * x, "ledoit-wolf")).round(decimals=6).tolist()
     [[-5.0, 0.0], [5.0, 0.0]]
     """
+    n, s = points.shape
+    k = len(target.scatter)
     if source.condition_bound > WELL_CONDITIONED:
-        return points @ linear_part(source, target).T
+        return points @ linear_part(source.in_larger_basis(k), target).T[:s]
     half = _half(source, target)
-    n, k = points.shape
     # the cheaper order of the same products
-    return (points @ half) @ half.T if n < k else points @ (half @ half.T)
+    return (points @ half[:s]) @ half.T if n < k else points @ (half[:s] @ half.T)
 
 
 def _half(source: Covariance, target: Covariance) -> Tensor:
-    r"""A matrix W with :math:`A = W W^\top`, for a well conditioned S_X: :math:`W = L^{-\top} (L^\top S_Y L)^{1/4}`."""
+    r"""A matrix W with :math:`A = W W^\top`, for a well conditioned S_X: :math:`W = L^{-\top} (L^\top S_Y L)^{1/4}`.
+
+    In the k coordinates of S_Y; where S_X has fewer, s, the factor L is that of S_X and the root of its floor.
+    """
+    s, k = len(source.scatter), len(target.scatter)
     factor = torch.linalg.cholesky(source.matrix)
-    quarter = quarter_root(_congruence(factor, target.matrix))
-    return torch.linalg.solve_triangular(factor.T, quarter, upper=True)
+    matrix, level = target.matrix, source.floor**0.5
+    if s == k:
+        return torch.linalg.solve_triangular(factor.T, quarter_root(_congruence(factor, matrix)), upper=True)
+    product = torch.empty_like(matrix)
+    product[:s, :s] = _congruence(factor, matrix[:s, :s])
+    product[s:, :s] = level * matrix[s:, :s] @ factor
+    product[:s, s:] = product[s:, :s].T
+    product[s:, s:] = level**2 * matrix[s:, s:]
+    half = quarter_root(product)
+    return torch.cat([torch.linalg.solve_triangular(factor.T, half[:s], upper=True), half[s:] / level])
 
 
 def _congruence(factor: Tensor, matrix: Tensor) -> Tensor:
@@ -151,8 +164,7 @@ def _congruence(factor: Tensor, matrix: Tensor) -> Tensor:
 
     The zeros of L and the symmetry of the result save three eighths of the products.
     """
-    k = len(factor)
-    h = k // 2
+    h = len(factor) // 2
     corner, below, rest = factor[:h, :h], factor[h:, :h], factor[h:, h:]
     left = (matrix[:, :h] @ corner).addmm_(matrix[:, h:], below)
     product = torch.empty_like(matrix)

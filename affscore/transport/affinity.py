@@ -13,7 +13,8 @@ from affscore.transport.affine_map import linear_part, transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
 from affscore.transport.moments import PairMoments
-from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, Samples, as_samples, centre
+from affscore.transport.samples import CONSTANT_TOLERANCE, Samples, as_samples, centre
+from affscore.transport.span import joint_span
 
 __all__ = ["AffinityScore", "affinity_score", "paired_affinity_score"]
 
@@ -133,7 +134,7 @@ def affinity_score(
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)
     if source.constant:
         raise AffscoreError(_CONSTANT_INPUT)
-    basis_x, basis_y = _span(source, target)
+    basis_x, basis_y = joint_span(source.points, target.points)
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
     covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
     transported = transport(basis_x, covariance_x, covariance_y)
@@ -218,19 +219,3 @@ def _score(
         samples=samples,
         width=covariance_x.dimension,
     )
-
-
-def _span(source: CentredSample, target: CentredSample) -> tuple[Tensor, Tensor]:
-    """Both clouds in an orthonormal basis of their joint span, where that is the smaller space.
-
-    Outside the span both covariances are multiples of the identity and no sample has a component, so
-    the map, and with it the score, is the same: a width of 6144 costs as much as a width of 2 n.
-    """
-    n, d = source.points.shape
-    if d <= 2 * n:
-        return source.points, target.points
-    both = torch.cat([source.points, target.points])
-    _, upper = torch.linalg.qr(both.T, mode="r")
-    # both.T = Q R, so that the coordinates both @ Q are R.T: Q itself is not needed
-    coordinates = upper.T
-    return coordinates[:n], coordinates[n:]

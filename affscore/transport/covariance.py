@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal, get_args
 
@@ -29,7 +29,7 @@ class Covariance:
     Attributes:
         name: "ledoit-wolf" or "empirical".
         scatter: C, tensor (k, k), float64, in the coordinates of any orthonormal basis of k <= d vectors
-            whose span contains the centred samples.
+            whose span contains the centred samples. Outside of it S is the floor times the identity.
         dimension: d, the number of coordinates of the space that the samples live in.
         intensity: The shrinkage intensity, in [0, 1].
         floor: The multiple of the identity that is added: intensity * tr(S)/d and the ridge.
@@ -59,6 +59,12 @@ class Covariance:
     def condition_bound(self) -> float:
         """An upper bound of the condition number of S, known without a decomposition."""
         return self.trace / self.floor if self.floor > 0 else float("inf")
+
+    def in_larger_basis(self, size: int) -> Covariance:
+        """The same in a basis that has more vectors after the present ones."""
+        more = size - len(self.scatter)
+        centred = None if self.centred is None else torch.nn.functional.pad(self.centred, (0, more))
+        return replace(self, scatter=torch.nn.functional.pad(self.scatter, (0, more, 0, more)), centred=centred)
 
     def root(self) -> tuple[Tensor, Tensor]:
         r"""The square root :math:`S^{1/2} = V \operatorname{diag}(e) V^\top`.

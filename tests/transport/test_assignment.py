@@ -172,3 +172,46 @@ def test_clouds_of_different_shapes_are_refused():
         wasserstein([[0.0], [1.0]], [[0.0], [1.0], [2.0]])
     with pytest.raises(AffscoreError, match="y must be finite"):
         wasserstein([[0.0], [1.0]], [[0.0], [np.nan]])
+
+
+# What decided -----------------------------------------------------------------------------------------------------
+
+
+def near_ties(margin, n=40, d=30):
+    """Clouds whose pairing is optimal, and in which a swap of the first two would cost as little as ``margin`` more."""
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((n, d))
+    y[1] = y[0]
+    y[0, 0] += 0.5
+    x = y.copy()
+    x[[0, 1], 0] = y[[0, 1], 0].mean() + np.array([margin, -margin])
+    return x, y
+
+
+@pytest.mark.parametrize(("margin", "decided_by"), [(1e-1, "float32"), (1e-8, "float64"), (-1e-8, "assignment")])
+def test_float32_decides_only_where_its_error_is_smaller_than_the_margin(margin, decided_by):
+    coupling = coupling_of(*near_ties(margin))
+    assert coupling.decided_by == decided_by
+    assert coupling.pairing_optimal == (margin > 0)
+    assert coupling.assignment[:2].tolist() == ([0, 1] if margin > 0 else [1, 0])
+
+
+def test_float32_is_not_asked_where_its_products_may_be_less(monkeypatch):
+    x, y = near_ties(0.1)
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: "medium")
+    coupling = coupling_of(x, y)
+    assert (coupling.decided_by, coupling.pairing_optimal) == ("float64", True)
+
+
+@given(st.integers(2, 12), st.integers(1, 40), st.floats(-9, 0), generators())
+def test_a_proof_in_float32_is_one(n, d, closeness, rng):
+    """Points ever closer to each other: what float32 calls certain, the solver confirms."""
+    y = rng.standard_normal((n, d))
+    y[1] = y[0] + 10.0**closeness * rng.standard_normal(d)
+    x = y + 0.7 * 10.0**closeness * rng.standard_normal((n, d))
+    coupling = coupling_of(x, y)
+    best = ot.emd2([], [], ot.dist(x, y, metric="sqeuclidean"))
+    assert coupling.cost == pytest.approx(best, rel=1e-9, abs=1e-14)
+    if coupling.decided_by == "float32":
+        assert coupling.pairing_optimal
+        assert coupling.pairing_cost <= best + 1e-14
