@@ -11,13 +11,16 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.criteria import sparse_entries
 from affscore.network.layout import ImageLayout
 from affscore.network.recorder import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
+from affscore.network.sparsity import sparse_entries, sparse_entries_around_relu
 from affscore.transport.samples import rounding_of
 
 __all__ = ["Collector", "Pair"]
+
+_RELUS = ("relu", "relu6")
+"""What these make of an entry is next to zero exactly if the entry is at most that: the output need not be read."""
 
 
 @dataclass
@@ -109,7 +112,8 @@ class Collector:
         pair = self._pair(call, x, apply)
         if self.sparsity:
             pair.entries += x.numel()
-            pair.sparse = (pair.sparse[0] + sparse_entries(x), pair.sparse[1])
+            around = sparse_entries_around_relu(x) if call.activation in _RELUS else (sparse_entries(x), 0)
+            pair.sparse = (pair.sparse[0] + around[0], pair.sparse[1] + around[1])
         self._positions = self._draw(call)
         reduced = self._reduce(call, x)
         pair.xs.append(reduced)
@@ -119,7 +123,7 @@ class Collector:
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
         pair = self.pairs[call.index]
-        if self.sparsity:
+        if self.sparsity and call.activation not in _RELUS:
             pair.sparse = (pair.sparse[0], pair.sparse[1] + sparse_entries(y))
         if self.order == "activate-first":
             pair.ys.append(self._reduce(call, y))

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.samples import Samples, as_samples, centre
 
-__all__ = ["debiased_cka", "entropy", "linear_cka", "norm", "r2", "sparse_entries"]
-
-SPARSE = 1e-3
-"""Entries of at most this magnitude count as zero."""
-
-BLOCK = 2**16
-"""Entries that are looked at together: a block and its buffers stay in the cache of one core."""
+__all__ = ["debiased_cka", "entropy", "linear_cka", "norm", "r2"]
 
 
 def linear_cka(x: Samples, y: Samples) -> float:
@@ -196,39 +186,6 @@ def _regular_factor(matrix: Tensor) -> tuple[Tensor, bool]:
     factor, info = torch.linalg.cholesky_ex(matrix)
     pivots = factor.diagonal()
     return factor, not bool(info) and bool(pivots.min() > 1e-4 * pivots.max())
-
-
-def sparse_entries(features: Tensor) -> int:
-    """How many entries of a feature map have a magnitude of at most 1e-3.
-
-    Source: the sparsity of tables 1 to 3 is the share of these.
-
-    >>> sparse_entries(torch.tensor([0.0, -0.0005, 0.5]))
-    2
-    """
-    if features.device.type != "cpu" or features.dtype not in (torch.float32, torch.float64):
-        wide = features if features.dtype == torch.float64 else features.float()
-        return int(torch.count_nonzero(wide.abs() <= SPARSE))
-    if features.ndim == 4 and features.is_contiguous(memory_format=torch.channels_last):
-        features = features.permute(0, 2, 3, 1)  # the order does not matter, and this one is that of the memory
-    flat = features.detach().contiguous().view(-1).numpy()
-    parts = np.array_split(flat, torch.get_num_threads())
-    if len(flat) < BLOCK * len(parts):
-        return _count_in_blocks(flat)
-    with ThreadPoolExecutor(len(parts)) as threads:  # NumPy lets go of the interpreter's lock
-        return sum(threads.map(_count_in_blocks, parts))
-
-
-def _count_in_blocks(values: NDArray[Any]) -> int:
-    """Block by block in the cache, with buffers that are used again: ten times faster than one pass over new memory."""
-    magnitudes, small = np.empty(BLOCK, values.dtype), np.empty(BLOCK, bool)
-    limit, count = values.dtype.type(SPARSE), 0
-    for start in range(0, len(values), BLOCK):
-        block = values[start : start + BLOCK]
-        np.abs(block, out=magnitudes[: len(block)])
-        np.less_equal(magnitudes[: len(block)], limit, out=small[: len(block)])
-        count += int(np.count_nonzero(small[: len(block)]))
-    return count
 
 
 def _centred(x: Samples, y: Samples) -> tuple[Tensor, Tensor]:

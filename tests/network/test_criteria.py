@@ -3,14 +3,12 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 
 from affscore.errors import AffscoreError
 from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
-from affscore.network.criteria import sparse_entries
 from tests.transport.clouds import clouds, orthogonal, pairs, scales
 
 
@@ -121,26 +119,6 @@ def test_r2_averages_over_coordinates_whatever_their_size():
     assert r2(x, y) == pytest.approx(np.mean(parts))
     assert parts[0] == pytest.approx(1.0)
     assert parts[1] < 0.3
-
-
-@given(st.lists(st.sampled_from([0.0, 1e-3, -1e-3, 1.001e-3, -0.5, 2.0, 9e-4]), min_size=1))
-def test_sparse_entries_are_those_up_to_a_thousandth(values):
-    tensor = torch.tensor(values, dtype=torch.float64)
-    assert sparse_entries(tensor) == sum(abs(value) <= 1e-3 for value in values)
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("layout", ["contiguous", "channels last", "strided", "large"])
-def test_sparse_entries_of_every_layout(dtype, layout):
-    shape = (7, 40, 30, 30) if layout == "large" else (3, 5, 8, 9)
-    features = 2e-3 * torch.randn(shape, generator=torch.Generator().manual_seed(0))
-    features = features.to(dtype)
-    if layout == "channels last":
-        features = features.contiguous(memory_format=torch.channels_last)
-    if layout == "strided":
-        features = features[:, ::2].transpose(1, 3)
-    limit = np.float64(1e-3) if dtype == torch.float64 else float(torch.tensor(1e-3, dtype=torch.float32))
-    assert sparse_entries(features) == int((features.double().abs() <= limit).sum())
 
 
 def hsic_by_its_definition(k, m):
