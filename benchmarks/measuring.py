@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import os
 import platform
-import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -23,25 +22,31 @@ import torch
 RESULTS = Path(__file__).parent / "results"
 
 
+CLEAR = Path("/proc/self/clear_refs")
+"""What Linux offers to reset the peak of a process's memory; elsewhere memory is not measured."""
+
 TURN = 0.5
 """A turn repeats its contender for about this many seconds."""
 
+LONG = 20.0
+"""Runs of more seconds than this are too dear to be repeated often, and too long for a cold start to matter."""
 
-def alternate(contenders: dict[str, Callable[[], Any]], rounds: int, once: float = 20.0) -> dict[str, dict[str, Any]]:
+
+def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, dict[str, Any]]:
     """Time several functions in turns, so that whatever else the machine does meets all of them alike.
 
     In a turn a contender runs several times, if it is quick, and the first of these is not counted: the threads of
-    another contender's libraries spin for some milliseconds after their work, and would disturb it. Neither is the
-    first turn of all, unless a single run took longer than ``once`` seconds.
+    another contender's libraries spin for some milliseconds after their work, and would disturb it. Of the turn that
+    comes before all others only runs of more than ``LONG`` seconds are counted; these are not repeated more than once.
 
     Returns:
         For each contender the best, the median and the largest of its times in seconds, and how many they are.
     """
     first = {name: _seconds(run) for name, run in contenders.items()}
-    times: dict[str, list[float]] = {name: [seconds] if seconds > once else [] for name, seconds in first.items()}
+    times: dict[str, list[float]] = {name: [seconds] if seconds > LONG else [] for name, seconds in first.items()}
     for _ in range(rounds):
         for name, run in contenders.items():
-            if first[name] > once and len(times[name]) >= max(1, rounds // 2):
+            if first[name] > LONG and len(times[name]) > 1:
                 continue
             repeats = int(TURN / first[name])
             if repeats:
@@ -67,7 +72,7 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 
 def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
-    """By how much a function raises the peak memory of a new process, in MB.
+    """By how much a function raises the peak of the resident memory of a new process, in MB.
 
     Args:
         run: What to measure; it is sent to the process, so it must be a function of a module or a partial.
@@ -85,10 +90,17 @@ def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
 
 def _report_peak(run: Callable[[], Any], warm_up: Callable[[], Any], sender: Any) -> None:
     warm_up()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    gc.collect()
+    CLEAR.write_text("5", encoding="ascii")  # forget the peak up to now
+    before = _status("VmRSS")
     run()
-    unit = 2**10 if sys.platform == "linux" else 2**20  # kB on Linux, bytes on macOS
-    sender.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / unit)
+    sender.send(_status("VmHWM") - before)
+
+
+def _status(field: str) -> float:
+    """A figure of this process's memory in MB, as Linux reports it."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(field)) / 2**10
 
 
 def _wait_for_gpu() -> None:
@@ -123,10 +135,27 @@ def _processor() -> str:
 
 
 def write(name: str, rows: list[dict[str, Any]]) -> Path:
-    """Write the rows of a benchmark, with the description of the machine, to results/NAME.json."""
+    """Write the rows of a benchmark, with the description of the machine, to results/NAME.json.
+
+    A row of the same case that is there already is replaced, and the others are kept, if they are of this machine.
+    """
     RESULTS.mkdir(exist_ok=True)
     file = RESULTS / f"{name}.json"
+    if file.exists():
+        earlier = json.loads(file.read_text(encoding="utf-8"))
+        if _same_machine(earlier["machine"], machine()):
+            cases = [_case(row) for row in rows]
+            rows = [*(row for row in earlier["rows"] if _case(row) not in cases), *rows]
     temporary = file.with_suffix(".part")
     temporary.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
     temporary.replace(file)
     return file
+
+
+def _same_machine(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return {**one, "measured": None} == {**other, "measured": None}
+
+
+def _case(row: dict[str, Any]) -> dict[str, Any]:
+    """What was measured: everything in a row that is no figure."""
+    return {key: row[key] for key in ("model", "how", "device", "n", "d", "batch_size") if key in row}
