@@ -57,6 +57,18 @@ def measure(n: int, d: int, rounds: int, memory: bool) -> dict[str, Any]:
     return row
 
 
+def line(row: dict[str, Any]) -> str:
+    """A row as it is printed."""
+    ours = row["affscore"]
+    parts = [f"n = {row['n']:5d}, d = {row['d']:5d}: {ours['best']:8.4f} s (to {ours['largest']:.4f})"]
+    if "textbook" in row:
+        parts.append(f"textbook {row['textbook']['best']:8.3f} s, {row['ratio']:6.1f} times")
+        parts.append(f"difference {row['difference']:.1e}")
+    if "memory_mb" in row:
+        parts += [f"{name} {peak:.0f} MB" for name, peak in row["memory_mb"].items()]
+    return ", ".join(parts)
+
+
 def main() -> None:
     """Measure what the command line asks for, print a line for each, write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -71,17 +83,7 @@ def main() -> None:
         for d in options.d:
             row = measure(n, d, options.rounds, options.memory)
             rows.append(row)
-            print(
-                f"n = {n:5d}, d = {d:5d}: {row['affscore']['best']:8.4f} s (to {row['affscore']['largest']:.4f})",
-                end="",
-            )
-            if "textbook" in row:
-                print(
-                    f", textbook {row['textbook']['best']:8.3f} s, {row['ratio']:6.1f} times, "
-                    f"difference {row['difference']:.1e}",
-                    end="",
-                )
-            print(f", memory {row.get('memory_mb')}", flush=True)
+            print(line(row), flush=True)
             measuring.write(options.name, rows)
 
 
