@@ -134,10 +134,22 @@ def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = N
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
     n, k = centred.shape
     dimension = k if dimension is None else dimension
-    scatter = (centred.T @ centred).div_(n)
+    scatter = _scatter(centred)
     level = float(scatter.trace()) / dimension
     intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
+
+
+def _scatter(centred: Tensor) -> Tensor:
+    """The empirical covariance of centred samples; by blocks, since a quarter of it is known by symmetry."""
+    n, k = centred.shape
+    h = k // 2
+    first, second = centred[:, :h], centred[:, h:]
+    scatter = centred.new_empty(k, k)
+    torch.mm(second.T, centred, out=scatter[h:])
+    torch.mm(first.T, first, out=scatter[:h, :h])
+    scatter[:h, h:] = scatter[h:, :h].T
+    return scatter.div_(n)
 
 
 def estimate_from_moments(moments: Moments, name: CovarianceName) -> Covariance:

@@ -160,9 +160,9 @@ def _as_tensor(x: Any, name: str) -> Tensor:
             raise AffscoreError(
                 f"{name} must be an array or tensor of real numbers, got a {type(x).__name__} of type {array.dtype}"
             )
-        # PyTorch has neither foreign byte orders nor long double, and warns of memory that is read-only
+        # PyTorch has neither foreign byte orders nor long double nor negative strides, and warns of read-only memory
         dtype = np.float64 if array.dtype.char == "g" else array.dtype.newbyteorder("=")
-        tensor = torch.from_numpy(np.array(array, dtype=dtype))
+        tensor = torch.from_numpy(np.require(array, dtype, ["C", "W"]))
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it to a float type")
     if tensor.layout != torch.strided:
