@@ -37,7 +37,8 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
 
     In a turn a contender runs several times, if it is quick, and the first of these is not counted: the threads of
     another contender's libraries spin for some milliseconds after their work, and would disturb it. Of the turn that
-    comes before all others only runs of more than ``LONG`` seconds are counted; these are not repeated more than once.
+    comes before all others only runs of more than ``LONG`` seconds are counted; these are repeated once, if there is more than
+    one round.
 
     Returns:
         For each contender the best, the median and the largest of its times in seconds, and how many they are.
@@ -46,7 +47,7 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
     times: dict[str, list[float]] = {name: [seconds] if seconds > LONG else [] for name, seconds in first.items()}
     for _ in range(rounds):
         for name, run in contenders.items():
-            if first[name] > LONG and len(times[name]) > 1:
+            if first[name] > LONG and len(times[name]) >= min(rounds, 2):
                 continue
             repeats = int(TURN / first[name])
             if repeats:
