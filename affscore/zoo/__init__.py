@@ -1,8 +1,20 @@
-"""Floor 2: networks and images by name."""
+"""Floor 2: networks and data by name."""
 
-from affscore.zoo.datasets import ImageSet, load_data
+from affscore.zoo.datasets import load_data
 from affscore.zoo.digits import digits
 from affscore.zoo.models import ModelCard, card_of, load_model
+from affscore.zoo.named_data import ImageSet, NamedData
 from affscore.zoo.preprocessing import Preprocessing
+from affscore.zoo.text import TextPreprocessing
 
-__all__ = ["ImageSet", "ModelCard", "Preprocessing", "card_of", "digits", "load_data", "load_model"]
+__all__ = [
+    "ImageSet",
+    "ModelCard",
+    "NamedData",
+    "Preprocessing",
+    "TextPreprocessing",
+    "card_of",
+    "digits",
+    "load_data",
+    "load_model",
+]

@@ -65,7 +65,7 @@ class Preprocessing:
         else:
             image = self._recolour(image_tensor(image))
         mode = InterpolationMode(self.interpolation)
-        image = T.resize(image, [self.resize], interpolation=mode, antialias=True)
+        image = T.resize(_without_far_ends(image), [self.resize], interpolation=mode, antialias=True)
         image = T.center_crop(image, [self.size, self.size])
         return T.normalize(image_tensor(image), list(self.mean), list(self.std))
 
@@ -97,6 +97,20 @@ class Preprocessing:
 
 IMAGENET = Preprocessing()
 """What networks trained on ImageNet expect, unless their weights say otherwise."""
+
+
+LONGEST = 16
+"""Of an image that is longer than this many times its width only the middle is resized."""
+
+
+def _without_far_ends(image: Image.Image | Tensor) -> Image.Image | Tensor:
+    """The middle of a very long image: its ends will be cut off, and resized they might fill the memory."""
+    _, height, width = T.get_dimensions(image)
+    longest = LONGEST * min(height, width)
+    if max(height, width) <= longest:
+        return image
+    high, wide = max(0, height - longest) // 2, max(0, width - longest) // 2  # the same on both sides
+    return T.crop(image, high, wide, height - 2 * high, width - 2 * wide)
 
 
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255

@@ -1,0 +1,186 @@
+"""Windows of token ids, from a file of ids or from a text and a tokenizer."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.zoo.named_data import NamedData
+from affscore.zoo.paths import user_path
+from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
+
+__all__ = ["TextFile", "TokenSet", "text_file", "token_file"]
+
+
+class TokenSet(NamedData):
+    """Windows of token ids, tensor (N, length) of type int64.
+
+    Args:
+        name: The name that results carry.
+        windows: The ids.
+        preprocessing: What the network expects.
+        notes: What the reader of a result should be told.
+
+    >>> TokenSet("three", torch.tensor([[1, 2], [3, 4], [5, 6]]))[1]
+    tensor([3, 4])
+    """
+
+    items: ClassVar[str] = "windows"
+
+    def __init__(
+        self,
+        name: str,
+        windows: Tensor,
+        preprocessing: TextPreprocessing | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(name, len(windows), preprocessing, None, notes)
+        self.windows = windows
+
+    def __getitem__(self, index: int) -> Tensor:
+        return self.windows[index]
+
+    def prepared_for(self, preprocessing: Expected) -> TokenSet:
+        """The same windows, all of whose ids this network knows."""
+        expected = _for_tokens(self.name, preprocessing)
+        check_token_ids(self.windows, expected)
+        return TokenSet(self.name, self.windows, replace(expected, length=self.windows.shape[1]), self.notes)
+
+
+class TextFile(NamedData):
+    """A text, which becomes windows of token ids once the network and its tokenizer are known.
+
+    Args:
+        name: The name that results carry.
+        text: The text.
+        tokenizer: A tokenizer for it; None for the network's own.
+    """
+
+    items: ClassVar[str] = "windows"
+
+    def __init__(self, name: str, text: str, tokenizer: Any = None) -> None:
+        super().__init__(name, None)
+        self.text = text
+        self.tokenizer = tokenizer
+
+    def __len__(self) -> int:
+        raise AffscoreError(
+            f"how many windows {self.name!r} has depends on the network; "
+            "say what it expects: load_data(SPEC, TextPreprocessing(tokenizer, length))"
+        )
+
+    def __getitem__(self, index: int) -> Tensor:
+        return self.prepared_for(TextPreprocessing())[index]
+
+    def prepared_for(self, preprocessing: Expected) -> TokenSet:
+        """The windows of the text; a remainder that fills none is dropped, and noted."""
+        expected = _for_tokens(self.name, preprocessing)
+        if self.tokenizer is not None:
+            expected = replace(expected, tokenizer=self.tokenizer)
+        ids, length = expected(self.text), expected.window
+        windows = ids[: len(ids) // length * length].reshape(-1, length)
+        if not len(windows):
+            raise AffscoreError(
+                f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}; "
+                "give a longer text, or a smaller length"
+            )
+        rest = len(ids) % length
+        note = f"the last {rest} tokens of {self.name} were dropped: they do not fill a window of {length}"
+        return TokenSet(self.name, windows, notes=[note] if rest else []).prepared_for(expected)
+
+
+def text_file(argument: str) -> TextFile:
+    """A text from ``FILE`` or ``FILE@TOKENIZER``, in UTF-8.
+
+    Raises:
+        AffscoreError: No such file, no text in UTF-8, or nothing in it.
+    """
+    path, _, tokenizer = argument.rpartition("@")
+    if not path or user_path(argument).is_file():  # a name may hold an @
+        path, tokenizer = argument, ""
+    file = _file("text", path)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise AffscoreError(
+            f"the file {file.name!r} is not a text in UTF-8 (byte {error.start}: {error.reason}); save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise AffscoreError(f"the file {file.name!r} cannot be read ({error.strerror})") from error
+    if not text.strip():
+        raise AffscoreError(f"the file {file.name!r} holds no text")
+    return TextFile(f"text:{file.name}", text, tokenizer or None)
+
+
+def token_file(path: str) -> TokenSet:
+    """Windows of token ids from a .npy, .safetensors, .pt or .pth file that holds whole numbers (N, length).
+
+    A file that holds several arrays must call the ids ``input_ids``.
+
+    Raises:
+        AffscoreError: No such file, another kind of file, or no whole numbers of this shape.
+    """
+    file = _file("tokens", path)
+    try:
+        found = _arrays_in(file)
+    except (
+        safetensors.SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError,
+        KeyError, IndexError, AttributeError, TypeError, UnicodeDecodeError, SyntaxError, MemoryError,
+    ) as error:  # fmt: skip
+        raise AffscoreError(
+            f"the file {file.name!r} does not hold token ids that can be read safely ({type(error).__name__}); "
+            "save an array of whole numbers (N, length) as .npy, .safetensors or .pt"
+        ) from error
+    if isinstance(found, Mapping):
+        found = found.get("input_ids", next(iter(found.values())) if len(found) == 1 else None)
+    if isinstance(found, Tensor):
+        found = found.detach().cpu()
+        whole = not (found.is_floating_point() or found.is_complex() or found.is_quantized or found.dtype == torch.bool)
+    else:
+        whole = isinstance(found, np.ndarray) and found.dtype.kind in "iu"
+    if not whole or found.ndim != 2 or 0 in found.shape:
+        kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else type(found).__name__
+        raise AffscoreError(
+            f"the file {file.name!r} must hold whole numbers (N, length), the ids of N windows, and holds {kind}"
+        )
+    ids = found.long() if isinstance(found, Tensor) else torch.from_numpy(np.asarray(found).astype(np.int64))
+    return TokenSet(f"tokens:{file.name}", ids)
+
+
+def _arrays_in(file: Path) -> Any:
+    if file.suffix == ".npy":
+        return np.load(file, mmap_mode="r", allow_pickle=False)  # mapped: a false size in the file fills no memory
+    if file.suffix == ".safetensors":
+        return safetensors.torch.load_file(file)
+    if file.suffix in (".pt", ".pth"):
+        return torch.load(file, map_location="cpu", weights_only=True)
+    raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
+
+
+def _file(kind: str, path: str) -> Path:
+    if not path:
+        raise AffscoreError(f"{kind}: needs a file, as in {kind}:path/to/file")
+    file = user_path(path)
+    if not file.is_file():
+        what = "a folder, not a file" if file.is_dir() else "no file"
+        raise AffscoreError(f"there is {what} {path!r}; {kind}:FILE takes the path of a file")
+    return file
+
+
+def _for_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
+    if not isinstance(preprocessing, TextPreprocessing):
+        raise AffscoreError(
+            f"{name!r} holds token ids, and the network expects images; give a data set of images, or say that the "
+            "network expects token ids with an attribute preprocessing = affscore.zoo.TextPreprocessing(...)"
+        )
+    return preprocessing
