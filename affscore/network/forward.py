@@ -35,7 +35,8 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
         AffscoreError: The network fails on these images, or its activations cannot be seen.
     """
     parameter = next((p for p in network.parameters() if p.is_floating_point()), images)
-    images = images.to(parameter.dtype, copy=True)  # a network that begins in place must not overwrite the caller's
+    dtype = parameter.dtype if images.is_floating_point() else images.dtype  # token ids stay whole numbers
+    images = images.to(dtype, copy=True)  # a network that begins in place must not overwrite the caller's
     collector.start(len(images))
     recorder.start(images)
     try:

@@ -1,10 +1,11 @@
-"""Whatever a caller calls data, as a stream of chunks of images."""
+"""Whatever a caller calls data, as a stream of chunks of images, or of windows of token ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass
-from typing import Any, cast
+from collections.abc import Iterable, Iterator, Sized
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,40 +13,56 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from affscore.errors import AffscoreError
-from affscore.zoo.datasets import ImageSet, load_data
-from affscore.zoo.preprocessing import Preprocessing
+from affscore.network.items import Pictures, check_inputs, first_tensors
+from affscore.zoo.datasets import load_data
+from affscore.zoo.named_data import NamedData, UnreadableImageError
+from affscore.zoo.text import Expected, TextPreprocessing
 
 __all__ = ["ImageStream", "image_stream"]
 
+NAMED_AT_MOST = 5
+"""How many unreadable images a note names."""
 
-@dataclass(frozen=True)
+
+@dataclass
 class ImageStream:
-    """Images in chunks.
+    """Images in chunks; for a network of token ids, windows of them.
 
     Attributes:
         name: The name that results carry: a SPEC without its path, or what kind of object it was.
         chunks: Tensors (at most batch_size, ...), on the CPU.
-        total: How many images the chunks hold together, or None where that is not known beforehand.
-        prepared: Whether images were brought to what the network expects, here.
+        total: How many images the chunks hold together, or None where that is not known beforehand;
+            fewer, where images cannot be read and there are no others.
+        preprocessing: What images were brought to, here; None where they are taken as they are.
+        notes: What the reader should be told; complete when the chunks have been read.
     """
 
     name: str
     chunks: Iterable[Tensor]
     total: int | None
-    prepared: bool = False
+    preprocessing: Expected | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def prepared(self) -> bool:
+        """Whether images were brought to what the network expects, here."""
+        return self.preprocessing is not None
 
 
 def image_stream(
-    data: Any, preprocessing: Preprocessing, images: int | None, n: int, batch_size: int, seed: int
+    data: Any, preprocessing: Expected, images: int | None, n: int, batch_size: int, seed: int
 ) -> ImageStream:
     """A stream of images from a SPEC, a tensor or array, a Dataset or a DataLoader.
 
-    A data set by name is brought to what the network expects, and shuffled by the seed. Objects are
-    taken as they are and in their order.
+    A data set by name is brought to what the network expects, and shuffled by the seed; images of it that
+    cannot be read are left out, the next ones take their places, and a note names them. Objects are taken
+    as they are and in their order; only pictures (of Pillow) in a Dataset are brought to what the network
+    expects.
 
     Args:
         data: SPEC, tensor or array (N, ...), map-style Dataset or DataLoader. Items of the last two may
-            be tuples or dictionaries, whose first tensor is the image.
+            be tuples or dictionaries, whose first tensor is the image (or the one under "pixel_values" or
+            "input_ids").
         preprocessing: What the network expects.
         images: How many images to use; None for all.
         n: How many to take where a data set has no end.
@@ -53,72 +70,115 @@ def image_stream(
         seed: Fixes the shuffle and the noise.
 
     Raises:
-        AffscoreError: No data of these kinds, or fewer images than asked for.
+        AffscoreError: No data of these kinds, another kind than the network expects, or fewer images than
+            asked for.
     """
     if isinstance(data, str):
         data = load_data(data, seed=seed)
-    if isinstance(data, ImageSet):
-        chosen = data.order(images, seed, default=n)
-        prepared = data if data.preprocessing else data.prepared_for(preprocessing)
-        loader: Iterable[Any] = DataLoader(Subset(prepared, chosen), batch_size=batch_size)
-        return ImageStream(data.name, _first_tensors(loader), len(chosen), prepared=True)
+    if isinstance(data, NamedData):
+        return _named(data, preprocessing, images, n, batch_size, seed)
     _refuse_wrapped(data)
     if isinstance(data, DataLoader):
-        total = len(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
-        return ImageStream(_name(data.dataset), _limited(_first_tensors(data), images), _smaller(total, images))
+        total = _length(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
+        chunks = _limited(first_tensors(data, preprocessing), images)
+        return ImageStream(_name(data.dataset), chunks, _smaller(total, images))
     if isinstance(data, (Tensor, np.ndarray)):
-        tensor = _as_tensor(data).detach()
-        _check_images(tensor)
+        tensor = check_inputs(_as_tensor(data, preprocessing).detach(), preprocessing)
         total = _enough(len(tensor), images)
         return ImageStream(type(data).__name__.lower(), tensor[:total].split(batch_size), total)
     if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
+        pictures = Pictures(preprocessing)
         if isinstance(data, IterableDataset):
-            return image_stream(DataLoader(data, batch_size=batch_size), preprocessing, images, n, batch_size, seed)
-        total = _enough(len(cast(Sized, data)), images)
-        loader = DataLoader(Subset(data, range(total)), batch_size=batch_size)
-        return ImageStream(_name(data), _first_tensors(loader), total)
+            loader: DataLoader[Any] = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
+            total = _smaller(_length(data) if isinstance(data, Sized) else None, images)
+            chunks = _limited(first_tensors(loader, preprocessing), images)
+        else:
+            total = _enough(_length(data), images)
+            loader = DataLoader(Subset(data, range(total)), batch_size=batch_size, collate_fn=pictures)
+            chunks = first_tensors(loader, preprocessing)
+        stream = ImageStream(_name(data), chunks, total)
+        stream.chunks = _noting_pictures(stream, chunks, pictures)
+        return stream
     raise AffscoreError(
         "data must be the name of a data set, a tensor or array (N, ...), a Dataset or a DataLoader, "
         f"got {type(data).__name__}"
     )
 
 
+def _named(
+    data: NamedData, preprocessing: Expected, images: int | None, n: int, batch_size: int, seed: int
+) -> ImageStream:
+    prepared = data.prepared_for(data.preprocessing or preprocessing)
+    chosen = prepared.order(images, seed, default=n)
+    candidates = prepared.order(None, seed, default=len(chosen))  # begins with the chosen ones
+    stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes))
+    stream.chunks = _readable(prepared, candidates, len(chosen), batch_size, preprocessing, stream.notes)
+    return stream
+
+
+def _readable(
+    data: NamedData, candidates: list[int], wanted: int, batch_size: int, expected: Expected, notes: list[str]
+) -> Iterator[Tensor]:
+    """The first images of these that can be read, as many as are wanted."""
+    unreadable: list[UnreadableImageError] = []
+
+    def read() -> Iterator[Tensor]:
+        for index in candidates:
+            try:
+                yield data[index]
+            except UnreadableImageError as error:
+                unreadable.append(error)
+
+    left = wanted
+    for chunk in first_tensors(_batches(read(), wanted, batch_size), expected):
+        left -= len(chunk)
+        yield chunk
+    if not unreadable:
+        return
+    if left == wanted:
+        raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
+    named = ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
+    more = f" and {len(unreadable) - NAMED_AT_MOST} more" if len(unreadable) > NAMED_AT_MOST else ""
+    rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
+    notes.append(
+        f"{len(unreadable)} image{'s' if len(unreadable) > 1 else ''} of {data.name} could not be read: "
+        f"{named}{more}; {rest}"
+    )
+
+
+def _batches(images: Iterator[Tensor], wanted: int, batch_size: int) -> Iterator[Tensor]:
+    for start in range(0, wanted, batch_size):
+        batch = list(islice(images, min(batch_size, wanted - start)))
+        if batch:  # else there were no others in the place of unreadable ones
+            yield torch.stack(batch)
+
+
+def _noting_pictures(stream: ImageStream, chunks: Iterable[Tensor], pictures: Pictures) -> Iterator[Tensor]:
+    """The same chunks; the stream says as soon as it is known that it was pictures, which were prepared."""
+    for chunk in chunks:
+        if pictures.met:
+            stream.preprocessing = pictures.expected
+        yield chunk
+
+
 def _refuse_wrapped(data: Any) -> None:
-    """An ImageSet inside a Subset or a DataLoader would come as it is stored, and not as the network expects it."""
+    """A named data set inside a Subset or a DataLoader would come as it is stored, not as the network expects it."""
     inner = data
     while isinstance(inner, (DataLoader, Subset)):
         inner = inner.dataset
-    if isinstance(inner, ImageSet) and inner is not data and inner.preprocessing is None:
+    if isinstance(inner, NamedData) and inner is not data and inner.preprocessing is None:
         raise AffscoreError(
             f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
             "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
         )
 
 
-def _first_tensors(loader: Iterable[Any]) -> Iterator[Tensor]:
-    chunks = iter(loader)
-    while True:
-        try:
-            item = next(chunks)
-        except StopIteration:
-            return
-        except AffscoreError:
-            raise
-        except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
-            message = (str(error).splitlines() or ["no message"])[0]
-            raise AffscoreError(f"the data cannot be read in batches: {type(error).__name__}: {message}") from error
-        values = list(item.values()) if isinstance(item, Mapping) else item
-        images = next((v for v in values if isinstance(v, Tensor)), None) if isinstance(values, (list, tuple)) else item
-        if not isinstance(images, Tensor):
-            raise AffscoreError(f"the data must give tensors of images, got {type(item).__name__}")
-        _check_images(images)
-        yield images
-
-
-def _as_tensor(data: Tensor | np.ndarray) -> Tensor:
+def _as_tensor(data: Tensor | np.ndarray, expected: Expected) -> Tensor:
     if isinstance(data, np.ndarray):
         if data.dtype.kind not in "biuf":
             raise AffscoreError(f"images must be floating point numbers, got an array of type {data.dtype}")
+        if isinstance(expected, TextPreprocessing) and data.dtype.kind in "iu":
+            data = data.astype(np.int64)  # PyTorch knows few operations of unsigned numbers
         data = torch.from_numpy(np.array(data))  # PyTorch takes no negative strides, and warns of read-only memory
     return data
 
@@ -137,17 +197,11 @@ def _limited(chunks: Iterable[Tensor], images: int | None) -> Iterator[Tensor]:
         raise AffscoreError(f"the data has {images - left if images else 0} images, {images} were asked for")
 
 
-def _check_images(images: Tensor) -> None:
-    if images.ndim < 2:
-        raise AffscoreError(f"images must have shape (N, ...), got {tuple(images.shape)}")
-    if not images.is_floating_point():
-        raise AffscoreError(
-            f"images must be floating point numbers as the network expects them, got {images.dtype}; "
-            "scale and normalise them first"
-        )
-    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
-    if not bool(torch.isfinite(images.sum())) and (bad := int((~torch.isfinite(images)).sum())):
-        raise AffscoreError(f"the images hold {bad} NaN or infinite values; remove those images")
+def _length(data: Any) -> int:
+    try:
+        return len(data)
+    except Exception as error:  # the data set's own
+        raise AffscoreError(f"the data does not say how long it is: {type(error).__name__}: {error}") from error
 
 
 def _enough(available: int, images: int | None) -> int:
@@ -161,4 +215,4 @@ def _smaller(total: int | None, images: int | None) -> int | None:
 
 
 def _name(data: Any) -> str:
-    return data.name if isinstance(data, ImageSet) else type(data).__name__
+    return data.name if isinstance(data, NamedData) else type(data).__name__

@@ -116,7 +116,7 @@ def signature(
     digest = hashlib.sha256()
     used = digest  # of the images that were scored
     pending = 0  # images in the collector
-    notes: list[str] = [] if card.preprocessing_known or not stream.prepared else [_ASSUMED]
+    notes: list[str] = []
     bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
     with ExitStack() as stack:
         # no_grad and not inference_mode: what the network moves or caches must still be fit for training
@@ -150,6 +150,9 @@ def signature(
             )
             warnings.warn(notes[-1], stacklevel=2)
         rows = scorer.rows()
+    if not card.preprocessing_known and stream.preprocessing is card.preprocessing:
+        notes.insert(0, _ASSUMED)
+    notes += stream.notes
     if recorder.independent_of_input:
         notes.append(f"{recorder.independent_of_input} activation calls do not depend on the images and have no score")
     if recorder.unseen:
@@ -173,7 +176,7 @@ def signature(
         "device": target.type,
         "dtype": str(next((p.dtype for p in network.parameters()), torch.get_default_dtype())),
         "criteria": list(options.criteria),
-        "preprocessing": card.preprocessing.as_dict() if stream.prepared else None,
+        "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         "fingerprint_weights": fingerprint(network),
         "fingerprint_data": used.hexdigest()[:16],
         **provenance(),

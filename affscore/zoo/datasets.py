@@ -102,7 +102,7 @@ def _hint(spec: str) -> str:
     if os.path.isfile(spec):  # noqa: PTH113
         return "; for a text write text: in front of it, for token ids tokens:"
     name, colon, argument = spec.partition(":")
-    near = difflib.get_close_matches(name, [*_OF_IMAGES, "random", *_OF_PATHS], n=1)
+    near = difflib.get_close_matches(name.lower(), [*_OF_IMAGES, "random", *_OF_PATHS], n=1)
     if not near:
         return ""
     meant = near[0] if near[0] not in _OF_PATHS else f"{near[0]}:{argument or _OF_PATHS[near[0]]}"

@@ -66,7 +66,7 @@ def folder_of_images(kind: str, directory: str, preprocessing: Preprocessing | N
     def read(index: int, p: Preprocessing | None) -> Tensor:
         return read_picture(files[index], p, upright, in_class=labels is not None)
 
-    return ImageSet(name, len(files), read, preprocessing, labels, notes=closed)
+    return ImageSet(name, len(files), read, preprocessing, labels, closed, files)
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool, in_class: bool = False) -> Tensor:

@@ -22,6 +22,7 @@ from affscore.zoo.mini import MINI_NETWORKS, seeded
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.state_dicts import load_weights
+from affscore.zoo.text import Expected, TextPreprocessing
 
 __all__ = ["ModelCard", "card_of", "load_model"]
 
@@ -41,7 +42,7 @@ class ModelCard:
 
     name: str
     weights: str
-    preprocessing: Preprocessing
+    preprocessing: Expected
     preprocessing_known: bool = True
 
 
@@ -196,10 +197,10 @@ def _own_file(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]
     return model, ModelCard(f"{file.name}:{factory}", label, *_stated_preprocessing(model))
 
 
-def _stated_preprocessing(model: nn.Module) -> tuple[Preprocessing, bool]:
+def _stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
     stated = getattr(model, "preprocessing", None)
-    known = isinstance(stated, Preprocessing)
-    return (stated if isinstance(stated, Preprocessing) else IMAGENET), known
+    known = isinstance(stated, (Preprocessing, TextPreprocessing))
+    return (stated if isinstance(stated, (Preprocessing, TextPreprocessing)) else IMAGENET), known
 
 
 def _weights_file(name: str, weights: str, members: list[str]) -> Path:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
@@ -40,6 +42,7 @@ class NamedData(Dataset[Tensor], ABC):
         preprocessing: What the network expects; None as long as nobody said.
         labels: The class of each item by name, or None where that is not known.
         notes: What the reader of a result should be told of the data, in sentences.
+        files: The files behind it, of images one an item, in their order; None where there are none.
     """
 
     items: ClassVar[str] = "images"
@@ -58,6 +61,7 @@ class NamedData(Dataset[Tensor], ABC):
         self.preprocessing = preprocessing
         self.labels = labels
         self.notes = list(notes)
+        self.files: Sequence[Path] | None = None
 
     def __len__(self) -> int:
         if self.length is None:
@@ -108,6 +112,7 @@ class ImageSet(NamedData):
         preprocessing: What the network expects.
         labels: The class of each image by name.
         notes: What the reader of a result should be told.
+        files: The file of each image.
 
     >>> grey = ImageSet("grey", 3, lambda index, _: torch.full((1, 2, 2), index / 2), labels=["a", "b", "a"])
     >>> [float(image.mean()) for image in grey.only("a")]
@@ -124,9 +129,11 @@ class ImageSet(NamedData):
         preprocessing: Preprocessing | None = None,
         labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        files: Sequence[Path] | None = None,
     ) -> None:
         super().__init__(name, length, preprocessing, labels, notes)
         self._read = read
+        self.files = files
 
     def __getitem__(self, index: int) -> Tensor:
         if self.length is not None and not -self.length <= index < self.length:
@@ -139,7 +146,7 @@ class ImageSet(NamedData):
             raise AffscoreError(
                 f"{self.name!r} holds images, and the network expects token ids; give text:FILE, tokens:FILE or random"
             )
-        return type(self)(self.name, self.length, self._read, preprocessing, self.labels, self.notes)
+        return type(self)(self.name, self.length, self._read, preprocessing, self.labels, self.notes, self.files)
 
     def only(self, label: str) -> ImageSet:
         """The images of one class, under the name ``NAME:CLASS`` (``folder:CLASS``).
@@ -149,8 +156,10 @@ class ImageSet(NamedData):
         """
         known = sorted(set(self.labels or ()))
         if label not in known:
-            told = f"it has {', '.join(known[:20])}{', ...' if len(known) > 20 else ''}" if known else "it has none"
-            raise AffscoreError(f"the data set {self.name!r} has no class {label!r} ({told})")
+            near = difflib.get_close_matches(label, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            told = f"{', '.join(known[:20])}{', ...' if len(known) > 20 else ''}" if known else "none"
+            raise AffscoreError(f"the data set {self.name!r} has no class {label!r}{hint} (known: {told})")
         assert self.labels is not None
         chosen = [index for index, found in enumerate(self.labels) if found == label]
         return ImageSet(
@@ -160,6 +169,7 @@ class ImageSet(NamedData):
             self.preprocessing,
             [label] * len(chosen),
             self.notes,
+            [self.files[index] for index in chosen] if self.files is not None else None,
         )
 
 

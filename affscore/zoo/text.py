@@ -16,7 +16,7 @@ from affscore.errors import AffscoreError
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing
 
-__all__ = ["Expected", "TextPreprocessing", "check_token_ids"]
+__all__ = ["Expected", "TextPreprocessing", "check_token_ids", "tokenizer_file"]
 
 DEFAULT_LENGTH = 128
 
@@ -150,8 +150,8 @@ def _encoder(tokenizer: Any) -> Callable[[str], Any]:
     function = tokenizer if callable(tokenizer) else getattr(tokenizer, "encode", None)
     if not callable(function):
         raise AffscoreError(
-            "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a string "
-            f"to whole numbers, got {type(tokenizer).__name__}"
+            "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a "
+            f"string to whole numbers, got {type(tokenizer).__name__}"
         )
     return lambda text: _ids_in(function(text))
 
@@ -162,7 +162,12 @@ def _ids_in(result: Any) -> Any:
     return getattr(result, "ids", result)
 
 
-def _read_tokenizer(path: str) -> Any:
+def tokenizer_file(path: str) -> Path:
+    """The tokenizer.json that a path means: itself, or the one in the folder.
+
+    Raises:
+        AffscoreError: There is none.
+    """
     file = user_path(path)
     if file.is_dir():
         if not (file / "tokenizer.json").is_file():
@@ -172,6 +177,11 @@ def _read_tokenizer(path: str) -> Any:
         file = file / "tokenizer.json"
     if not file.is_file():
         raise AffscoreError(f"there is no tokenizer {path!r}; give a tokenizer.json, or the folder that holds it")
+    return file
+
+
+def _read_tokenizer(path: str) -> Any:
+    file = tokenizer_file(path)
     try:
         from tokenizers import Tokenizer
     except ImportError as error:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.zoo.named_data import NamedData
 from affscore.zoo.paths import user_path
-from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
+from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
+from affscore.zoo.weight_files import read_weights
 
 __all__ = ["TextFile", "TokenSet", "text_file", "token_file"]
+
+_SUFFIXES = (".npy", ".safetensors", ".pt", ".pth")
 
 
 class TokenSet(NamedData):
@@ -64,12 +64,14 @@ class TextFile(NamedData):
         name: The name that results carry.
         text: The text.
         tokenizer: A tokenizer for it; None for the network's own.
+        files: The files that it is from, and its tokenizer.
     """
 
     items: ClassVar[str] = "windows"
 
-    def __init__(self, name: str, text: str, tokenizer: Any = None) -> None:
+    def __init__(self, name: str, text: str, tokenizer: Any = None, files: Sequence[Path] | None = None) -> None:
         super().__init__(name, None)
+        self.files = files
         self.text = text
         self.tokenizer = tokenizer
 
@@ -105,9 +107,11 @@ def text_file(argument: str) -> TextFile:
     Raises:
         AffscoreError: No such file, no text in UTF-8, or nothing in it.
     """
-    path, _, tokenizer = argument.rpartition("@")
-    if not path or user_path(argument).is_file():  # a name may hold an @
-        path, tokenizer = argument, ""
+    cuts = [index for index, letter in enumerate(argument) if letter == "@"]
+    # a path may hold an @: the file is the longest part that is one
+    ends = [end for end in [*cuts, len(argument)] if user_path(argument[:end]).is_file()]
+    end = ends[-1] if ends else next(iter(cuts), len(argument))
+    path, tokenizer = argument[:end], argument[end + 1 :]
     file = _file("text", path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -119,7 +123,8 @@ def text_file(argument: str) -> TextFile:
         raise AffscoreError(f"the file {file.name!r} cannot be read ({error.strerror})") from error
     if not text.strip():
         raise AffscoreError(f"the file {file.name!r} holds no text")
-    return TextFile(f"text:{file.name}", text, tokenizer or None)
+    files = [file, tokenizer_file(tokenizer)] if tokenizer else [file]
+    return TextFile(f"text:{file.name}", text, tokenizer or None, files)
 
 
 def token_file(path: str) -> TokenSet:
@@ -131,14 +136,17 @@ def token_file(path: str) -> TokenSet:
         AffscoreError: No such file, another kind of file, or no whole numbers of this shape.
     """
     file = _file("tokens", path)
+    if file.suffix not in _SUFFIXES:
+        raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
     try:
-        found = _arrays_in(file)
-    except (
-        safetensors.SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError,
-        KeyError, IndexError, AttributeError, TypeError, UnicodeDecodeError, SyntaxError, MemoryError,
-    ) as error:  # fmt: skip
+        # mapped into memory: a false size in the file fills none of it
+        found = np.load(file, mmap_mode="r", allow_pickle=False) if file.suffix == ".npy" else read_weights(file)
+    except Exception as error:  # what a foreign file makes the readers raise has no end
+        reason = type(error.__cause__ or error).__name__
+        if isinstance(error, AffscoreError) and error.__cause__ is None:
+            reason = "broken, or far larger than the file once it is unpacked"
         raise AffscoreError(
-            f"the file {file.name!r} does not hold token ids that can be read safely ({type(error).__name__}); "
+            f"the file {file.name!r} does not hold token ids that can be read safely ({reason}); "
             "save an array of whole numbers (N, length) as .npy, .safetensors or .pt"
         ) from error
     if isinstance(found, Mapping):
@@ -155,16 +163,6 @@ def token_file(path: str) -> TokenSet:
         )
     ids = found.long() if isinstance(found, Tensor) else torch.from_numpy(np.asarray(found).astype(np.int64))
     return TokenSet(f"tokens:{file.name}", ids)
-
-
-def _arrays_in(file: Path) -> Any:
-    if file.suffix == ".npy":
-        return np.load(file, mmap_mode="r", allow_pickle=False)  # mapped: a false size in the file fills no memory
-    if file.suffix == ".safetensors":
-        return safetensors.torch.load_file(file)
-    if file.suffix in (".pt", ".pth"):
-        return torch.load(file, map_location="cpu", weights_only=True)
-    raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
 
 
 def _file(kind: str, path: str) -> Path:

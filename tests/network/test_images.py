@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.network.images import image_stream
-from affscore.zoo import Preprocessing
+from affscore.zoo import Preprocessing, TextPreprocessing
 
 SMALL = Preprocessing(channels=1, size=8, resize=8, mean=(0.0,), std=(1.0,))
 IMAGES = torch.arange(10 * 3 * 2 * 2, dtype=torch.float32).view(10, 3, 2, 2)
@@ -41,6 +42,7 @@ KINDS = {
     "images": Labelled(lambda image: image),
     "tuples": Labelled(lambda image: (image, 3)),
     "dictionaries": Labelled(lambda image: {"pixel_values": image, "label": 3}),
+    "dictionaries of other things": Labelled(lambda image: {"label": torch.tensor(3), "pixel_values": image}),
     "tensors and labels": TensorDataset(IMAGES, torch.zeros(10)),
     "loader": DataLoader(IMAGES, batch_size=3),
     "loader of tuples": DataLoader(TensorDataset(IMAGES, torch.zeros(10)), batch_size=7),
@@ -148,3 +150,60 @@ def test_a_dataset_that_fails_is_not_silenced():
 
     with pytest.raises(AffscoreError, match="the data cannot be read in batches: KeyError: 'label'"):
         list(stream(Labelled(broken)).chunks)
+
+
+def picture(image):
+    return Image.fromarray(image.permute(1, 2, 0).byte().numpy())
+
+
+@pytest.mark.parametrize("make", [picture, lambda i: (picture(i), 3), lambda i: {"image": picture(i), "label": 3}])
+def test_pictures_in_a_data_set_are_prepared(make):
+    made = stream(Labelled(make), 9)
+    assert not made.prepared
+    found = torch.cat(list(made.chunks))
+    assert torch.equal(found, torch.stack([SMALL(picture(image)) for image in IMAGES[:9]]))
+    assert made.preprocessing is SMALL
+
+
+def test_pictures_in_a_stream_are_prepared():
+    class Photos(Endless):
+        def __iter__(self):
+            return map(picture, IMAGES)
+
+    assert torch.equal(torch.cat(list(stream(Photos()).chunks)), torch.stack([SMALL(picture(i)) for i in IMAGES]))
+
+
+def test_pictures_that_are_not_for_this_network():
+    with pytest.raises(AffscoreError, match="the network expects token ids, and the data holds pictures"):
+        list(image_stream(Labelled(picture), TextPreprocessing(vocabulary=5), None, 4, 4, 0).chunks)
+
+
+def test_tensors_are_taken_as_they_are():
+    made = stream(Labelled(lambda image: image))
+    list(made.chunks)
+    assert made.preprocessing is None
+
+
+class NoLength(Labelled):
+    def __len__(self):
+        raise TypeError("streams have no length")
+
+
+class Negative(Labelled):
+    def __len__(self):
+        return -1
+
+
+@pytest.mark.parametrize("kind", [NoLength, Negative])
+def test_a_length_that_is_none(kind):
+    for data in (kind(lambda image: image), DataLoader(kind(lambda image: image), sampler=[0, 1])):
+        with pytest.raises(AffscoreError, match="the data does not say how long it is: "):
+            stream(data)
+
+
+def test_the_preprocessing_that_was_used_is_known():
+    own = Preprocessing(channels=3, size=4, resize=4)
+    assert stream(load_data("digits", own), 4).preprocessing is own
+    assert stream("digits", 4).preprocessing is SMALL
+    assert stream("random").preprocessing is SMALL
+    assert stream(IMAGES).preprocessing is None
