@@ -16,7 +16,7 @@ from affscore.errors import AffscoreError
 from affscore.network.items import Pictures, check_inputs, first_tensors
 from affscore.zoo.datasets import load_data
 from affscore.zoo.named_data import NamedData, UnreadableImageError
-from affscore.zoo.text import Expected, TextPreprocessing
+from affscore.zoo.text import Expected
 
 __all__ = ["ImageStream", "image_stream"]
 
@@ -83,7 +83,7 @@ def image_stream(
         chunks = _limited(first_tensors(data, preprocessing), images)
         return ImageStream(_name(data.dataset), chunks, _smaller(total, images))
     if isinstance(data, (Tensor, np.ndarray)):
-        tensor = check_inputs(_as_tensor(data, preprocessing).detach(), preprocessing)
+        tensor = check_inputs(_as_tensor(data).detach(), preprocessing)
         total = _enough(len(tensor), images)
         return ImageStream(type(data).__name__.lower(), tensor[:total].split(batch_size), total)
     if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
@@ -173,12 +173,10 @@ def _refuse_wrapped(data: Any) -> None:
         )
 
 
-def _as_tensor(data: Tensor | np.ndarray, expected: Expected) -> Tensor:
+def _as_tensor(data: Tensor | np.ndarray) -> Tensor:
     if isinstance(data, np.ndarray):
         if data.dtype.kind not in "biuf":
             raise AffscoreError(f"images must be floating point numbers, got an array of type {data.dtype}")
-        if isinstance(expected, TextPreprocessing) and data.dtype.kind in "iu":
-            data = data.astype(np.int64)  # PyTorch knows few operations of unsigned numbers
         data = torch.from_numpy(np.array(data))  # PyTorch takes no negative strides, and warns of read-only memory
     return data
 

@@ -12,7 +12,7 @@ from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
+from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
 
 __all__ = ["Pictures", "check_inputs", "first_tensors"]
 
@@ -109,6 +109,7 @@ def check_inputs(images: Tensor, expected: Expected) -> Tensor:
     if isinstance(expected, TextPreprocessing):
         check_token_ids(images, expected)
         return images.long()
+    check_plain(images)
     if images.ndim < 2:
         raise AffscoreError(f"images must have shape (N, ...), got {tuple(images.shape)}")
     if not images.is_floating_point():

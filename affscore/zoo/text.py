@@ -16,7 +16,7 @@ from affscore.errors import AffscoreError
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing
 
-__all__ = ["Expected", "TextPreprocessing", "check_token_ids", "tokenizer_file"]
+__all__ = ["Expected", "TextPreprocessing", "check_plain", "check_token_ids", "tokenizer_file"]
 
 DEFAULT_LENGTH = 128
 
@@ -110,6 +110,7 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
 
     >>> check_token_ids(torch.tensor([[0, 4]]), TextPreprocessing(vocabulary=5))
     """
+    check_plain(ids)
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise AffscoreError(
             f"the network expects token ids, which are whole numbers, got {ids.dtype}; "
@@ -121,6 +122,7 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
         raise AffscoreError(
             f"the network takes at most {expected.maximum} tokens, these windows have {ids.shape[1]}; cut them shorter"
         )
+    ids = ids.long()  # PyTorch knows few operations of unsigned numbers
     low, high = (int(ids.min()), int(ids.max())) if ids.numel() else (0, 0)
     if low < 0 or (expected.vocabulary is not None and high >= expected.vocabulary):
         end = "" if expected.vocabulary is None else f" to {expected.vocabulary - 1}"
@@ -128,6 +130,20 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
             f"token ids must lie in the vocabulary of the network, from 0{end}; these go from {low} to {high}: "
             "is it the tokenizer of this network, and are there no marks of padding?"
         )
+
+
+def check_plain(tensor: Tensor) -> None:
+    """Whether a tensor holds its numbers one by one, in memory.
+
+    Raises:
+        AffscoreError: It is sparse, nested, quantised, or without numbers.
+
+    >>> check_plain(torch.zeros(2))
+    """
+    kinds = {"sparse": tensor.layout != torch.strided, "nested": tensor.is_nested, "quantised": tensor.is_quantized}
+    found = [kind for kind, is_one in {"meta": tensor.is_meta, **kinds}.items() if is_one]
+    if found:
+        raise AffscoreError(f"the data must be plain numbers in memory, got a {found[0]} tensor; make it dense first")
 
 
 def _encoder(tokenizer: Any) -> Callable[[str], Any]:

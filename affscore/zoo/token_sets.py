@@ -14,7 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.zoo.named_data import NamedData
 from affscore.zoo.paths import user_path
-from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
+from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids, tokenizer_file
 from affscore.zoo.weight_files import read_weights
 
 __all__ = ["TextFile", "TokenSet", "text_file", "token_file"]
@@ -119,8 +119,6 @@ def text_file(argument: str) -> TextFile:
         raise AffscoreError(
             f"the file {file.name!r} is not a text in UTF-8 (byte {error.start}: {error.reason}); save it as UTF-8"
         ) from error
-    except OSError as error:
-        raise AffscoreError(f"the file {file.name!r} cannot be read ({error.strerror})") from error
     if not text.strip():
         raise AffscoreError(f"the file {file.name!r} holds no text")
     files = [file, tokenizer_file(tokenizer)] if tokenizer else [file]
@@ -136,11 +134,33 @@ def token_file(path: str) -> TokenSet:
         AffscoreError: No such file, another kind of file, or no whole numbers of this shape.
     """
     file = _file("tokens", path)
+    found = _contents(file)
+    if isinstance(found, Mapping):
+        if len(found) > 1 and "input_ids" not in found:
+            names = ", ".join(map(str, [*found][:5]))
+            raise AffscoreError(f"the file {file.name!r} holds several arrays ({names}); call the token ids input_ids")
+        found = found["input_ids"] if "input_ids" in found else next(iter(found.values()), None)
+    if isinstance(found, Tensor):
+        try:
+            check_plain(found)
+        except AffscoreError as error:
+            raise AffscoreError(f"the file {file.name!r} holds no token ids: {error}") from error
+        if not (found.is_floating_point() or found.is_complex()):  # NumPy does not know all of those
+            found = found.cpu().numpy()
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu" or found.ndim != 2 or found.size == 0:
+        kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else type(found).__name__
+        raise AffscoreError(
+            f"the file {file.name!r} must hold whole numbers (N, length), the ids of N windows, and holds {kind}"
+        )
+    return TokenSet(f"tokens:{file.name}", torch.from_numpy(np.asarray(found).astype(np.int64)))
+
+
+def _contents(file: Path) -> Any:
     if file.suffix not in _SUFFIXES:
         raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
     try:
         # mapped into memory: a false size in the file fills none of it
-        found = np.load(file, mmap_mode="r", allow_pickle=False) if file.suffix == ".npy" else read_weights(file)
+        return np.load(file, mmap_mode="r", allow_pickle=False) if file.suffix == ".npy" else read_weights(file)
     except Exception as error:  # what a foreign file makes the readers raise has no end
         reason = type(error.__cause__ or error).__name__
         if isinstance(error, AffscoreError) and error.__cause__ is None:
@@ -149,29 +169,20 @@ def token_file(path: str) -> TokenSet:
             f"the file {file.name!r} does not hold token ids that can be read safely ({reason}); "
             "save an array of whole numbers (N, length) as .npy, .safetensors or .pt"
         ) from error
-    if isinstance(found, Mapping):
-        found = found.get("input_ids", next(iter(found.values())) if len(found) == 1 else None)
-    if isinstance(found, Tensor):
-        found = found.detach().cpu()
-        whole = not (found.is_floating_point() or found.is_complex() or found.is_quantized or found.dtype == torch.bool)
-    else:
-        whole = isinstance(found, np.ndarray) and found.dtype.kind in "iu"
-    if not whole or found.ndim != 2 or 0 in found.shape:
-        kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else type(found).__name__
-        raise AffscoreError(
-            f"the file {file.name!r} must hold whole numbers (N, length), the ids of N windows, and holds {kind}"
-        )
-    ids = found.long() if isinstance(found, Tensor) else torch.from_numpy(np.asarray(found).astype(np.int64))
-    return TokenSet(f"tokens:{file.name}", ids)
 
 
 def _file(kind: str, path: str) -> Path:
+    """A file that is there and may be read."""
     if not path:
         raise AffscoreError(f"{kind}: needs a file, as in {kind}:path/to/file")
     file = user_path(path)
     if not file.is_file():
         what = "a folder, not a file" if file.is_dir() else "no file"
         raise AffscoreError(f"there is {what} {path!r}; {kind}:FILE takes the path of a file")
+    try:
+        file.open("rb").close()
+    except OSError as error:
+        raise AffscoreError(f"the file {file.name!r} cannot be read ({error.strerror})") from error
     return file
 
 

@@ -141,5 +141,5 @@ def test_the_ids_stay_whole_numbers_in_a_network_of_half_precision():
 
 
 def test_a_text_for_a_network_of_images(book):
-    with pytest.raises(AffscoreError, match="'text:book.txt' holds token ids, and the network expects images"):
+    with pytest.raises(AffscoreError, match=r"'text:book.txt' holds token ids, and the network expects images"):
         image_stream(f"text:{book}", Preprocessing(), None, 4, 4, 0)

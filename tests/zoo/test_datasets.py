@@ -94,7 +94,7 @@ def test_folders_that_hold_nothing(tmp_path, kind):
         load_data(f"{kind}:{tmp_path}")
     with pytest.raises(AffscoreError, match=r"there is no folder .*missing"):
         load_data(f"{kind}:{tmp_path / 'missing'}")
-    with pytest.raises(AffscoreError, match="there is no folder .*; that is a file"):
+    with pytest.raises(AffscoreError, match=r"there is no folder .*; that is a file"):
         load_data(f"{kind}:{tmp_path / 'notes.txt'}")
     with pytest.raises(AffscoreError, match=f"{kind}: needs a folder"):
         load_data(f"{kind}:")

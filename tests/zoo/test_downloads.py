@@ -156,7 +156,7 @@ def test_a_server_that_is_silent_costs_seconds(home, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(torchvision.datasets.CIFAR10, "url", f"http://127.0.0.1:{silent.getsockname()[1]}/x.tar.gz")
         start = time.monotonic()
-        with pytest.raises(AffscoreError, match="could not be downloaded .*timed out"):
+        with pytest.raises(AffscoreError, match=r"could not be downloaded .*timed out"):
             load_data("cifar10")
     assert time.monotonic() - start < 5
 
@@ -184,7 +184,7 @@ def test_no_network_and_no_data(name, files, folder, hub, home):
 
 def test_only_the_missing_files_are_asked_for(hub, home):
     write(home / "FashionMNIST" / "raw", dict.fromkeys(["train-images-idx3-ubyte.gz"], b""))
-    with pytest.raises(AffscoreError, match="get train-labels-idx1-ubyte.gz, t10k-images"):
+    with pytest.raises(AffscoreError, match=r"get train-labels-idx1-ubyte.gz, t10k-images"):
         load_data("fashion-mnist")
 
 

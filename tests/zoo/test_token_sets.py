@@ -75,7 +75,7 @@ def test_a_mark_at_the_beginning_and_windows_line_ends_are_no_text(tmp_path):
 def test_files_that_are_not_there(tmp_path, kind):
     with pytest.raises(AffscoreError, match=f"{kind}: needs a file, as in {kind}:path/to/file"):
         load_data(f"{kind}:")
-    with pytest.raises(AffscoreError, match="there is no file '.*missing'"):
+    with pytest.raises(AffscoreError, match=r"there is no file '.*missing'"):
         load_data(f"{kind}:{tmp_path / 'missing'}")
     with pytest.raises(AffscoreError, match="there is a folder, not a file"):
         load_data(f"{kind}:{tmp_path}")
@@ -119,7 +119,7 @@ def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
     save_arrays(arrays, tmp_path / f"ids.{kind}")
     assert load_data(f"tokens:{tmp_path / f'ids.{kind}'}").windows.tolist() == IDS.tolist()
     save_arrays({"a": arrays["input_ids"], "b": arrays["input_ids"].clone()}, tmp_path / f"ids.{kind}")
-    with pytest.raises(AffscoreError, match="must hold whole numbers .*, and holds NoneType"):
+    with pytest.raises(AffscoreError, match=r"holds several arrays \(a, b\); call the token ids input_ids"):
         load_data(f"tokens:{tmp_path / f'ids.{kind}'}")
 
 
@@ -162,7 +162,7 @@ def test_a_file_of_another_kind(tmp_path):
 def test_a_false_size_fills_no_memory(tmp_path):
     content = save(tmp_path, "npy", IDS).read_bytes().replace(b"(6, 4)", b"(9" + b"9" * 12 + b", 4)")
     (tmp_path / "bomb.npy").write_bytes(content)
-    with pytest.raises(AffscoreError, match="'bomb.npy' does not hold token ids that can be read safely"):
+    with pytest.raises(AffscoreError, match=r"'bomb.npy' does not hold token ids that can be read safely"):
         load_data(f"tokens:{tmp_path / 'bomb.npy'}")
 
 
