@@ -54,7 +54,8 @@ def signature(
         str,
         typer.Option(
             metavar="SPEC",
-            help="digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR or folder:DIR.",
+            help="digits, random, cifar10, cifar100, fashion-mnist (or one class: cifar10:cat), imagenet:DIR, "
+            "folder:DIR, text:FILE[@TOKENIZER] or tokens:FILE.",
         ),
     ] = "digits",
     n: Annotated[int, typer.Option(help="Images in a batch of the statistic.")] = 512,

@@ -124,6 +124,8 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     ("word", "kept"),
     [
         ("folder:/home/me/photos", "folder:photos"),
+        ("text:/home/me/book.txt@../gpt/tokenizer.json", "text:book.txt@tokenizer.json"),
+        ("cifar10:cat", "cifar10:cat"),
         ("resnet18@../w/x.pth", "resnet18@x.pth"),
         ("/a/b/net.py:make@/c/d.pt", "net.py:make@d.pt"),
         ("--out=/data/x.parquet", "--out=x.parquet"),

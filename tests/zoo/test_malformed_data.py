@@ -3,7 +3,6 @@
 import io
 import os
 import tempfile
-import zipfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,39 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
-from safetensors.torch import save as safetensors_bytes
-from torch import nn
 from torch.utils.data import DataLoader, Dataset
 
-from affscore import AffscoreError, load_data, signature
-from affscore.zoo import Preprocessing, TextPreprocessing
+from affscore import AffscoreError, load_data
+from affscore.zoo import Preprocessing
+from tests.zoo.malformed import damaged, images_network, outcome, text_network, twenty
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("hub")]
-twenty = settings(max_examples=20)
-
-
-def images_network():
-    made = nn.Sequential(nn.Flatten(), nn.Linear(48, 6), nn.ReLU())
-    made.preprocessing = Preprocessing(size=4, resize=4)
-    return made
-
-
-def text_network():
-    made = nn.Sequential(nn.Embedding(32, 6), nn.Linear(6, 6), nn.GELU())
-    made.preprocessing = TextPreprocessing(lambda text: [ord(letter) % 32 for letter in text], 4, 32, 8)
-    return made
-
-
-def outcome(network, data, **options):
-    """The result, or the sentence; any other exception goes on to pytest."""
-    try:
-        return signature(network, data, **{"n": 2, "images": None, "criteria": False, **options})
-    except AffscoreError as error:
-        message = str(error)
-        assert 10 < len(message) < 1000
-        assert "\n" not in message
-        assert "Traceback" not in message
-        return message
 
 
 def encoded(kind, seed=0):
@@ -59,26 +32,6 @@ def encoded(kind, seed=0):
 PICTURES = {f"x.{suffix}": encoded(kind) for suffix, kind in {"png": "PNG", "jpg": "JPEG", "tif": "TIFF"}.items()}
 PICTURES |= {f"x.{suffix}": encoded(kind) for suffix, kind in {"webp": "WEBP", "bmp": "BMP", "pgm": "PPM"}.items()}
 BOMB = b"P6 65000 65000 255\n"
-
-
-@st.composite
-def damaged(draw, contents):
-    """A file name and what is left of the file."""
-    name = draw(st.sampled_from(sorted(contents)))
-    kind = draw(st.sampled_from(["empty", "cut off", "changed", "foreign", "another"]))
-    content = bytearray(contents[name])
-    if kind == "empty":
-        content = bytearray()
-    elif kind == "cut off":
-        content = content[: draw(st.integers(1, len(content) - 1))]
-    elif kind == "changed":
-        for position, value in draw(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), min_size=1)):
-            content[position % len(content)] = value
-    elif kind == "foreign":
-        content = bytearray(draw(st.binary(min_size=1, max_size=60)))
-    else:
-        content = bytearray(contents[draw(st.sampled_from(sorted(contents)))])
-    return name, bytes(content)
 
 
 @given(st.lists(damaged(PICTURES), min_size=1, max_size=5))
@@ -274,81 +227,3 @@ def test_data_sets_of_anything(items):
     for data in (Items(items), DataLoader(Items(items), batch_size=2), items):
         outcome(images_network(), data)
         outcome(text_network(), data)
-
-
-def npy(array):
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    return buffer.getvalue()
-
-
-def pt(content, **options):
-    buffer = io.BytesIO()
-    torch.save(content, buffer, **options)
-    return buffer.getvalue()
-
-
-def twice_the_same_name():
-    """A safetensors file whose header has two entries of one name."""
-    content = safetensors_bytes({"ids": IDS, "idt": IDS.clone()})
-    return content.replace(b'"idt"', b'"ids"')
-
-
-def zip_bomb():
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("archive/data.pkl", bytes(20_000_000))
-    return buffer.getvalue()
-
-
-IDS = torch.arange(24).view(6, 4)
-TOKENS = {
-    "ids.npy": npy(IDS.numpy()),
-    "ids.pt": pt(IDS),
-    "old.pt": pt(IDS, _use_new_zipfile_serialization=False),
-    "ids.safetensors": safetensors_bytes({"input_ids": IDS}),
-}
-
-
-@given(damaged(TOKENS))
-@example(("ids.safetensors", twice_the_same_name()))
-@example(("ids.pt", zip_bomb()))
-@example(("ids.pt", pt({"input_ids": [1, 2]})))
-@example(("ids.pt", pt(IDS.to_sparse())))
-@example(("ids.pt", pt(IDS.to(torch.float8_e5m2))))
-@example(("ids.pt", pt(torch.zeros(2, 2, dtype=torch.complex64))))
-@settings(max_examples=60)
-def test_damaged_files_of_token_ids(tmp_path_factory, file):
-    name, content = file
-    path = tmp_path_factory.mktemp("tokens") / name
-    path.write_bytes(content)
-    found = outcome(text_network(), f"tokens:{path}")
-    assert not isinstance(found, str) or name in found or "vocabulary" in found or "at most" in found
-
-
-@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
-@twenty
-def test_files_that_may_be_texts(tmp_path_factory, content):
-    path = tmp_path_factory.mktemp("texts") / "book.txt"
-    path.write_bytes(content)
-    found = outcome(text_network(), f"text:{path}")
-    assert not isinstance(found, str) or "book.txt" in found or "at least 2" in found
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    tokenizers = pytest.importorskip("tokenizers")
-    made = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    return {"tokenizer.json": made.to_str(pretty=True).encode()}
-
-
-@given(st.data())
-@settings(max_examples=60)
-def test_damaged_tokenizers(tmp_path_factory, tokenizer, data):
-    folder = tmp_path_factory.mktemp("tokenizers")
-    _, content = data.draw(damaged(tokenizer))
-    (folder / "tokenizer.json").write_bytes(content)
-    (folder / "book.txt").write_text("ab ba ab " * 10)
-    found = outcome(text_network(), f"text:{folder / 'book.txt'}@{folder}")
-    assert not isinstance(found, str) or "token" in found
