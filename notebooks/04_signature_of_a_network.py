@@ -28,9 +28,7 @@
 # %% tags=["parameters"]
 model: str = "mini:digitsnet"  # the network: a torchvision name, mini:NAME or file.py:factory, with or without @WEIGHTS
 weights: str = ""  # fills in a missing @: DEFAULT, random, a torchvision weight name or a file
-dataset: str = (
-    "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR, text:FILE, tokens:FILE
-)
+dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR, text:FILE ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
 reduction: str = "mean"  # from a feature map to a vector: mean, sum, flatten, sample or published
