@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from torch import Tensor
@@ -61,7 +61,7 @@ class Dataflow:
 
 
 def tensors_in(values: Any) -> Iterator[Tensor]:
-    """Every tensor in an argument or result: itself, or inside lists, tuples and dictionaries.
+    """Every tensor in an argument or result: itself, or inside lists, tuples, dictionaries and dataclasses.
 
     >>> import torch
     >>> len(list(tensors_in([torch.zeros(1), (torch.zeros(1), 3), {"a": torch.zeros(1)}])))
@@ -72,6 +72,9 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
     elif isinstance(values, (list, tuple)):
         for value in values:
             yield from tensors_in(value)
-    elif isinstance(values, dict):
+    elif isinstance(values, Mapping):
         for value in values.values():
             yield from tensors_in(value)
+    elif is_dataclass(values) and not isinstance(values, type):
+        for part in fields(values):
+            yield from tensors_in(getattr(values, part.name))

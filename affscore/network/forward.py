@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +41,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     collector.start(len(images))
     recorder.start(images)
     try:
-        output = network(images)
+        output = _called(network, images)
     except AffscoreError:
         raise
     except Exception as error:  # whatever a network raises becomes one sentence
@@ -60,6 +61,12 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
             f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
             "functions show; a part of it is TorchScript, NumPy or a custom kernel"
         )
+
+
+def _called(network: nn.Module, images: Tensor) -> Any:
+    """What the network makes of the images; one that names its main input (transformers) is called by that name."""
+    name = getattr(network, "main_input_name", None)
+    return network(**{name: images}) if isinstance(name, str) else network(images)
 
 
 def check_images_stay_apart(

@@ -28,6 +28,9 @@ class Preprocessing:
         mean: Mean of each channel, for values in [0, 1].
         std: Standard deviation of each channel.
         interpolation: "bilinear", "bicubic" or "nearest".
+        squash: Whether both sides, and not only the shorter one, are brought to ``resize``, which changes the
+            shapes in an image that is not square.
+        reversed_channels: Whether the network expects blue, green, red.
 
     >>> grey = Preprocessing(channels=1, size=16, resize=16, mean=(0.0,), std=(1.0,))
     >>> tuple(grey(torch.zeros(3, 8, 12)).shape)
@@ -40,6 +43,8 @@ class Preprocessing:
     mean: tuple[float, ...] = (0.485, 0.456, 0.406)
     std: tuple[float, ...] = (0.229, 0.224, 0.225)
     interpolation: str = "bilinear"
+    squash: bool = False
+    reversed_channels: bool = False
 
     def __post_init__(self) -> None:
         if self.channels not in (1, 3):
@@ -65,9 +70,12 @@ class Preprocessing:
         else:
             image = self._recolour(image_tensor(image))
         mode = InterpolationMode(self.interpolation)
-        image = T.resize(_without_far_ends(image), [self.resize], interpolation=mode, antialias=True)
-        image = T.center_crop(image, [self.size, self.size])
-        return T.normalize(image_tensor(image), list(self.mean), list(self.std))
+        if self.squash:
+            image = T.resize(image, [self.resize, self.resize], interpolation=mode, antialias=True)
+        else:
+            image = T.resize(_without_far_ends(image), [self.resize], interpolation=mode, antialias=True)
+        tensor = image_tensor(T.center_crop(image, [self.size, self.size]))
+        return T.normalize(tensor.flip(0) if self.reversed_channels else tensor, list(self.mean), list(self.std))
 
     def _recolour(self, tensor: Tensor) -> Tensor:
         if len(tensor) == self.channels:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.zoo.weight_files import read_weights
 
-__all__ = ["fingerprint", "load_weights", "read_state_dict", "tensor_bytes"]
+__all__ = ["fingerprint", "load_state_dict", "load_weights", "read_state_dict", "tensor_bytes"]
+
+
+ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
+"""Under which names training scripts keep the weights in a checkpoint."""
+
+WRAPPERS = ("module.", "_orig_mod.")
+"""What DataParallel and torch.compile write in front of every name."""
 
 
 def load_weights(model: nn.Module, file: Path) -> None:
@@ -22,18 +28,31 @@ def load_weights(model: nn.Module, file: Path) -> None:
 
     Args:
         model: The architecture.
-        file: A state dictionary: .safetensors, or .pth / .pt read with ``weights_only=True``. It may be
-            the value of an entry ``state_dict``, and its names may begin with ``module.``.
+        file: See :func:`read_state_dict`.
 
     Raises:
-        AffscoreError: No such file, not weights, or weights of another architecture.
+        AffscoreError: No such file, not weights, or weights of another architecture; the model is as it was.
     """
-    state = read_state_dict(file)
-    ours = model.state_dict()
+    load_state_dict(model, read_state_dict(file), file.name)
+
+
+def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
+    """Put weights into a model, if they are those of its architecture.
+
+    Args:
+        model: The architecture.
+        state: Names and tensors.
+        name: The name of the file that they are from, for the message.
+
+    Raises:
+        AffscoreError: Names, shapes or types do not fit; the model is as it was.
+    """
+    ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
     missing, foreign = sorted(ours.keys() - state.keys()), sorted(state.keys() - ours.keys())
-    shapes = [name for name in sorted(ours.keys() & state.keys()) if ours[name].shape != state[name].shape]
+    common = sorted(ours.keys() & state.keys())
+    shapes = [key for key in common if ours[key].shape != state[key].shape]
     # older files do not count the batches that a batch norm has seen, and nothing depends on it
-    missing = [name for name in missing if not name.endswith("num_batches_tracked")]
+    missing = [key for key in missing if not key.endswith("num_batches_tracked")]
     if missing or foreign or shapes:
         example = (
             f"{missing[0]!r} is missing"
@@ -43,40 +62,80 @@ def load_weights(model: nn.Module, file: Path) -> None:
             else f"{shapes[0]!r} has shape {tuple(state[shapes[0]].shape)}, not {tuple(ours[shapes[0]].shape)}"
         )
         raise AffscoreError(
-            f"the weights in {file.name!r} are not those of this architecture "
+            f"the weights in {name!r} are not those of this architecture "
             f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {example})"
         )
-    model.load_state_dict({**ours, **state})
+    for key in common:
+        if _kind(state[key]) != _kind(ours[key]):
+            raise AffscoreError(
+                f"the weights in {name!r} do not fit: {key!r} holds {_kind(state[key])} ({state[key].dtype}), the "
+                f"network has {_kind(ours[key])} there; undo the quantisation or conversion and save them again"
+            )
+    model.load_state_dict({**model.state_dict(), **state})
+
+
+def _kind(tensor: Tensor) -> str:
+    """What sort of numbers a tensor holds; a copy between two sorts would be another number."""
+    if tensor.dtype.is_complex:
+        return "complex numbers"
+    if tensor.dtype.is_floating_point:
+        return "real numbers"
+    return "truth values" if tensor.dtype == torch.bool else "whole numbers"
 
 
 def read_state_dict(file: Path) -> dict[str, Tensor]:
-    """The tensors in a file of weights, by name (see :func:`load_weights`)."""
-    if not file.is_file():
-        kind = "a folder, not a file" if file.is_dir() else "no file"
-        raise AffscoreError(f"there is {kind} {str(file)!r}; weights are read from a .safetensors, .pth or .pt file")
-    try:
-        if file.suffix == ".safetensors":
-            content: Any = safetensors.torch.load_file(file)
-        else:
-            content = torch.load(file, map_location="cpu", weights_only=True)
-    except (
-        safetensors.SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError,
-        KeyError, IndexError, AttributeError, TypeError, UnicodeDecodeError,
-    ) as error:  # fmt: skip
-        raise AffscoreError(
-            f"the file {file.name!r} does not hold weights that can be read safely "
-            f"({type(error).__name__}); save them with torch.save(model.state_dict(), FILE) or as safetensors"
-        ) from error
-    if isinstance(content, dict) and isinstance(content.get("state_dict"), dict):
-        content = content["state_dict"]
+    """The tensors in a file of weights, by name.
+
+    Args:
+        file: A state dictionary: .safetensors, or .pth / .pt read with ``weights_only=True``. It may be
+            the value of an entry ``state_dict``, ``model_state_dict``, ``model``, ``state_dict_ema`` or
+            ``model_ema``, if there is one of them only, and its names may begin with ``module.`` or
+            ``_orig_mod.``.
+
+    Raises:
+        AffscoreError: No such file, or not weights.
+    """
+    content = read_weights(file)
+    if isinstance(content, dict):
+        inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
+        if len(inner) > 1:
+            raise AffscoreError(
+                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
+                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
+            )
+        content = content[inner[0]] if inner else content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(
-            f"the file {file.name!r} holds no state dictionary (names and tensors), but a {type(content).__name__}; "
+            f"the file {file.name!r} holds no state dictionary (names and tensors), but {_told(content)}; "
             "save the weights with torch.save(model.state_dict(), FILE)"
         )
-    if all(str(name).startswith("module.") for name in content):
-        content = {str(name).removeprefix("module."): value for name, value in content.items()}
-    return {str(name): value for name, value in content.items()}
+    for name, value in content.items():
+        if value.is_quantized or value.layout != torch.strided or value.device.type != "cpu":
+            form = "quantised" if value.is_quantized else f"{value.layout} on the device {value.device}"
+            raise AffscoreError(
+                f"the file {file.name!r} holds no plain numbers for {str(name)!r} ({form}); save the weights of the "
+                "network before quantisation, as dense tensors"
+            )
+    return _unwrapped({str(name): value for name, value in content.items()})
+
+
+def _told(content: Any) -> str:
+    """What a file holds instead of weights."""
+    if not isinstance(content, dict):
+        return f"a {type(content).__name__}"
+    if not content:
+        return "an empty dict"
+    name = next(name for name, value in content.items() if not isinstance(value, Tensor))
+    return f"a dict with a {type(content[name]).__name__} under {str(name)[:50]!r}"
+
+
+def _unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Without what wrappers add: a word in front of every name, and the count of an average of weights."""
+    averaged = {name: value for name, value in state.items() if name != "n_averaged"}
+    for wrapper in WRAPPERS:
+        if averaged and all(name.startswith(wrapper) for name in averaged):
+            return _unwrapped({name.removeprefix(wrapper): value for name, value in averaged.items()})
+    return state
 
 
 def fingerprint(model: nn.Module) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore import AffscoreError, load_model
-from affscore.zoo import Preprocessing, card_of
+from affscore.zoo import ModelCard, Preprocessing, card_of
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.state_dicts import fingerprint
 
@@ -40,7 +40,7 @@ def test_networks_with_auxiliary_heads_are_initialised_without_a_warning(name, m
 
 def test_the_card_of_a_network_that_was_not_loaded_by_name():
     model = nn.Linear(2, 2)
-    assert card_of(model) == type(card_of(model))("Linear", "in memory", IMAGENET, preprocessing_known=False)
+    assert card_of(model) == ModelCard("Linear", "in memory", IMAGENET, preprocessing_known=False, parameters=6)
     model.preprocessing = Preprocessing(channels=1, size=9, resize=9, mean=(0.0,), std=(1.0,))
     assert card_of(model).preprocessing.size == 9
 

@@ -1,0 +1,70 @@
+"""What is known of a loaded network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import nn
+
+from affscore.zoo.preprocessing import IMAGENET, Preprocessing
+from affscore.zoo.text import Expected, TextPreprocessing
+
+__all__ = ["ModelCard", "parameter_count", "stated_preprocessing"]
+
+InputKind = Literal["image", "tokens"]
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What is known of a loaded network.
+
+    Attributes:
+        name: MODEL as results carry it: a name, or for one's own file ``file.py:factory`` without a path.
+        weights: "random", the name of the pretrained weights, the name of a file, or "in memory".
+        preprocessing: What the network expects: of an image, or (:class:`affscore.zoo.TextPreprocessing`,
+            with the size of the vocabulary and the longest window) of token ids.
+        preprocessing_known: Whether the network or its weights say so; else ImageNet's is assumed.
+        family: The family of architectures that it belongs to; None where nobody says.
+        year: The year in which the architecture was published.
+        accuracy: Acc@1 of these weights in percent, as their authors state it.
+        accuracy_on: The data set of that accuracy.
+        parameters: Number of parameters.
+        gflops: Multiply-adds of one image in units of 10^9, as the authors state them.
+    """
+
+    name: str
+    weights: str
+    preprocessing: Expected = IMAGENET
+    preprocessing_known: bool = True
+    family: str | None = None
+    year: int | None = None
+    accuracy: float | None = None
+    accuracy_on: str | None = None
+    parameters: int | None = None
+    gflops: float | None = None
+
+    @property
+    def input(self) -> InputKind:
+        """What the network takes: "image" (numbers in channels) or "tokens" (whole numbers of a vocabulary).
+
+        >>> ModelCard("alexnet", "random").input
+        'image'
+        """
+        return "tokens" if isinstance(self.preprocessing, TextPreprocessing) else "image"
+
+
+def parameter_count(model: nn.Module) -> int:
+    """Number of parameters; one that is shared counts once.
+
+    >>> parameter_count(nn.Linear(3, 2))
+    8
+    """
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
+    """What a network says of its input in an attribute ``preprocessing``, and whether it says anything."""
+    stated = getattr(model, "preprocessing", None)
+    known = isinstance(stated, (Preprocessing, TextPreprocessing))
+    return (stated if isinstance(stated, (Preprocessing, TextPreprocessing)) else IMAGENET), known

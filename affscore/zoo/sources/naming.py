@@ -1,0 +1,144 @@
+"""What the sources share: the parts of MODEL@WEIGHTS, near matches of a wrong name, missing extras."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from affscore.errors import AffscoreError
+from affscore.zoo.paths import user_path
+
+__all__ = ["first_line", "guarded", "near", "needs", "split_spec", "unknown", "weights_file", "weights_label"]
+
+WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """MODEL and WEIGHTS of MODEL[@WEIGHTS]; WEIGHTS is ``DEFAULT`` where it is left away.
+
+    An @ may be part of a path: what ends in ``.py:factory``, or is a file or a folder, is one MODEL.
+
+    >>> split_spec("resnet18@random"), split_spec("a@b/net.py:make@w.pth"), split_spec("timm:resnet18")
+    (('resnet18', 'random'), ('a@b/net.py:make', 'w.pth'), ('timm:resnet18', 'DEFAULT'))
+    """
+    start = spec.find(".py:") + 1
+    if spec.startswith("hf:"):
+        ends = [index for index, letter in enumerate(spec) if letter == "@"] + [len(spec)]
+        start = max((end for end in ends if _exists(spec[len("hf:") : end])), default=0)
+    name, _, weights = spec[start:].partition("@")
+    return spec[:start] + name, weights or "DEFAULT"
+
+
+def _exists(path: str) -> bool:
+    try:
+        return bool(path) and user_path(path).exists()
+    except (AffscoreError, ValueError, OSError):  # nothing can be there
+        return False
+
+
+def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:
+    """The file that WEIGHTS means.
+
+    Args:
+        name: MODEL, for the message.
+        weights: WEIGHTS.
+        members: Names of weights that MODEL has, besides DEFAULT and random.
+
+    Raises:
+        AffscoreError: A name that is neither a weight nor a file, with a near match.
+    """
+    path = user_path(weights)
+    if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights or path.exists():
+        return path
+    known = ["DEFAULT", "random", *(member for member in members if member != "DEFAULT")]
+    raise AffscoreError(
+        f"unknown weights {weights!r} for {name}{near(weights, known, 1)} "
+        f"(known: {', '.join(known)}, or a .pth, .pt or .safetensors file)"
+    )
+
+
+def weights_label(weights: str) -> str:
+    """WEIGHTS as results carry it: a name, or a file without its folder.
+
+    >>> weights_label("random"), weights_label("runs/7/best.pth")
+    ('random', 'best.pth')
+    """
+    return Path(weights).name if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights else weights
+
+
+def unknown(name: str, known: Iterable[str]) -> AffscoreError:
+    """The error for a name that no source has, with near matches among those that there are.
+
+    Args:
+        name: MODEL.
+        known: Full names, as in ``timm:resnet26``. Only the part behind the colon has to be near.
+    """
+    return AffscoreError(
+        f"unknown model {name!r}{near(name, known)} (MODEL is a torchvision classification network, timm:NAME, "
+        "hf:NAME, mini:NAME, or path/to/file.py:factory)"
+    )
+
+
+def near(name: str, known: Iterable[str], most: int = 3) -> str:
+    """A question to the user who wrote a name that is not known; empty where nothing is near.
+
+    >>> near("timm:resnet19", ["swin_t", "resnet18"]), near("xyz", ["alexnet"])
+    ('; did you mean resnet18?', '')
+    """
+    bare = name.rpartition(":")[2].lower()
+    shown: dict[str, str] = {}
+    for full in known:  # the first source wins where two have the same name
+        shown.setdefault(full.rpartition(":")[2].lower(), full)
+    close = difflib.get_close_matches(bare, list(shown), n=most, cutoff=0.5)
+    return f"; did you mean {' or '.join(shown[match] for match in close)}?" if bare and close else ""
+
+
+def needs(package: str, name: str, extra: str) -> ModuleType:
+    """An optional package.
+
+    Args:
+        package: What to import.
+        name: MODEL, for the message.
+        extra: The extra of affscore that brings it.
+
+    Raises:
+        AffscoreError: It is not installed; the message says how to install it.
+    """
+    try:
+        return importlib.import_module(package)
+    except ImportError as error:
+        raise AffscoreError(
+            f"{name} needs the package {package}, which cannot be imported ({first_line(error)}): "
+            f'pip install "affscore[{extra}]"'
+        ) from error
+
+
+def first_line(error: BaseException) -> str:
+    r"""What an error says, in one line.
+
+    >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
+    ('no such weight', 'KeyError')
+    """
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def guarded(build: Callable[[], Any], what: str) -> Any:
+    """The value of a function of a foreign package; whatever it raises becomes one sentence.
+
+    Args:
+        build: The function.
+        what: What it does, as the sentence begins.
+
+    Raises:
+        AffscoreError: It fails.
+    """
+    try:
+        return build()
+    except AffscoreError:
+        raise
+    except Exception as error:  # a foreign package may raise anything
+        raise AffscoreError(f"{what}: {type(error).__name__}: {first_line(error)}") from error

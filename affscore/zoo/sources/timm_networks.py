@@ -1,0 +1,162 @@
+"""The networks of timm, as ``timm:NAME``, and their weights."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.zoo.card import ModelCard, parameter_count
+from affscore.zoo.hub import HubFileMissingError, first_of, hub_url
+from affscore.zoo.mini import seeded
+from affscore.zoo.preprocessing import IMAGENET, Preprocessing
+from affscore.zoo.sources import torchvision_networks
+from affscore.zoo.sources.naming import first_line, guarded, needs, weights_file, weights_label
+from affscore.zoo.state_dicts import fingerprint, load_state_dict, read_state_dict
+
+__all__ = ["expected_by", "knows", "load", "names"]
+
+FILES = ["model.safetensors", "pytorch_model.bin"]
+
+
+def names() -> list[str]:
+    """The names of all networks of timm, as in ``timm:resnet26``."""
+    return [f"timm:{name}" for name in _timm("timm:NAME").list_models()]
+
+
+def knows(name: str) -> bool:
+    """Whether timm has this network: ``timm:resnet26``, or with a tag, ``timm:resnet26.bt_in1k``."""
+    architecture, _, tag = name.removeprefix("timm:").partition(".")
+    timm = _timm(name)
+    return timm.is_model(architecture) and (not tag or tag in _tags(timm, architecture))
+
+
+def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+    """A network of timm.
+
+    Args:
+        name: ``timm:NAME``; a tag may stand in the name, as timm writes it, instead of in ``weights``.
+        weights: "DEFAULT" for the tag that timm puts first, "random", a pretrained tag, or a file, whose
+            names may be those of timm or of its own source, which timm translates.
+        seed: Fixes random weights.
+
+    Raises:
+        AffscoreError: timm is missing, unknown weights, or weights that cannot be had.
+    """
+    timm = _timm(name)
+    architecture, _, tag = name.removeprefix("timm:").partition(".")
+    name = f"timm:{architecture}"
+    tags = _tags(timm, architecture)
+    if weights == "DEFAULT" and not tags:
+        raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
+    tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
+    pretrained = weights == "DEFAULT" or weights in tags
+    file = None
+    if weights != "random" and not pretrained:
+        file = weights_file(name, weights, tags)
+    variant = f"{architecture}.{tag}"
+    with _silence():
+        model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
+        if pretrained:
+            file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
+        if file is not None:
+            model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
+    preprocessing = expected_by(model)
+    return model, ModelCard(
+        name,
+        tag if pretrained else weights_label(weights),
+        preprocessing or IMAGENET,
+        preprocessing_known=preprocessing is not None,
+        family=type(model).__module__.rpartition(".")[2],
+        parameters=parameter_count(model),
+    )
+
+
+def expected_by(model: nn.Module) -> Preprocessing | None:
+    """What a network of timm expects of an image; None for another network, and where a square cannot say it."""
+    if not type(model).__module__.startswith("timm.") or not hasattr(model, "pretrained_cfg"):
+        return None
+    from timm.data import resolve_model_data_config
+
+    config = resolve_model_data_config(model)
+    channels, height, width = config["input_size"]
+    if height != width or config["crop_mode"] not in ("center", "squash"):
+        return None
+    interpolation = config["interpolation"]
+    return Preprocessing(
+        channels=channels,
+        size=height,
+        resize=max(height, math.floor(height / config["crop_pct"])),
+        mean=tuple(config["mean"]),
+        std=tuple(config["std"]),
+        interpolation=interpolation if interpolation in ("bilinear", "nearest") else "bicubic",
+        squash=config["crop_mode"] == "squash",
+    )
+
+
+def _timm(name: str) -> ModuleType:
+    return needs("timm", name, "timm")
+
+
+def _tags(timm: ModuleType, architecture: str) -> list[str]:
+    """The pretrained tags of an architecture."""
+    return [full.partition(".")[2] for full in timm.list_models(f"{architecture}.*", pretrained=True)]
+
+
+def _fetched(config: Any, tag: str, name: str) -> Path:
+    """The file of a pretrained tag."""
+    what = f"the weights {tag} of {name}"
+    if not config.hf_hub_id:
+        return torchvision_networks.fetch(config.url, what, name)
+    try:
+        return first_of(config.hf_hub_id, FILES, name, "timm")
+    except HubFileMissingError as error:
+        raise AffscoreError(
+            f"{what} cannot be had: {first_line(error)}; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give "
+            f"it as {name}@FILE"
+        ) from error
+
+
+def _with_weights(
+    timm: ModuleType, model: nn.Module, variant: str, state: dict[str, Tensor], file: str, seed: int
+) -> nn.Module:
+    """The network with these weights, whose names timm translates where they are not its own."""
+
+    def translated(anything: int) -> nn.Module:
+        overlay = {"state_dict": dict(state)}
+        return seeded(lambda: timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay), anything)
+
+    try:
+        load_state_dict(model, state, file)
+    except AffscoreError as mismatch:
+        try:
+            models = [
+                guarded(lambda anything=anything: translated(anything), "no translation")
+                for anything in (seed, seed + 1)
+            ]
+        except AffscoreError:
+            raise mismatch from None
+        # some architectures do not insist on all weights; what is left random differs from seed to seed
+        if fingerprint(models[0]) != fingerprint(models[1]):
+            raise
+        model.load_state_dict(models[0].state_dict())
+    return model
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Without the log of timm, which says at length what errors and notes say shortly."""
+    log = logging.getLogger("timm")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

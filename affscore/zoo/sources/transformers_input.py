@@ -1,0 +1,133 @@
+"""What a network of the package transformers expects: images of a size, or token ids of a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from affscore.errors import AffscoreError
+from affscore.zoo.preprocessing import IMAGENET, Preprocessing
+from affscore.zoo.sources.naming import guarded
+from affscore.zoo.text import Expected, TextPreprocessing
+
+__all__ = ["expected_by", "expected_of"]
+
+LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
+"""Under which names configurations keep the largest number of tokens."""
+
+INTERPOLATIONS = {0: "nearest", 2: "bilinear", 3: "bicubic"}
+"""Pillow's numbers. (Lanczos, 1, is not among PyTorch's; bicubic is next to it.)"""
+
+
+def expected_by(model: nn.Module) -> Expected | None:
+    """What the configuration of a network of transformers says of token ids; None where it says nothing.
+
+    (It does not say how images are normalised; a file beside it does, see :func:`expected_of`.)
+    """
+    config = getattr(model, "config", None)
+    if getattr(model, "main_input_name", None) != "input_ids" or config is None:
+        return None
+    return _text(config, None)
+
+
+def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
+    """What a network expects by its configuration and the files beside it, and whether they say so.
+
+    Args:
+        model: The network.
+        beside: Where a file is that lies beside the configuration, or None: preprocessor_config.json of a
+            network of images, tokenizer.json of one of text.
+
+    Raises:
+        AffscoreError: A preprocessor_config.json that cannot be used, or a network that takes neither images nor
+            token ids.
+    """
+    takes = getattr(model, "main_input_name", None)
+    if takes == "input_ids":
+        return _text(model.config, beside("tokenizer.json")), True
+    if takes != "pixel_values":
+        raise AffscoreError(f"{type(model).__name__} takes {takes!r}; only networks of images and of text have a score")
+    stated = beside("preprocessor_config.json")
+    if stated is not None:
+        return _images(stated, model.config), True
+    size = _number(model.config, "image_size", IMAGENET.size)
+    if _number(model.config, "num_channels", 3) == 1:
+        grey = {"mean": (sum(IMAGENET.mean) / 3,), "std": (sum(IMAGENET.std) / 3,)}
+        return Preprocessing(1, size, size, **grey), False
+    return Preprocessing(3, size, size), False
+
+
+def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    positions = next((found for key in LENGTHS if (found := getattr(config, key, None))), None)
+    vocabulary = getattr(config, "vocab_size", None)
+    return TextPreprocessing(
+        tokenizer=None if tokenizer is None else str(tokenizer),
+        vocabulary=vocabulary if isinstance(vocabulary, int) and vocabulary > 0 else None,
+        maximum=positions if isinstance(positions, int) and positions > 0 else None,
+    )
+
+
+def _number(config: Any, key: str, default: int) -> int:
+    """A number of the configuration, or of the part of it that is about images; the larger of two."""
+    value = getattr(config, key, None) or getattr(getattr(config, "vision_config", None), key, None) or default
+    found = max(value) if isinstance(value, (list, tuple)) and value else value
+    return found if isinstance(found, int) and found > 0 else default
+
+
+def _images(file: Path, config: Any) -> Preprocessing:
+    """The preprocessing that an image processor of transformers does, as far as a square can say it."""
+    from transformers import AutoImageProcessor
+
+    broken = f"the file {file.name!r} does not say what the network expects of an image"
+
+    def read() -> Preprocessing:
+        processor = AutoImageProcessor.from_pretrained(str(file.parent), trust_remote_code=False, local_files_only=True)
+        return _translated(processor.to_dict(), _number(config, "image_size", IMAGENET.size))
+
+    return guarded(read, broken)
+
+
+def _translated(settings: Mapping[str, Any], image_size: int) -> Preprocessing:
+    """The settings of an image processor in our terms.
+
+    It divides by 255 (or multiplies by rescale_factor) and normalises; ours are values in [0, 1], so that a
+    factor f turns the mean m into m / (255 f).
+    """
+    size, squash = image_size, True
+    resize: int | None = None
+    if settings.get("do_resize", True):
+        stated = dict(settings.get("size") or {})
+        if stated.get("shortest_edge"):
+            resize, squash = int(stated["shortest_edge"]), False
+        elif stated.get("height"):
+            if stated["height"] != stated["width"]:
+                raise AffscoreError(f"images of {stated['height']} x {stated['width']} pixels are not square")
+            resize = int(stated["height"])
+        crop = settings.get("crop_pct")
+        if crop and resize is not None and resize < 384:  # where it is 384 or more, ConvNeXt cuts nothing away
+            size, resize, squash = resize, int(resize / crop), False
+        elif crop:
+            squash = True
+    if settings.get("do_center_crop") and settings.get("crop_size"):
+        size = int(dict(settings["crop_size"]).get("height") or dict(settings["crop_size"])["shortest_edge"])
+    elif resize is not None and not settings.get("crop_pct"):
+        size = resize
+    resize = max(resize or size, size)
+    scale = 255 * settings.get("rescale_factor", 1 / 255) if settings.get("do_rescale", True) else 255.0
+    normalised = settings.get("do_normalize", True)
+    mean = settings.get("image_mean") if normalised else [0.0] * 3
+    std = settings.get("image_std") if normalised else [1.0] * 3
+    return Preprocessing(
+        channels=len(mean),
+        size=size,
+        resize=resize,
+        mean=tuple(value / scale for value in mean),
+        std=tuple(value / scale for value in std),
+        interpolation=INTERPOLATIONS.get(int(settings.get("resample", 2)), "bicubic"),
+        squash=squash,
+        reversed_channels=bool(settings.get("do_flip_channel_order", False)),
+    )

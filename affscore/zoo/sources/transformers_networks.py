@@ -1,0 +1,229 @@
+"""Vision and text transformers of the package transformers, as ``hf:NAME``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.zoo.card import ModelCard, parameter_count
+from affscore.zoo.hub import HubFileMissingError, cached_repositories, first_of, hub_url
+from affscore.zoo.mini import seeded
+from affscore.zoo.paths import user_path
+from affscore.zoo.sources.naming import first_line, guarded, near, needs, weights_file, weights_label
+from affscore.zoo.sources.transformers_input import expected_by, expected_of
+from affscore.zoo.state_dicts import read_state_dict
+
+__all__ = ["cached_names", "expected_by", "load"]
+
+WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
+
+CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
+        "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
+"""Entries of a configuration that can name code of somebody else; they are left out."""
+
+
+def cached_names() -> list[str]:
+    """The networks of the hub that are on this machine, as in ``hf:google/vit-base-patch16-224``."""
+    return [f"hf:{repository}" for repository in cached_repositories()]
+
+
+def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+    """A network of transformers, in single precision.
+
+    The class is the one that the configuration names (``architectures``), or else the bare one of the
+    model type. Code that a repository brings is never run.
+
+    Args:
+        name: ``hf:NAME``, where NAME is a folder with config.json, a configuration file, or a repository on
+            the Hugging Face hub.
+        weights: "DEFAULT" for those of the folder or repository, "random", or a file.
+        seed: Fixes random weights.
+
+    Raises:
+        AffscoreError: transformers is missing, there is no such configuration, or weights that cannot be had.
+    """
+    transformers = needs("transformers", name, "transformers")
+    place = _Place.find(name)
+    config_class, settings = _settings(transformers, place.config)
+    fails = f"transformers cannot build {place.name}"
+    with _silence(transformers):
+        config = guarded(lambda: config_class.from_dict(settings), fails)
+        network_class = _network_class(transformers, config, place.name)
+        if weights == "random":
+            model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+        else:
+            files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
+            state: dict[str, Tensor] = {}
+            for file in files:
+                state |= read_state_dict(file)
+            model = _with_weights(network_class, config, state, files[0].name, seed)
+    if hasattr(model.config, "use_cache"):
+        model.config.use_cache = False  # keys and values of a text that nobody continues
+    preprocessing, known = expected_of(model, place.beside)
+    return model, ModelCard(
+        place.name,
+        weights_label(weights),
+        preprocessing,
+        known,
+        family=getattr(config, "model_type", None),
+        parameters=parameter_count(model),
+    )
+
+
+class _Place:
+    """Where a configuration lies, and what lies beside it: a folder, a file alone, or a repository."""
+
+    def __init__(self, name: str, config: Path, repository: str | None) -> None:
+        self.name = name
+        self.config = config
+        self.repository = repository
+
+    @classmethod
+    def find(cls, name: str) -> _Place:
+        text = name.removeprefix("hf:")
+        if not text:
+            raise AffscoreError("hf: needs a name, as in hf:org/name, hf:path/to/folder or hf:path/to/config.json")
+        path = user_path(text)
+        if path.is_dir():
+            if not (path / "config.json").is_file():
+                raise AffscoreError(f"the folder {text!r} holds no config.json, which says what network it is")
+            return cls(f"hf:{path.resolve().name}", path / "config.json", None)
+        if path.is_file():
+            return cls(f"hf:{path.name}", path, None)
+        if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
+            raise AffscoreError(f"there is no folder or configuration {text!r}")
+        try:
+            return cls(name, first_of(text, ["config.json"], name, "transformers"), text)
+        except HubFileMissingError as error:
+            raise AffscoreError(
+                f"{error}{near(text, cached_repositories())}; get config.json and the weights of "
+                f"https://huggingface.co/{text} elsewhere, put them into a folder, and give it as hf:FOLDER"
+            ) from error
+
+    def weights(self) -> list[Path]:
+        """The files of the trained weights: one, or all that an index names."""
+        if self.repository is None:
+            beside = [self.config.parent / filename for filename in WEIGHTS] if self._is_folder else []
+            found = next((file for file in beside if file.exists()), None)
+            if found is None:
+                raise AffscoreError(
+                    f"there are no trained weights ({WEIGHTS[0]}) beside the configuration of {self.name}; put them "
+                    f"there, or write {self.name}@random or {self.name}@FILE"
+                )
+        else:
+            found = self._of_hub(WEIGHTS)
+        return self._parts(found) if found.suffix == ".json" else [found]
+
+    @property
+    def _is_folder(self) -> bool:
+        return self.config.name == "config.json"
+
+    def _of_hub(self, filenames: list[str]) -> Path:
+        assert self.repository is not None
+        try:
+            return first_of(self.repository, filenames, self.name, "transformers")
+        except HubFileMissingError as error:
+            raise AffscoreError(
+                f"{error}; get {hub_url(self.repository, filenames[0])} elsewhere and give it as {self.name}@FILE, "
+                f"or write {self.name}@random"
+            ) from error
+
+    def _parts(self, index: Path) -> list[Path]:
+        try:
+            names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+            safe = all(isinstance(name, str) and name == Path(name).name for name in names)
+        except Exception as error:
+            raise AffscoreError(f"the file {index.name!r} is no index of weights ({first_line(error)})") from error
+        if not names or not safe:
+            raise AffscoreError(f"the file {index.name!r} names no files beside it")
+        return [self._of_hub([name]) if self.repository else index.parent / name for name in names]
+
+    def beside(self, filename: str) -> Path | None:
+        """Another file of the same place, if it is there or can be had."""
+        if self.repository is None:
+            file = self.config.parent / filename
+            return file if self._is_folder and file.is_file() else None
+        try:
+            return first_of(self.repository, [filename], self.name, "transformers")
+        except HubFileMissingError:
+            return None
+
+
+def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
+    """The class of a configuration, and what it is made from."""
+    try:
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        model_type = settings["model_type"]
+    except Exception as error:
+        raise AffscoreError(
+            f"the file {file.name!r} is not the configuration of a network ({type(error).__name__}: "
+            f"{first_line(error)}); it must be JSON with an entry model_type"
+        ) from error
+    known = transformers.CONFIG_MAPPING
+    if not isinstance(model_type, str) or model_type not in known:
+        raise AffscoreError(
+            f"transformers {transformers.__version__} has no network of the type {model_type!r}"
+            f"{near(str(model_type), list(known.keys()))}; code that a repository brings is not run"
+        )
+    if settings.get("quantization_config"):
+        raise AffscoreError(
+            f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
+        )
+    return known[model_type], _without_code(settings)
+
+
+def _without_code(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_code(inner) for key, inner in value.items() if key not in CODE}
+    return [_without_code(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _network_class(transformers: ModuleType, config: Any, name: str) -> Any:
+    """The class that the configuration names, or the bare network of its type."""
+    for stated in getattr(config, "architectures", None) or []:
+        found = getattr(transformers, stated, None) if isinstance(stated, str) and stated.isidentifier() else None
+        if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
+            return found
+    bare = guarded(lambda: transformers.MODEL_MAPPING[type(config)], f"transformers has no network for {name}")
+    return bare[0] if isinstance(bare, tuple) else bare
+
+
+def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], file: str, seed: int) -> nn.Module:
+    def build() -> Any:
+        return network_class.from_pretrained(
+            None, config=config, state_dict=state, dtype=torch.float32, output_loading_info=True
+        )
+
+    not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
+    model, report = guarded(lambda: seeded(build, seed), not_these)
+    missing, shapes = sorted(report["missing_keys"]), sorted(map(str, report["mismatched_keys"]))
+    if missing or shapes or report.get("error_msgs"):
+        wrong = f"{missing[0]!r} is missing" if missing else f"{(shapes or report['error_msgs'])[0]}"
+        raise AffscoreError(
+            f"{not_these} ({len(missing)} missing, {len(report['unexpected_keys'])} unknown, {len(shapes)} of another "
+            f"shape: {first_line(ValueError(wrong))})"
+        )
+    return model
+
+
+@contextmanager
+def _silence(transformers: ModuleType) -> Iterator[None]:
+    """Without progress bars and reports, which errors say shortly."""
+    log = transformers.utils.logging
+    verbosity, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    try:
+        yield
+    finally:
+        log.set_verbosity(verbosity)
+        if bars:
+            log.enable_progress_bar()
