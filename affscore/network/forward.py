@@ -64,9 +64,18 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
 
 
 def _called(network: nn.Module, images: Tensor) -> Any:
-    """What the network makes of the images; one that names its main input (transformers) is called by that name."""
+    """What the network makes of the images.
+
+    A network that names its main input (those of transformers) is called by that name; one of an encoder
+    and a decoder reads the same token ids in both.
+    """
     name = getattr(network, "main_input_name", None)
-    return network(**{name: images}) if isinstance(name, str) else network(images)
+    if not isinstance(name, str):
+        return network(images)
+    inputs = {name: images}
+    if name == "input_ids" and getattr(getattr(network, "config", None), "is_encoder_decoder", False):
+        inputs["decoder_input_ids"] = images
+    return network(**inputs)
 
 
 def check_images_stay_apart(

@@ -29,7 +29,9 @@ def hub_url(repository: str, filename: str) -> str:
     try:
         return hf_hub_url(repository, filename)
     except HFValidationError as error:
-        raise HubFileMissingError(f"{repository!r} is no name on the Hugging Face hub ({first_line(error)})") from error
+        raise AffscoreError(
+            f"there is no folder {repository!r}, and it is no name on the Hugging Face hub ({first_line(error)})"
+        ) from error
 
 
 def first_of(repository: str, filenames: list[str], name: str, extra: str) -> Path:

@@ -101,4 +101,6 @@ def _check_zip(file: Path) -> None:
         unpacked = sum(part.file_size for part in archive.infolist())
     size = file.stat().st_size
     if unpacked > INFLATION * size:
-        raise _unreadable(file, f"an archive of {size} bytes that unpacks to {unpacked}, which torch.save does not write")
+        raise _unreadable(
+            file, f"an archive of {size} bytes that unpacks to {unpacked}, which torch.save does not write"
+        )

@@ -1,3 +1,5 @@
+import socket
+
 import pytest
 import torch
 
@@ -26,3 +28,29 @@ def hub(tmp_path, monkeypatch):
     (tmp_path / "hub" / "checkpoints").mkdir(parents=True)
     yield tmp_path / "hub" / "checkpoints"
     torch.hub.set_dir(before)
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    """No other machine can be found."""
+
+    def unreachable(*args, **kwargs):
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unreachable)
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch, no_network):
+    """Makes repositories in a cache of the Hugging Face hub, which is out of reach: given a name, a folder."""
+    client = pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr(client.constants, "HF_HUB_CACHE", str(tmp_path / "hf"))
+
+    def make(name):
+        home = tmp_path / "hf" / f"models--{name.replace('/', '--')}"
+        (home / "refs").mkdir(parents=True)
+        (home / "refs" / "main").write_text("abc")
+        (home / "snapshots" / "abc").mkdir(parents=True)
+        return home / "snapshots" / "abc"
+
+    return make

@@ -61,7 +61,7 @@ def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     file = None
     if weights != "random" and not pretrained:
         file = weights_file(name, weights, tags)
-    variant = f"{architecture}.{tag}"
+    variant = f"{architecture}.{tag}" if tag in tags else architecture
     with _silence():
         model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
         if pretrained:

@@ -18,6 +18,10 @@ __all__ = ["expected_by", "expected_of"]
 LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 """Under which names configurations keep the largest number of tokens."""
 
+SETTINGS = ("do_resize", "size", "crop_pct", "do_center_crop", "crop_size", "resample", "do_rescale", "rescale_factor",
+            "do_normalize", "image_mean", "image_std", "do_flip_channel_order")  # fmt: skip
+"""What image processors say of themselves, as far as we can do the same."""
+
 INTERPOLATIONS = {0: "nearest", 2: "bilinear", 3: "bicubic"}
 """Pillow's numbers. (Lanczos, 1, is not among PyTorch's; bicubic is next to it.)"""
 
@@ -86,7 +90,8 @@ def _images(file: Path, config: Any) -> Preprocessing:
 
     def read() -> Preprocessing:
         processor = AutoImageProcessor.from_pretrained(str(file.parent), trust_remote_code=False, local_files_only=True)
-        return _translated(processor.to_dict(), _number(config, "image_size", IMAGENET.size))
+        settings = {key: getattr(processor, key, None) for key in SETTINGS}  # what it leaves unsaid it does not do
+        return _translated(settings, _number(config, "image_size", IMAGENET.size))
 
     return guarded(read, broken)
 
@@ -94,40 +99,38 @@ def _images(file: Path, config: Any) -> Preprocessing:
 def _translated(settings: Mapping[str, Any], image_size: int) -> Preprocessing:
     """The settings of an image processor in our terms.
 
-    It divides by 255 (or multiplies by rescale_factor) and normalises; ours are values in [0, 1], so that a
-    factor f turns the mean m into m / (255 f).
+    It multiplies by rescale_factor and normalises; ours are values in [0, 1], so that a factor f turns the
+    mean m into m / (255 f), and the standard deviation likewise.
     """
-    size, squash = image_size, True
-    resize: int | None = None
-    if settings.get("do_resize", True):
-        stated = dict(settings.get("size") or {})
-        if stated.get("shortest_edge"):
-            resize, squash = int(stated["shortest_edge"]), False
-        elif stated.get("height"):
-            if stated["height"] != stated["width"]:
-                raise AffscoreError(f"images of {stated['height']} x {stated['width']} pixels are not square")
-            resize = int(stated["height"])
-        crop = settings.get("crop_pct")
-        if crop and resize is not None and resize < 384:  # where it is 384 or more, ConvNeXt cuts nothing away
-            size, resize, squash = resize, int(resize / crop), False
-        elif crop:
-            squash = True
-    if settings.get("do_center_crop") and settings.get("crop_size"):
-        size = int(dict(settings["crop_size"]).get("height") or dict(settings["crop_size"])["shortest_edge"])
-    elif resize is not None and not settings.get("crop_pct"):
-        size = resize
-    resize = max(resize or size, size)
-    scale = 255 * settings.get("rescale_factor", 1 / 255) if settings.get("do_rescale", True) else 255.0
-    normalised = settings.get("do_normalize", True)
-    mean = settings.get("image_mean") if normalised else [0.0] * 3
-    std = settings.get("image_std") if normalised else [1.0] * 3
+    resize, squash = _resized(settings, image_size)
+    size = resize
+    if settings["crop_pct"]:
+        # at 384 pixels and above, processors with a crop_pct (ConvNeXt's) cut nothing away
+        squash = resize >= 384
+        resize = resize if squash else int(resize / settings["crop_pct"])
+    if settings["do_center_crop"] and settings["crop_size"]:
+        crop = dict(settings["crop_size"])
+        size = int(crop.get("height") or crop["shortest_edge"])
+    factor = 255 * (settings["rescale_factor"] or 1 / 255) if settings["do_rescale"] else 255.0
+    normalised = settings["do_normalize"]
+    mean, std = (settings["image_mean"], settings["image_std"]) if normalised else ([0.0] * 3, [1.0] * 3)
     return Preprocessing(
         channels=len(mean),
         size=size,
-        resize=resize,
-        mean=tuple(value / scale for value in mean),
-        std=tuple(value / scale for value in std),
-        interpolation=INTERPOLATIONS.get(int(settings.get("resample", 2)), "bicubic"),
+        resize=max(resize, size),
+        mean=tuple(value / factor for value in mean),
+        std=tuple(value / factor for value in std),
+        interpolation=INTERPOLATIONS.get(int(2 if settings["resample"] is None else settings["resample"]), "bicubic"),
         squash=squash,
-        reversed_channels=bool(settings.get("do_flip_channel_order", False)),
+        reversed_channels=bool(settings["do_flip_channel_order"]),
     )
+
+
+def _resized(settings: Mapping[str, Any], image_size: int) -> tuple[int, bool]:
+    """The length that sides are brought to, and whether it is both of them."""
+    stated = dict(settings["size"] or {}) if settings["do_resize"] else {}
+    if stated.get("shortest_edge"):
+        return int(stated["shortest_edge"]), False
+    if stated.get("height", image_size) != stated.get("width", image_size):
+        raise AffscoreError(f"images of {stated['height']} x {stated['width']} pixels are not square")
+    return int(stated.get("height", image_size)), True

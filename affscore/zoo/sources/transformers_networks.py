@@ -97,7 +97,7 @@ class _Place:
                 raise AffscoreError(f"the folder {text!r} holds no config.json, which says what network it is")
             return cls(f"hf:{path.resolve().name}", path / "config.json", None)
         if path.is_file():
-            return cls(f"hf:{path.name}", path, None)
+            return cls(f"hf:{path.resolve().parent.name if path.name == 'config.json' else path.name}", path, None)
         if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
             raise AffscoreError(f"there is no folder or configuration {text!r}")
         try:
