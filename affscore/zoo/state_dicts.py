@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.zoo.weight_files import read_weights
+from affscore.zoo.weight_files import INFLATION, read_weights
 
-__all__ = ["fingerprint", "load_state_dict", "load_weights", "read_state_dict", "tensor_bytes"]
+__all__ = ["check_kinds", "fingerprint", "load_state_dict", "load_weights", "read_state_dict", "tensor_bytes"]
 
 
 ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
@@ -65,17 +65,32 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
             f"the weights in {name!r} are not those of this architecture "
             f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {example})"
         )
-    for key in common:
+    check_kinds(model, state, name)
+    model.load_state_dict({**model.state_dict(), **state})
+
+
+def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
+    """Whether weights are numbers of the same sort as the network's: a copy between two sorts is another number.
+
+    Args:
+        model: The architecture.
+        state: Names and tensors.
+        name: The name of the file that they are from, for the message.
+
+    Raises:
+        AffscoreError: Whole numbers for real ones, as in a quantised file, and the like.
+    """
+    ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
+    for key in sorted(ours.keys() & state.keys()):
         if _kind(state[key]) != _kind(ours[key]):
             raise AffscoreError(
                 f"the weights in {name!r} do not fit: {key!r} holds {_kind(state[key])} ({state[key].dtype}), the "
                 f"network has {_kind(ours[key])} there; undo the quantisation or conversion and save them again"
             )
-    model.load_state_dict({**model.state_dict(), **state})
 
 
 def _kind(tensor: Tensor) -> str:
-    """What sort of numbers a tensor holds; a copy between two sorts would be another number."""
+    """What sort of numbers a tensor holds."""
     if tensor.dtype.is_complex:
         return "complex numbers"
     if tensor.dtype.is_floating_point:
@@ -116,6 +131,11 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
                 f"the file {file.name!r} holds no plain numbers for {str(name)!r} ({form}); save the weights of the "
                 "network before quantisation, as dense tensors"
             )
+    claimed, size = sum(value.nbytes for value in content.values()), file.stat().st_size
+    if claimed > INFLATION * size:  # one number can stand for many in a tensor that was expanded
+        raise AffscoreError(
+            f"the file {file.name!r} of {size} bytes speaks of {claimed} bytes of weights; save them with .contiguous()"
+        )
     return _unwrapped({str(name): value for name, value in content.items()})
 
 

@@ -105,6 +105,42 @@ def test_cached_weights_need_no_network(hub):
     assert card_of(model).preprocessing == IMAGENET
 
 
+def test_what_is_known_of_a_network_of_torchvision(hub):
+    random = card_of(load_model("squeezenet1_1@random"))
+    assert (random.family, random.year, random.parameters) == ("SqueezeNets", 2016, 1_235_496)
+    assert random.gflops == pytest.approx(0.35, abs=0.01)
+    assert (random.accuracy, random.accuracy_on) == (None, None)
+    torch.save(load_model("squeezenet1_1@random", seed=7).state_dict(), cached(hub, "squeezenet1_1"))
+    trained = card_of(load_model("squeezenet1_1"))
+    assert (trained.accuracy, trained.accuracy_on) == (58.178, "ImageNet-1K")
+    meta = torchvision.models.SqueezeNet1_1_Weights.DEFAULT.meta
+    assert (trained.parameters, trained.gflops) == (meta["num_params"], meta["_ops"])
+    file = card_of(load_model(f"squeezenet1_1@{cached(hub, 'squeezenet1_1')}"))
+    assert file.accuracy is None
+
+
+def test_what_is_known_of_a_small_network():
+    card = card_of(load_model("mini:digitsnet"))
+    assert (card.family, card.year, card.accuracy_on) == ("ResNets", 2015, "digits")
+    assert 97 < card.accuracy < 100
+    assert card_of(load_model("mini:digitsnet@random")).accuracy is None
+
+
+def test_a_pickle_in_the_cache_of_torchvision_is_not_run(hub, tmp_path):
+    target = tmp_path / "run.txt"
+
+    class Evil:
+        def __reduce__(self):
+            return type(target).write_text, (target, "run")
+
+    state = load_model("squeezenet1_1@random").state_dict()
+    torch.save({**state, "features.0.weight": Evil()}, cached(hub, "squeezenet1_1"))
+    with pytest.raises(AffscoreError, match="remove the file so that it is downloaded again"):
+        load_model("squeezenet1_1")
+    assert not target.exists()
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 @pytest.mark.parametrize(
     "content",
     [
@@ -268,6 +304,7 @@ def test_factories_that_do_not_work(own_file, factory, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
+        ("raise SystemExit(3)", "'bad.py' fails when imported: SystemExit: 3"),
         ("import no_such_module_anywhere", "'bad.py' fails when imported: ModuleNotFoundError"),
         ("def make(:", "'bad.py' fails when imported: SyntaxError"),
         ("1 / 0", "'bad.py' fails when imported: ZeroDivisionError: division by zero"),

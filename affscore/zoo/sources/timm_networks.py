@@ -19,7 +19,7 @@ from affscore.zoo.mini import seeded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.sources import torchvision_networks
 from affscore.zoo.sources.naming import first_line, guarded, needs, weights_file, weights_label
-from affscore.zoo.state_dicts import fingerprint, load_state_dict, read_state_dict
+from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
 
 __all__ = ["expected_by", "knows", "load", "names"]
 
@@ -133,6 +133,7 @@ def _with_weights(
         overlay = {"state_dict": dict(state)}
         return seeded(lambda: timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay), anything)
 
+    check_kinds(model, state, file)
     try:
         load_state_dict(model, state, file)
     except AffscoreError as mismatch:

@@ -14,7 +14,7 @@ from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import ModelCard, parameter_count
 from affscore.zoo.mini import seeded
 from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.sources.naming import first_line, guarded, weights_file, weights_label
+from affscore.zoo.sources.naming import first_line, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
 __all__ = ["fetch", "knows", "load", "names"]
@@ -85,13 +85,15 @@ def _card(name: str, label: str, weight: Any, model: nn.Module, accuracy: float 
 def _pretrained(name: str, weight: Any) -> nn.Module:
     file = fetch(weight.url, f"the weights {weight.name} of {name}", name)
     broken = f"the weights of {name} in the file {file.name} of {file.parent} cannot be used"
+    advice = "remove the file so that it is downloaded again"
     try:
         read_state_dict(file)  # torchvision would run what a pickle says; after this it is known to hold only tensors
-        return guarded(lambda: torchvision.models.get_model_builder(name)(weights=weight), broken)
     except AffscoreError as error:
-        raise AffscoreError(
-            f"{broken} ({first_line(error.__cause__ or error)}); remove the file so that it is downloaded again"
-        ) from error
+        raise AffscoreError(f"{broken} (it holds nothing that can be read safely as weights); {advice}") from error
+    try:
+        return torchvision.models.get_model_builder(name)(weights=weight)
+    except Exception as error:
+        raise AffscoreError(f"{broken} ({first_line(error)}); {advice}") from error
 
 
 def fetch(url: str, what: str, name: str) -> Path:

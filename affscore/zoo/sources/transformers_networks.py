@@ -19,7 +19,7 @@ from affscore.zoo.mini import seeded
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import first_line, guarded, near, needs, weights_file, weights_label
 from affscore.zoo.sources.transformers_input import expected_by, expected_of
-from affscore.zoo.state_dicts import read_state_dict
+from affscore.zoo.state_dicts import check_kinds, read_state_dict
 
 __all__ = ["cached_names", "expected_by", "load"]
 
@@ -205,6 +205,7 @@ def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], fil
     not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
     model, report = guarded(lambda: seeded(build, seed), not_these)
     missing, shapes = sorted(report["missing_keys"]), sorted(map(str, report["mismatched_keys"]))
+    check_kinds(model, state, file)
     if missing or shapes or report.get("error_msgs"):
         wrong = f"{missing[0]!r} is missing" if missing else f"{(shapes or report['error_msgs'])[0]}"
         raise AffscoreError(

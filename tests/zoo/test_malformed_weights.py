@@ -1,0 +1,396 @@
+"""Whatever is wrong with a name or a file of weights, the answer is one sentence, and nothing is left behind."""
+
+import json
+import pickle
+import string
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save, save_file
+from torch import nn
+
+from affscore import AffscoreError, load_model
+from affscore.zoo.sources import mini_networks, torchvision_networks
+from affscore.zoo.state_dicts import read_state_dict
+
+NETWORK = """
+from torch import nn
+
+def make():
+    return nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
+"""
+
+pytestmark = pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+
+SUFFIXES = [".pth", ".pt", ".safetensors"]
+
+twenty = settings(max_examples=20)
+
+
+def net():
+    return nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1))
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with a network of one's own; weights go beside it."""
+    (tmp_path / "net.py").write_text(NETWORK)
+    load_model(f"{tmp_path / 'net.py'}:make")
+    return tmp_path
+
+
+def load(file):
+    return load_model(f"{file.parent / 'net.py'}:make@{file}")
+
+
+def refused(file, *words):
+    """The sentence with which a file of weights is refused."""
+    before, state = sorted(file.parent.rglob("*")), torch.get_rng_state()
+    with pytest.raises(AffscoreError) as caught:
+        load(file)
+    assert sorted(file.parent.rglob("*")) == before
+    assert torch.equal(torch.get_rng_state(), state)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "\x1b" not in message
+    assert len(message) > 40
+    assert file.name in message
+    for word in words:
+        assert word in message
+    return message
+
+
+def written(state, suffix):
+    """A state dictionary as the bytes of a file."""
+    if suffix == ".safetensors":
+        return save(state)
+    import io
+
+    stream = io.BytesIO()
+    torch.save(state, stream, _use_new_zipfile_serialization=suffix == ".pth")
+    return stream.getvalue()
+
+
+def header(entries, data=b"", length=None):
+    """A safetensors file with this header, true or not."""
+    text = entries if isinstance(entries, bytes) else json.dumps(entries).encode()
+    return (len(text) if length is None else length).to_bytes(8, "little") + text + data
+
+
+@st.composite
+def misspelt(draw):
+    name = draw(st.sampled_from([*torchvision_networks.names(), *mini_networks.names()]))
+    start = name.find(":") + 1
+    at = draw(st.integers(start, len(name) - 1))
+    letter = draw(st.sampled_from(string.ascii_lowercase + string.digits + "_"))
+    way = draw(st.sampled_from(["insert", "drop", "change", "swap"]))
+    return {
+        "insert": name[:at] + letter + name[at:],
+        "drop": name[:at] + name[at + 1 :],
+        "change": name[:at] + letter + name[at + 1 :],
+        "swap": name[:at] + name[at : at + 2][::-1] + name[at + 2 :],
+    }[way]
+
+
+@twenty
+@given(misspelt())
+def test_misspelt_names(name):
+    assume(name not in torchvision_networks.names() + mini_networks.names())
+    with pytest.raises(AffscoreError, match=r"unknown model '.*'; did you mean \w+") as caught:
+        load_model(f"{name}@random")
+    assert "\n" not in str(caught.value)
+
+
+@twenty
+@given(st.text("abc._- ", min_size=1, max_size=12), st.sampled_from(SUFFIXES), st.booleans())
+def test_a_folder_for_a_file(place, name, suffix, inhabited):
+    folder = place / f"x{name}{suffix}"
+    folder.mkdir(exist_ok=True)
+    if inhabited:
+        (folder / "model.safetensors").write_bytes(b"")
+    refused(folder, "there is a folder, not a file")
+
+
+@twenty
+@given(st.sampled_from(SUFFIXES), st.floats(0, 0.999))
+def test_a_part_of_a_file(place, suffix, share):
+    content = written(net().state_dict(), suffix)
+    file = place / f"part{suffix}"
+    file.write_bytes(content[: int(share * len(content))])
+    refused(file, "does not hold weights that can be read safely")
+
+
+@twenty
+@given(
+    st.sampled_from(SUFFIXES), st.binary(max_size=200), st.sampled_from([b"", b"PK\x03\x04", b"\x80\x02", b"\x89PNG"])
+)
+def test_a_file_of_something_else(place, suffix, content, start):
+    file = place / f"foreign{suffix}"
+    file.write_bytes(start + content)
+    refused(file)
+
+
+@twenty
+@given(st.sampled_from(SUFFIXES), st.data())
+def test_a_file_with_wrong_bytes_is_weights_or_an_error(place, suffix, data):
+    content = bytearray(written(net().state_dict(), suffix))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at] = data.draw(st.integers(0, 255))
+    file = place / f"bits{suffix}"
+    file.write_bytes(bytes(content))
+    try:
+        model = load(file)
+    except AffscoreError:
+        refused(file)
+    else:
+        assert {p.shape for p in model.parameters()} == {p.shape for p in net().parameters()}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=12), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@twenty
+@given(VALUES, st.sampled_from(["save", "pickle", "beside tensors"]))
+def test_a_pickle_that_is_not_weights(place, content, way):
+    file = place / "pickle.pth"
+    if way == "pickle":
+        file.write_bytes(pickle.dumps(content, protocol=2))
+    else:
+        torch.save({**net().state_dict(), "more": content} if way == "beside tensors" else content, file)
+    refused(file)
+
+
+class Call:
+    """Unpickling this calls a function."""
+
+    def __init__(self, function, *arguments):
+        self.called = function, arguments
+
+    def __reduce__(self):
+        return self.called
+
+
+@twenty
+@given(
+    st.sampled_from(["write", "eval", "exec", "system"]),
+    st.sampled_from(["save", "save as before", "pickle"]),
+    st.sampled_from(SUFFIXES),
+    st.integers(0, 5),
+)
+def test_a_pickle_that_would_run_code(place, kind, way, suffix, protocol):
+    import os
+
+    target = place / "run.txt"
+    code = f"open({str(target)!r}, 'w').close()"
+    evil = {
+        "write": Call(Path.write_text, target, "run"),
+        "eval": Call(eval, code),
+        "exec": Call(exec, code),
+        "system": Call(os.system, f"touch {target}"),
+    }[kind]
+    file = place / f"evil{suffix}"
+    if way == "pickle":
+        file.write_bytes(pickle.dumps({"0.weight": evil}, protocol=protocol))
+    else:
+        torch.save({**net().state_dict(), "0.weight": evil}, file, _use_new_zipfile_serialization=way == "save")
+    refused(file, "does not hold weights that can be read safely")
+    assert not target.exists()
+
+
+@twenty
+@given(st.data())
+def test_two_entries_of_the_same_name_in_a_header(place, data):
+    content = save(net().state_dict())
+    length = int.from_bytes(content[:8], "little")
+    entries = json.loads(content[8 : 8 + length])
+    name = data.draw(st.sampled_from(sorted(entries)))
+    entry = json.dumps(data.draw(st.sampled_from(list(entries.values()))))
+    text = content[8 : 8 + length].rstrip()[:-1] + f", {json.dumps(name)}: {entry}}}".encode()
+    file = place / "twice.safetensors"
+    file.write_bytes(header(text, content[8 + length :]))
+    refused(file, f"two entries {name!r}")
+
+
+@twenty
+@given(st.sampled_from(SUFFIXES), st.data())
+def test_weights_of_another_shape(place, suffix, data):
+    state = {name: value.clone() for name, value in net().state_dict().items()}
+    name = data.draw(st.sampled_from([name for name in sorted(state) if state[name].ndim]))
+    shape = data.draw(st.lists(st.integers(1, 4), max_size=3).filter(lambda s: tuple(s) != tuple(state[name].shape)))
+    state[name] = torch.zeros(shape)
+    file = place / f"shape{suffix}"
+    file.write_bytes(written(state, suffix))
+    refused(file, "0 missing, 0 unknown, 1 of another shape", f"{name!r} has shape {tuple(shape)}")
+
+
+@twenty
+@given(st.integers(2**22, 2**23), st.booleans())
+def test_an_archive_that_swells_is_not_unpacked(place, size, in_pickle):
+    file, small = place / "bomb.pth", place / "small.pth"
+    torch.save(net().state_dict(), small)
+    with zipfile.ZipFile(small) as archive, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bomb:
+        for name in archive.namelist():
+            swollen = name.endswith("data.pkl" if in_pickle else "data/0")
+            bomb.writestr(name, bytes(size) if swollen else archive.read(name))
+    assert file.stat().st_size < size / 100
+    refused(file, "an archive of", "that unpacks to")
+
+
+@twenty
+@given(st.integers(2**24, 2**31 - 1))
+def test_an_archive_that_only_says_that_it_is_large(place, size):
+    torch.save(net().state_dict(), place / "small.pth")
+    content = bytearray((place / "small.pth").read_bytes())
+    entry = content.rindex(b"PK\x01\x02")  # of the last file in the list at the end; its sizes are at 20 and 24
+    content[entry + 20 : entry + 28] = size.to_bytes(4, "little") * 2
+    file = place / "large.pth"
+    file.write_bytes(bytes(content))
+    refused(file, "does not hold weights that can be read safely")
+
+
+@twenty
+@given(st.integers(2**20, 2**62), st.booleans())
+def test_a_header_that_speaks_of_terabytes(place, size, in_length):
+    file = place / "huge.safetensors"
+    entry = {"0.weight": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size // 4 * 4]}}
+    file.write_bytes(header(entry, length=size) if in_length else header(entry, b"1234"))
+    refused(file, "header")
+
+
+@twenty
+@given(st.integers(10**9, 10**15), st.sampled_from([0, 1, 2]), st.booleans())
+def test_bytes_made_from_a_number(place, count, protocol, zipped):
+    file = place / "zeros.pth"
+    if zipped:
+        torch.save({"a": Call(bytearray, count)}, file)
+    else:
+        file.write_bytes(pickle.dumps({"a": Call(bytearray, count)}, protocol=protocol))
+    refused(file, "it asks for bytearray")
+
+
+@twenty
+@given(st.integers(3, 9), st.sampled_from([torch.float16, torch.float32]))
+def test_one_number_that_stands_for_many(place, digits, dtype):
+    file = place / "expanded.pth"
+    torch.save({"0.weight": torch.zeros(1, dtype=dtype).expand(10**digits, 10)}, file)
+    refused(file, f"speaks of {10 ** (digits + 1) * dtype.itemsize} bytes of weights" if digits > 4 else "expanded.pth")
+
+
+@twenty
+@given(st.sampled_from([PermissionError(13, "Permission denied"), OSError(5, "Input/output error")]),
+       st.sampled_from(SUFFIXES), st.sampled_from(["is_file", "open"]))  # fmt: skip
+def test_no_permission(place, error, suffix, where):
+    file = place / f"secret{suffix}"
+    file.write_bytes(written(net().state_dict(), suffix))
+    real = getattr(Path, where)
+
+    def forbidden(path, *args, **kwargs):
+        if path == file:
+            raise error
+        return real(path, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, where, forbidden)
+        refused(file, "cannot be opened", error.strerror)
+
+
+def changed(value, form):
+    if form == "quantised":
+        return torch.quantize_per_tensor(value, 0.1, 0, torch.qint8)
+    if form == "sparse":
+        return value.to_sparse()
+    if form == "meta":
+        return value.to("meta")
+    if form in ("text", "list", "None"):
+        return {"text": "0.5", "list": value.tolist(), "None": None}[form]
+    return value.to(form)
+
+
+@pytest.mark.filterwarnings("ignore")
+@twenty
+@given(
+    st.sampled_from(["0.weight", "0.bias", "1.running_mean", "3.weight"]),
+    st.sampled_from(
+        ["quantised", "sparse", "meta", "text", "list", "None", torch.int8, torch.int64, torch.complex64, torch.bool]
+    ),
+)
+def test_entries_that_are_not_real_numbers(place, name, form):
+    state = net().state_dict()
+    file = place / "entries.pth"
+    torch.save({**state, name: changed(state[name], form)}, file)
+    refused(file, repr(name) if name == "0.weight" or not isinstance(form, str) else "entries.pth")
+
+
+@twenty
+@given(st.sampled_from(SUFFIXES), st.sampled_from([torch.float16, torch.bfloat16, torch.float64]))
+def test_real_numbers_of_another_precision_are_taken(place, suffix, dtype):
+    state = {
+        name: value.to(dtype) if value.is_floating_point() else value for name, value in net().state_dict().items()
+    }
+    file = place / f"half{suffix}"
+    file.write_bytes(written(state, suffix))
+    assert {parameter.dtype for parameter in load(file).parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("entry", ["state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema"])
+def test_weights_under_the_usual_names(entry, place):
+    state = {f"module._orig_mod.{name}": value for name, value in net().state_dict().items()}
+    if entry == "model_ema":
+        state = {"n_averaged": torch.tensor(3), **state}
+    file = place / "checkpoint.pth"
+    torch.save({entry: state, "epoch": 3, "optimizer": {"lr": 0.1}}, file)
+    loaded = read_state_dict(file)
+    assert loaded.keys() == net().state_dict().keys()
+    assert all(torch.equal(loaded[name], state[f"module._orig_mod.{name}"]) for name in loaded)
+
+
+def test_two_sets_of_weights_in_a_file(place):
+    file = place / "both.pth"
+    torch.save({"model": net().state_dict(), "model_ema": net().state_dict()}, file)
+    refused(file, "several state dictionaries (model, model_ema)")
+
+
+def test_a_bag_of_options_beside_the_weights_is_let_through(place):
+    import argparse
+
+    file = place / "training.pth"
+    torch.save({"model": net().state_dict(), "args": argparse.Namespace(lr=0.1)}, file)
+    assert load(file)
+
+
+@pytest.mark.parametrize("model", ["timm:test_resnet", "hf:bert"])
+def test_other_sources_read_files_in_the_same_way(model, tmp_path, monkeypatch):
+    pytest.importorskip({"timm": "timm", "hf": "transformers"}[model.partition(":")[0]])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bert").mkdir()
+    settings = {"model_type": "bert", "vocab_size": 9, "hidden_size": 8, "num_hidden_layers": 1,
+                "num_attention_heads": 1, "intermediate_size": 8}  # fmt: skip
+    (tmp_path / "bert" / "config.json").write_text(json.dumps(settings))
+    state = load_model(f"{model}@random").state_dict()
+    name = next(name for name, value in state.items() if value.is_floating_point() and value.ndim == 2)
+    target = tmp_path / "run.txt"
+    cases = {
+        "evil.pth": {**state, name: Call(Path.write_text, target, "run")},
+        "whole.pth": {**state, name: state[name].to(torch.int8)},
+        "shape.pth": {**state, name: torch.zeros(2, 2)},
+        "expanded.pth": {**state, name: torch.zeros(1).expand(10**6, 10**6)},
+        "foreign.pth": {"a": torch.zeros(1)},
+        "none.pth": {},
+    }
+    for file, content in cases.items():
+        torch.save(content, tmp_path / file)
+        with pytest.raises(AffscoreError, match=file) as caught:
+            load_model(f"{model}@{file}")
+        assert "\n" not in str(caught.value)
+    assert not target.exists()
+    save_file({key: value.clone() for key, value in state.items()}, tmp_path / "good.safetensors")
+    assert load_model(f"{model}@./good.safetensors")
