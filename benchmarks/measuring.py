@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import multiprocessing
 import os
 import platform
 import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -46,7 +47,7 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
 
 
 def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
-    """By how much a function raises the peak memory of a new process, in MB.
+    """By how much a function raises the peak memory of a new process above what it holds at rest, in MB.
 
     Args:
         run: What to measure; it is sent to the process, so it must be a function of a module or a partial.
@@ -64,10 +65,25 @@ def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
 
 def _report_peak(run: Callable[[], Any], warm_up: Callable[[], Any], sender: Any) -> None:
     warm_up()
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    gc.collect()
+    before = _peak(reset=True)
     run()
-    unit = 2**10 if sys.platform == "linux" else 2**20  # kB on Linux, bytes on macOS
-    sender.send((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / unit)
+    sender.send((_peak() - before) / 2**20)
+
+
+def _peak(reset: bool = False) -> int:
+    """The most bytes that this process has held, or holds now where the mark is reset first.
+
+    Linux counts in getrusage what the process that started this one held, so its own count is read.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS, in bytes
+    if reset:
+        with contextlib.suppress(OSError):  # a kernel without it counts what the warm-up held, too
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    (line,) = [line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 2**10
 
 
 def _wait_for_gpu() -> None:
