@@ -2,6 +2,7 @@
 
 from affscore.analysis.activation_domain import MEANS, STDS, baseline_scores, domain_summary, domain_sweep
 from affscore.analysis.activations import ACTIVATIONS
+from affscore.analysis.benchmarks import Benchmark, growth_exponents, read_benchmark, read_benchmarks
 from affscore.analysis.estimation import bias_and_spread, estimation_sweep
 from affscore.analysis.limits import limit_score, paired_limit
 from affscore.analysis.random_inputs import heavy_tailed_sample, power_law_correlation
@@ -13,12 +14,14 @@ __all__ = [
     "ACTIVATIONS",
     "MEANS",
     "STDS",
+    "Benchmark",
     "baseline_scores",
     "bias_and_spread",
     "domain_summary",
     "domain_sweep",
     "estimation_sweep",
     "first_order_bias",
+    "growth_exponents",
     "heavy_tailed_sample",
     "limit_score",
     "paired_limit",
@@ -26,5 +29,7 @@ __all__ = [
     "power_law_correlation",
     "printed_table",
     "printed_tables",
+    "read_benchmark",
+    "read_benchmarks",
     "reduction_scores",
 ]
