@@ -94,6 +94,9 @@ $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBR
     scripts/execute_notebook.py scripts/notebook_files.py | $(INSTALLED) $(EXECUTED)/.checked
 	@$(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
 
+# One page draws what the benchmarks wrote.
+$(EXECUTED)/notebooks/90_what_it_costs.ipynb: $(wildcard benchmarks/results/*.json)
+
 -include $(NOTEBOOKS:.ipynb=.d)
 
 # A new notebook may come without its .ipynb: executing it writes one.

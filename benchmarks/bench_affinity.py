@@ -50,7 +50,7 @@ def measure(n: int, d: int, rounds: int, memory: bool) -> dict[str, Any]:
     if "textbook" in times:
         row["ratio"] = times["textbook"]["best"] / times["affscore"]["best"]
         row["difference"] = abs(score.raw - textbook.affinity_score(x, y))
-    if memory and measuring.CLEAR.exists():
+    if memory:
         tiny = layer(16, 8)
         warm_up = {"affscore": partial(affinity_score, *tiny), "textbook": partial(textbook.affinity_score, *tiny)}
         row["memory_mb"] = {name: measuring.peak_memory(run, warm_up[name]) for name, run in contenders.items()}

@@ -70,7 +70,7 @@ def measure(name: str, n: int, batch_size: int, rounds: int, device: str, memory
         "activations": len(table),
         "seconds_in_scores_and_criteria": float(table["seconds"].sum()),
     }
-    if memory and device == "cpu" and measuring.CLEAR.exists():
+    if memory and device == "cpu":
         row["memory_mb"] = {
             "plain": measuring.peak_memory(
                 partial(plain_from_name, name, n, batch_size), partial(plain_from_name, "alexnet", 2, 2)

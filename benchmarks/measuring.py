@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import multiprocessing
@@ -21,9 +22,6 @@ import torch
 
 RESULTS = Path(__file__).parent / "results"
 
-
-CLEAR = Path("/proc/self/clear_refs")
-"""What Linux offers to reset the peak of a process's memory; elsewhere memory is not measured."""
 
 TURN = 0.5
 """A turn repeats its contender for about this many seconds."""
@@ -73,7 +71,7 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 
 def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
-    """By how much a function raises the peak of the resident memory of a new process, in MB.
+    """By how much a function raises the peak memory of a new process above what it holds at rest, in MB.
 
     Args:
         run: What to measure; it is sent to the process, so it must be a function of a module or a partial.
@@ -92,16 +90,24 @@ def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:
 def _report_peak(run: Callable[[], Any], warm_up: Callable[[], Any], sender: Any) -> None:
     warm_up()
     gc.collect()
-    CLEAR.write_text("5", encoding="ascii")  # forget the peak up to now
-    before = _status("VmRSS")
+    before = _peak(reset=True)
     run()
-    sender.send(_status("VmHWM") - before)
+    sender.send((_peak() - before) / 2**20)
 
 
-def _status(field: str) -> float:
-    """A figure of this process's memory in MB, as Linux reports it."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(float(line.split()[1]) for line in lines if line.startswith(field)) / 2**10
+def _peak(reset: bool = False) -> int:
+    """The most bytes that this process has held, or holds now where the mark is reset first.
+
+    Linux counts in getrusage what the process that started this one held, so its own count is read.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # macOS, in bytes
+    if reset:
+        with contextlib.suppress(OSError):  # a kernel without it counts what the warm-up held, too
+            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    (line,) = [line for line in status.read_text(encoding="ascii").splitlines() if line.startswith("VmHWM:")]
+    return int(line.split()[1]) * 2**10
 
 
 def _wait_for_gpu() -> None:

@@ -2,52 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-import torch.nn.functional as F
-from numpy.typing import NDArray
-from torch import Tensor
 
+from affscore.analysis.activations import ACTIVATIONS, Activation, named_activations
+from affscore.analysis.limits import limit_score
 from affscore.analysis.parallel import run_all
 from affscore.errors import AffscoreError
 from affscore.transport import affinity_score
 from affscore.transport.covariance import CovarianceName
-from affscore.transport.samples import CONSTANT_TOLERANCE
 
-__all__ = [
-    "ACTIVATIONS",
-    "MEANS",
-    "STDS",
-    "Activation",
-    "baseline_scores",
-    "domain_summary",
-    "domain_sweep",
-    "limit_score",
-]
-
-Activation: TypeAlias = Callable[[Tensor], Tensor]
-"""A function that acts on each entry of a tensor."""
-
-ACTIVATIONS: Mapping[str, Activation] = MappingProxyType(
-    {
-        "gelu": F.gelu,
-        "hardswish": F.hardswish,
-        "hardtanh": F.hardtanh,
-        "leaky_relu": F.leaky_relu,
-        "relu": F.relu,
-        "relu6": F.relu6,
-        "sigmoid": torch.sigmoid,
-        "silu": F.silu,
-        "tanh": torch.tanh,
-    }
-)
-"""The nine activations of figures 6 and 7, as PyTorch computes them; the slope of LeakyReLU is 0.01."""
+__all__ = ["MEANS", "STDS", "baseline_scores", "domain_summary", "domain_sweep"]
 
 MEANS = tuple(float(mean) for mean in np.linspace(-20.0, 20.0, 20))
 """The twenty means of figure 6, equally spaced; zero is not among them."""
@@ -192,83 +162,6 @@ def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("activation")
 
 
-def limit_score(function: Activation, mean: float = 0.0, std: float = 1.0) -> float:
-    r"""The score of a function of independent normal coordinates in high dimension.
-
-    .. math:: \lim_{d \to \infty} \rho(X, \sigma(X)) = 1 - \sqrt{1 - \max(c, 0)},\qquad
-       c = \operatorname{corr}(x, \sigma(x)),\quad x \sim \mathcal{N}(m, s^2),
-
-    for a fixed number of points. There the points are all equally far from each other: where c > 0 the
-    pairs are the cheapest coupling, and where c < 0 any other one is cheaper, but none is better than
-    chance. For an increasing function the limit is also the score of the two distributions on a line.
-
-    Args:
-        function: A function of tensors that acts on each entry.
-        mean: m.
-        std: s > 0.
-
-    Returns:
-        A number in [0, 1], by quadrature with an error of about 1e-6; 1 where the function is constant up
-        to rounding.
-
-    Raises:
-        AffscoreError: A standard deviation that is not positive, or a function that does not act entrywise.
-
-    >>> round(limit_score(torch.relu), 6)  # corr = sqrt(pi / (2 (pi - 1)))
-    0.621093
-    >>> [round(limit_score(function), 6) for function in (lambda x: 2 * x + 1, torch.neg, torch.ones_like)]
-    [1.0, 0.0, 1.0]
-    """
-    correlation = correlation_with_input(function, mean, std)
-    return 1.0 if correlation is None else 1.0 - (1.0 - max(correlation, 0.0)) ** 0.5
-
-
-def correlation_with_input(function: Activation, mean: float = 0.0, std: float = 1.0) -> float | None:
-    """The correlation of x and function(x) for a normal x; None where the function is constant up to rounding.
-
-    >>> round(correlation_with_input(torch.neg), 9)
-    -1.0
-    """
-    z, weights = normal_quadrature()
-    y = _on_normal_input(function, mean, std)
-    centre = float(weights @ y)
-    spread = float(weights @ (y - centre) ** 2) ** 0.5
-    if spread <= CONSTANT_TOLERANCE * float(np.finfo(np.float64).eps) * abs(centre):
-        return None
-    return float(np.clip(weights @ (z * (y - centre)) / spread, -1.0, 1.0))
-
-
-def normal_quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes z and weights of the standard normal distribution: a fine grid, good for functions with kinks.
-
-    >>> z, weights = normal_quadrature()
-    >>> round(float(weights.sum()), 12), round(float(weights @ z**2), 12)
-    (1.0, 1.0)
-    """
-    z = np.linspace(-16.0, 16.0, 32001)
-    density = np.exp(-(z**2) / 2)
-    return z, density / density.sum()
-
-
-def named_activations(activations: Sequence[str] | Mapping[str, Activation]) -> dict[str, Activation]:
-    """The functions that are meant by names or by a mapping.
-
-    >>> list(named_activations(["relu", "tanh"]))
-    ['relu', 'tanh']
-    """
-    if isinstance(activations, Mapping):
-        functions: dict[str, Activation] = dict(activations)
-    else:
-        names = [activations] if isinstance(activations, str) else list(activations)
-        unknown = [name for name in names if name not in ACTIVATIONS]
-        if unknown:
-            raise AffscoreError(f"there is no activation {unknown[0]!r}; known are {', '.join(ACTIVATIONS)}")
-        functions = {name: ACTIVATIONS[name] for name in names}
-    if not functions:
-        raise AffscoreError("expected at least one activation, got none")
-    return functions
-
-
 def _scores_of_one_sample(
     seeds: tuple[int, ...],
     mean: float,
@@ -299,15 +192,3 @@ def _scores_of_one_sample(
             }
         )
     return rows
-
-
-def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[np.float64]:
-    """The values of the function at the nodes of the quadrature."""
-    if std <= 0:
-        raise AffscoreError(f"the standard deviation must be positive, got {std}")
-    z, _ = normal_quadrature()
-    x = torch.from_numpy(mean + std * z)
-    y = function(x)
-    if not isinstance(y, Tensor) or y.shape != x.shape:
-        raise AffscoreError("the function must map a tensor to a tensor of the same shape, entry by entry")
-    return y.to(torch.float64).numpy()

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from scipy.optimize import brentq
 
-from affscore.analysis.activation_domain import limit_score
+from affscore.analysis.limits import limit_score
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, as_pair, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from affscore.analysis.activation_domain import limit_score
-from affscore.analysis.estimation import points_needed
+from affscore.analysis.limits import limit_score
+from affscore.analysis.sample_size import points_needed
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_number, as_pair
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict

@@ -2,6 +2,7 @@
 
 from affscore.figures.activation_domain import activation_domain, domain_limit
 from affscore.figures.activation_panels import activation_panels
+from affscore.figures.benchmarks import score_memory, score_times, signature_ratios, speed_ups
 from affscore.figures.coupling import coupling
 from affscore.figures.estimation import bias_against_points, drift, reductions
 from affscore.figures.scheme import scheme
@@ -19,4 +20,8 @@ __all__ = [
     "raw_signature",
     "reductions",
     "scheme",
+    "score_memory",
+    "score_times",
+    "signature_ratios",
+    "speed_ups",
 ]

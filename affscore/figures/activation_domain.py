@@ -13,7 +13,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.analysis.activation_domain import ACTIVATIONS, Activation
+from affscore.analysis.activations import ACTIVATIONS, Activation
 from affscore.errors import AffscoreError
 from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style
 

@@ -29,7 +29,7 @@ def same(printed: str, shown: str) -> bool:
 
 
 def test_there_are_blocks() -> None:
-    assert len(BLOCKS) == 2
+    assert len(BLOCKS) == 3
 
 
 @pytest.mark.parametrize(("code", "shown"), BLOCKS)

@@ -1,0 +1,170 @@
+"""What a score and a signature cost: times over sizes, speed-ups, memory, and ratios to the plain forward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from affscore.analysis.benchmarks import Benchmark
+from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+
+__all__ = ["score_memory", "score_times", "signature_ratios", "speed_ups"]
+
+_ROUTES = {"affscore": "affscore", "textbook": "textbook route"}
+_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
+
+
+def score_times(benchmark: Benchmark) -> Figure:
+    """Draw the time of one score over the width, a line for each number of points, one panel for each route.
+
+    Bars reach from the best time of the rounds to the largest.
+
+    Args:
+        benchmark: The benchmark "affinity"; where its file is missing, the figure says so.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: ours.
+
+    >>> from affscore.analysis import read_benchmarks
+    >>> figure = score_times(read_benchmarks("no such folder")["affinity"])
+    >>> figure.axes[0].texts[0].get_text()
+    'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'
+    >>> plt.close(figure)
+    """
+    return _over_widths(benchmark, {route: f"{route}_best" for route in _ROUTES}, "seconds", "_largest")
+
+
+def score_memory(benchmark: Benchmark) -> Figure:
+    """Draw the peak memory of one score over the width, as :func:`score_times` does the time.
+
+    Args:
+        benchmark: The benchmark "affinity"; where its file is missing, the figure says so.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: ours.
+    """
+    return _over_widths(benchmark, {route: f"memory_mb_{route}" for route in _ROUTES}, "peak memory, MB", "")
+
+
+def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) -> Figure:
+    """Draw how many times faster than the textbook route a score is, over the width, a line for each n.
+
+    Args:
+        benchmark: The benchmark "affinity"; where its file is missing, the figure says so.
+        goals: Width -> the speed-up that was aimed at; none by default.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: ours.
+    """
+    with house_style():
+        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 3.6), layout="constrained")
+        if benchmark.note:
+            return _say(figure, axes, benchmark.note)
+        _lines(axes, benchmark, "ratio")
+        for number, (width, goal) in enumerate((goals or {}).items()):
+            axes.plot(width, goal, marker="_", markersize=18, markeredgewidth=2, color=PALETTE["black"], linestyle="",
+                      label="goal for n = 512" if number == 0 else None, zorder=4)  # fmt: skip
+        axes.axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+        axes.set(xlabel="width $d$", ylabel="times faster than the textbook route")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return figure
+
+
+def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, float]] | None = None) -> Figure:
+    """Draw what a signature costs in units of the plain forward pass of the same network on the same images.
+
+    Args:
+        benchmark: The benchmark "signature" or "gpu"; where its file is missing, the figure says so.
+        goals: Model -> the ratios that were aimed at, for the scores alone and with all criteria.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Source: ours.
+    """
+    with house_style():
+        count = max(len(benchmark.table), 1)
+        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 1.3 + 0.55 * count), layout="constrained")
+        if benchmark.note:
+            return _say(figure, axes, benchmark.note)
+        table, places = benchmark.table, np.arange(len(benchmark.table))
+        for k, (column, label) in enumerate((("scores", "scores only"), ("criteria", "with all default criteria"))):
+            below = places + 0.4 * k - 0.2
+            ratios = table[f"ratio_{column}"].to_numpy()
+            axes.barh(below, ratios, height=0.36, color=PALETTE[("blue", "orange")[k]], label=label, zorder=2)
+            for place, ratio in zip(below, ratios, strict=True):
+                axes.text(0.02, place, f"{ratio:.2f}", va="center", fontsize=8, color=("white", "black")[k])
+            aimed = [
+                (goals[model][k], place) for model, place in zip(table["model"], below, strict=True) if model in goals
+            ] if goals else []  # fmt: skip
+            for number, (goal, place) in enumerate(aimed):
+                axes.plot(goal, place, marker="|", markersize=13, markeredgewidth=2, color=PALETTE["black"],
+                          linestyle="", label="goal" if k + number == 0 else None, zorder=4)  # fmt: skip
+        axes.axvline(1, color=PALETTE["black"], linewidth=1.0, linestyle="-", zorder=3)
+        axes.set_yticks(places, [str(model) for model in table["model"]])
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel("time over that of the plain forward pass")
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return figure
+
+
+def _over_widths(benchmark: Benchmark, columns: Mapping[str, str], label: str, largest: str) -> Figure:
+    """Two panels on one scale: what a column says of each route, over the width."""
+    with house_style():
+        figure, grid = plt.subplots(
+            1, len(columns), figsize=(PAGE_WIDTH, 3.6), sharey=True, squeeze=False, layout="constrained"
+        )
+        if benchmark.note:
+            for axes in grid[0, 1:]:
+                axes.remove()
+            return _say(figure, grid[0, 0], benchmark.note)
+        for axes, (route, column) in zip(grid.flat, columns.items(), strict=True):
+            _lines(axes, benchmark, column, f"{route}{largest}" if largest else None)
+            axes.set(title=_ROUTES[route], xlabel="width $d$")
+        grid[0, 0].set_ylabel(label)
+        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    return figure
+
+
+def _lines(axes: Axes, benchmark: Benchmark, column: str, largest: str | None = None) -> None:
+    """A line over the width for each number of points, in double logarithms; without what was not measured."""
+    table = benchmark.table
+    if not (table[column] > 0).any():
+        axes.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
+        return
+    for k, (n, rows) in enumerate(table.groupby("n")):
+        measured = rows[rows[column] > 0].sort_values("d")
+        look: Any = {"color": PALETTE[_COLOURS[k % len(_COLOURS)]], "marker": MARKERS[k % len(MARKERS)]}
+        up = (measured[largest] - measured[column]).clip(lower=0) if largest else np.zeros(len(measured))
+        axes.errorbar(
+            measured["d"], measured[column], np.vstack([np.zeros(len(measured)), up]), linestyle="-", linewidth=1.1,
+            elinewidth=0.8, label=f"n = {n}", **look,
+        )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    widths = sorted(table["d"].unique())
+    axes.set_xticks(widths, [f"{width:g}" for width in widths])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _say(figure: Figure, axes: Axes, sentence: str) -> Figure:
+    """A figure that says why it is empty."""
+    figure.set_figheight(1.0)
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, transform=axes.transAxes)
+    return figure

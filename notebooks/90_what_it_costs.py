@@ -1,0 +1,241 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What it costs
+#
+# A signature is worth measuring if it costs little more than the forward pass that it looks at, and a fast score is worth
+# having if it is the right one. This page shows both: times and memory of one score against the textbook route, of a signature
+# against the plain forward pass, and how far the numbers are from those of the textbook. The measurements are not made while
+# the book is built. They lie as JSON in `benchmarks/results`, with the machine that they were made on; this page reads
+# and draws them, and says so where a file is missing.
+
+# %% tags=["parameters"]
+results: str = "../benchmarks/results"  # the folder with the files of results
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %%
+import matplotlib.pyplot as plt
+import pandas as pd
+
+import affscore
+from affscore import analysis
+
+measured = analysis.read_benchmarks(results)
+affinity, signatures, gpu = measured["affinity"], measured["signature"], measured["gpu"]
+agreement, survey = measured["agreement"], measured["survey"]
+notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
+print("\n".join(notes) or "All files of results are there.")
+
+# %% tags=["remove-cell"]
+from IPython.display import Markdown
+
+
+def table_or_note(benchmark, table):
+    """What a cell shows: the table, or the sentence that says why there is none."""
+    return Markdown(benchmark.note) if benchmark.note else table
+
+
+# %% [markdown]
+# ## How it was measured
+#
+# *In turns.* The contenders of a comparison run in one process, one after the other, round after round: first one round that
+# does not count, then the others. Whatever else the machine is doing meets all of them alike. Reported are the best time of
+# the rounds, which is the least disturbed one, and the largest, which says how much disturbance there was.
+#
+# *Ratios.* Seconds belong to a machine. What carries over to another one, more or less, is how many times longer one
+# thing takes than another in the same process with the same number of threads.
+#
+# *Memory in a new process.* Each contender gets a process of its own. It warms up on something small, so that libraries are
+# loaded; then the operating system's mark of the largest memory is reset, and what the mark says after the run, less what
+# the process held before, is the peak.
+#
+# *The textbook route* is equation {eq}`eq-affinity-score` written down with the usual libraries: scikit-learn's Ledoit-Wolf
+# covariances, SciPy's `sqrtm`, an inverse, and POT's exact transport, all in double precision (`benchmarks/textbook.py`).
+# Inputs are those of a layer whose spectrum decays as in trained networks, outputs their ReLU.
+#
+# The machines, and when it was:
+
+# %% tags=["hide-input"]
+machines = pd.DataFrame(
+    {f"{name}.json": benchmark.machine for name, benchmark in measured.items() if not benchmark.note}
+)
+machines.fillna("none").astype(str)
+
+# %% [markdown]
+# ## One score
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the textbook route. Marks are the best times, bars reach to the largest. Drawn by `affscore.figures.score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the textbook route, they keep rising."}}
+affscore.figures.score_times(affinity)
+plt.show()
+
+# %% [markdown]
+# Three things make the left panel differ from the right one.
+#
+# * **The span of the samples.** Two clouds of $n$ points never leave a space of $2n$ dimensions. Where $d > 2n$ everything is computed in
+#   an orthonormal basis of that span; outside of it both covariances are multiples of the identity, and their traces, which
+#   the shrinkage and the score need, are known from the full $d$. That is why the lines level off.
+# * **One decomposition.** With a Cholesky factor $\Sigma_X = L L^\top$, the map of {eq}`eq-affine-map` is
+#   $A = L^{-\top} (L^\top \Sigma_Y L)^{1/2} L^{-1}$: one symmetric root in the place of two general ones and an inverse.
+# * **The certificate.** Often the pairing $i \to i$ is the optimal coupling, and then prices that prove it are
+#   found in one pass over the cost matrix. Only where they are not, an assignment problem is solved.
+#
+# How fast do times grow? Exponents $a$ of $t \sim d^a$, fitted to the best times of all widths from 128 on, where there are at
+# least three of them:
+
+# %%
+exponents = analysis.growth_exponents(affinity.table, along="d")
+table_or_note(affinity, exponents.round(2))
+
+# %% [markdown]
+# And with the number of points, $t \sim n^a$:
+
+# %%
+exponents = analysis.growth_exponents(affinity.table, along="n")
+table_or_note(affinity, exponents.round(2))
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the textbook route one score is. Bars mark what was aimed at for $n = 512$. Drawn by `affscore.figures.speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
+goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
+affscore.figures.speed_ups(affinity, goals)
+plt.show()
+
+# %% tags=["hide-input"]
+at_512 = affinity.table.query("n == 512").set_index("d").reindex(list(goals))
+against_goals = pd.DataFrame(
+    {
+        "affscore, s": at_512["affscore_best"],
+        "to": at_512["affscore_largest"],
+        "textbook, s": at_512["textbook_best"],
+        "to ": at_512["textbook_largest"],
+        "times faster": at_512["ratio"],
+        "goal": pd.Series(goals),
+        "met": at_512["ratio"].ge(pd.Series(goals)).map({True: "yes", False: "no"}).where(at_512["ratio"].notna(), "-"),
+    }
+).rename_axis("d, at n = 512")
+table_or_note(
+    affinity,
+    against_goals.style.set_table_attributes('class="dataframe"')
+    .format(precision=3, na_rep="not measured")
+    .format("{:.1f}", subset=["times faster"], na_rep="not measured"),
+)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `affscore.figures.score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the textbook route."}}
+affscore.figures.score_memory(affinity)
+plt.show()
+
+# %% [markdown]
+# ## A whole signature
+#
+# The recorder reduces each feature map inside the forward pass and keeps $n \times c$ numbers for each activation, never the maps;
+# the scores are computed between two batches. So a signature should take hardly longer than the forward pass itself. The
+# default criteria cost more, and mostly because of one of them: the sparsity counts the small entries of every feature map,
+# before and after each activation, and so reads all of them once more. The memory's bandwidth is the limit there.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
+affscore.figures.signature_ratios(signatures, {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)})
+plt.show()
+
+
+# %% tags=["hide-input"]
+def seconds_and_memory(benchmark):
+    """The columns that a reader wants, with the spread of the rounds and the memory above the plain pass."""
+    table = benchmark.table
+    shown = table.set_index("model")[["n", "batch_size", "activations"]].astype("Int64")
+    for name, label in (("plain", "plain pass"), ("scores", "scores"), ("criteria", "with criteria")):
+        best, largest = (table.set_index("model")[f"{name}_{which}"] for which in ("best", "largest"))
+        shown[f"{label}, s"] = [f"{low:.2f} to {high:.2f}" for low, high in zip(best, largest, strict=True)]
+    memory = table.set_index("model")[["memory_mb_plain", "memory_mb_scores"]].round(0)
+    shown["plain pass, MB"], shown["above it, MB"] = memory.iloc[:, 0], memory.diff(axis=1).iloc[:, 1]
+    styled = shown.style.set_table_attributes('class="dataframe"').format(precision=0, na_rep="not measured")
+    return table_or_note(benchmark, styled)
+
+
+seconds_and_memory(signatures)
+
+# %% [markdown]
+# The last column is the peak memory of a signature (scores only) above that of the plain forward pass at the same batch size. The aim was
+# less than 300 MB for ResNet-50. It holds the reduced samples of 512 images, whatever the size of the feature maps.
+#
+# ### On a GPU
+#
+# There the forward pass is so fast that the scores are what takes the time. Everything but the assignment
+# problems stays on the device, and those are solved while the next batch goes through the network. The aim for ResNet-50 was twice the
+# forward pass.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-gpu", "caption": "As {numref}`fig-90-signature`, on a GPU; the machine is the one in the table above. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1; or a sentence that the file of results is missing."}}
+affscore.figures.signature_ratios(gpu, {"resnet50": (2.0, 2.0)})
+plt.show()
+
+# %% tags=["hide-input"]
+seconds_and_memory(gpu)
+
+# %% [markdown]
+# ### A survey of many networks
+
+# %% tags=["hide-input"]
+table_or_note(survey, survey.table.round(3))
+
+# %% [markdown]
+# ## Is it the same number?
+#
+# A fast score that is wrong is of no use, and it is easily wrong: where few directions carry the variance, the published formula
+# in single precision gives less than $-0.5$ where 0.7 is right (`tests/test_published.py`). Three comparisons with the textbook in double precision, all of them with the aim of $10^{-4}$:
+#
+# * in the benchmark of one score, on every pair that both routes have scored;
+# * on every activation of real, trained networks on real images, by `benchmarks/check_real_networks.py`: both routes get the same
+#   reduced samples;
+# * on 1,000 random cases, in `tests/transport/test_textbook_agreement.py`: each run of the test suite repeats them.
+
+# %%
+if affinity.note:
+    print(affinity.note)
+else:
+    compared = affinity.table["difference"].dropna()
+    print(f"benchmark of one score: {len(compared)} pairs, largest difference {compared.max():.1e}")
+if agreement.note:
+    print(agreement.note)
+else:
+    total, largest = agreement.table["compared"].sum(), agreement.table["largest_difference"].max()
+    print(f"real networks: {total} activations, largest difference {largest:.1e}")
+
+# %% tags=["hide-input"]
+columns = ["model", "dataset", "n", "activations", "compared", "width_max", "largest_difference"]
+compared = agreement.table[columns].set_index("model").style.set_table_attributes('class="dataframe"')
+table_or_note(agreement, compared.format("{:.1e}", subset=["largest_difference"]))
+
+# %% [markdown]
+# ## On your machine
+#
+# ```sh
+# python benchmarks/bench_affinity.py --n 512 --d 256 512 1024
+# python benchmarks/bench_signature.py --models resnet18 --n 128
+# python benchmarks/check_real_networks.py mobilenet_v2@DEFAULT --dataset folder:photos
+# make book
+# ```
+#
+# Each script writes its file into `benchmarks/results` and takes `--help`; let the machine be quiet meanwhile. `make book` draws this
+# page again when a file has changed.
+#
+# ## Takeaways
+#
+# * Compare by ratios, in turns, in one process; seconds are the machine's.
+# * A width beyond $2n$ costs nothing more, since two clouds of $n$ points do not leave a space of $2n$ dimensions.
+# * What a signature adds to the forward pass are reductions of feature maps and one small problem for each activation. It is
+#   the criteria that read whole feature maps which one notices.
+# * Fast and exact do not exclude each other: look at the largest difference above.

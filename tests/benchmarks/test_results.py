@@ -1,0 +1,30 @@
+"""The results that the repository holds can be read, keep what they promise, and name no machine's folders."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from affscore.analysis import read_benchmark, read_benchmarks
+
+RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+FILES = sorted(RESULTS.glob("*.json"))
+
+
+def test_there_are_results():
+    assert FILES
+    assert not read_benchmarks(RESULTS)["agreement"].note
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_file(path):
+    assert len(read_benchmark(path).table)
+    assert not re.search(r"(/[\w.-]+){2}|[A-Z]:\\|~/", path.read_text()), "a path of a machine"
+
+
+def test_no_score_differs_from_the_textbook():
+    found = read_benchmarks(RESULTS)
+    agreement = found["agreement"].table
+    assert agreement["largest_difference"].max() < 1e-4
+    assert agreement["compared"].sum() > 80  # three networks of 26 to 35 activations
+    assert not found["affinity"].table["difference"].gt(1e-4).any()
