@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import platform
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -22,7 +23,6 @@ import torch
 
 RESULTS = Path(__file__).parent / "results"
 
-
 TURN = 0.5
 """A turn repeats its contender for about this many seconds."""
 
@@ -35,8 +35,8 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
 
     In a turn a contender runs several times, if it is quick, and the first of these is not counted: the threads of
     another contender's libraries spin for some milliseconds after their work, and would disturb it. Of the turn that
-    comes before all others only runs of more than ``LONG`` seconds are counted; these are repeated once, if there is more than
-    one round.
+    comes before all others only runs of more than ``LONG`` seconds are counted; these are repeated once, if there is
+    more than one round.
 
     Returns:
         For each contender the best, the median and the largest of its times in seconds, and how many they are.

@@ -39,7 +39,7 @@ from affscore import analysis
 
 measured = analysis.read_benchmarks(results)
 affinity, signatures, gpu = measured["affinity"], measured["signature"], measured["gpu"]
-agreement, survey = measured["agreement"], measured["survey"]
+agreement, memory, survey = measured["agreement"], measured["memory"], measured["survey"]
 notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
 print("\n".join(notes) or "All files of results are there.")
 
@@ -56,7 +56,8 @@ def table_or_note(benchmark, table):
 # ## How it was measured
 #
 # *In turns.* The contenders of a comparison run in one process, one after the other, round after round: first one round that
-# does not count, then the others. Whatever else the machine is doing meets all of them alike. Reported are the best time of
+# does not count, then the others. Quick ones are repeated within their turn, and the first time does not count there either, since
+# the threads of the contender before are not asleep yet. Whatever else the machine is doing meets all of them alike. Reported are the best time of
 # the rounds, which is the least disturbed one, and the largest, which says how much disturbance there was.
 #
 # *Ratios.* Seconds belong to a machine. What carries over to another one, more or less, is how many times longer one
@@ -145,7 +146,9 @@ plt.show()
 # The recorder reduces each feature map inside the forward pass and keeps $n \times c$ numbers for each activation, never the maps;
 # the scores are computed between two batches. So a signature should take hardly longer than the forward pass itself. The
 # default criteria cost more, and mostly because of one of them: the sparsity counts the small entries of every feature map,
-# before and after each activation, and so reads all of them once more. The memory's bandwidth is the limit there.
+# before and after each activation, and so reads the maps again. The memory's bandwidth is the limit there, which is why the entries
+# are counted in blocks that fit a core's cache, and why for a ReLU, whose output is small exactly where its input is, the input is
+# read alone.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 affscore.figures.signature_ratios(signatures, {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)})
@@ -172,6 +175,16 @@ seconds_and_memory(signatures)
 # The last column is the peak memory of a signature (scores only) above that of the plain forward pass at the same batch size. The aim was
 # less than 300 MB for ResNet-50. It holds the reduced samples of 512 images, whatever the size of the feature maps.
 #
+# How many images, then, fit in the memory of a few? The published code keeps what goes into each activation and what comes out of it
+# until the batch is complete. Peaks of ResNet-152, 16 images at a time: the plain pass, a pass that keeps the feature maps of one batch
+# of 16, and the signature of 16 and of 512 images.
+
+# %% tags=["hide-input"]
+peaks = memory.table[["model", "how", "n", "batch_size", "memory_mb"]].set_index("model")
+peaks = peaks.rename(columns={"memory_mb": "peak, MB"})
+table_or_note(memory, peaks.style.set_table_attributes('class="dataframe"').format(precision=0))
+
+# %% [markdown]
 # ### On a GPU
 #
 # There the forward pass is so fast that the scores are what takes the time. Everything but the assignment

@@ -64,6 +64,9 @@ BENCHMARKS: Mapping[str, Kind] = MappingProxyType(
             texts=("model", "dataset"),
             numbers=("n", "activations", "compared", "width_max", "largest_difference"),
         ),
+        "memory": Kind(
+            "python benchmarks/bench_memory.py", texts=("model", "how"), numbers=("n", "batch_size", "memory_mb")
+        ),
         "survey": Kind(""),  # its rows are shown as they are
     }
 )  # fmt: skip

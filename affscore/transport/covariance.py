@@ -132,8 +132,7 @@ def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = N
     check_name(name)
     if not isinstance(ridge, Real) or not 0 <= ridge < float("inf"):
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
-    n, k = centred.shape
-    dimension = k if dimension is None else dimension
+    dimension = centred.shape[1] if dimension is None else dimension
     scatter = _scatter(centred)
     level = float(scatter.trace()) / dimension
     intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
