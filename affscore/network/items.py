@@ -112,8 +112,8 @@ def check_inputs(images: Tensor, expected: Expected) -> Tensor:
     check_plain(images)
     if images.ndim < 2:
         raise AffscoreError(f"images must have shape (N, ...), got {tuple(images.shape)}")
-    if not images.is_floating_point():
-        tokens = images.ndim == 2 and not images.is_complex() and images.dtype != torch.bool
+    if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
+        tokens = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         advice = (
             ", or give a network of token ids an attribute preprocessing = affscore.zoo.TextPreprocessing(...)"
             if tokens

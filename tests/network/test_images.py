@@ -109,6 +109,7 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
         (None, "got NoneType"),
         (torch.zeros(5), r"images must have shape \(N, ...\), got \(5,\)"),
         (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
+        (torch.zeros(5, 3).to(torch.float8_e5m2), "floating point numbers .* got torch.float8_e5m2"),
         (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64"),
         (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
         (np.array([None, 1]), "floating point numbers, got an array of type object"),
