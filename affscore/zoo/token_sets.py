@@ -97,7 +97,8 @@ class TextFile(NamedData):
                 "give a longer text, or a smaller length"
             )
         rest = len(ids) % length
-        note = f"the last {rest} tokens of {self.name} were dropped: they do not fill a window of {length}"
+        tokens = "1 token" if rest == 1 else f"{rest} tokens"
+        note = f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"
         return TokenSet(self.name, windows, notes=[note] if rest else []).prepared_for(expected)
 
 

@@ -41,7 +41,7 @@ def test_a_text_is_the_same_as_its_tokens(book, tmp_path):
     torch.manual_seed(0)
     found = signature(SmallText(), f"text:{book}", n=20)
     assert (len(found), found.metadata["dataset"], found.metadata["images"]) == (1, "text:book.txt", 20)
-    assert found.notes == ["the last 5 tokens of text:book.txt were dropped: they do not fill a window of 12"]
+    assert found.notes == ["dropped 5 tokens at the end of text:book.txt, too few for a window of 12"]
     expected = {"tokenizer": "<lambda>", "length": 12, "vocabulary": 26, "maximum": 12}
     assert found.metadata["preprocessing"] == expected
     windows = LETTERS(TEXT)[: 12 * 20].view(20, 12)
@@ -143,3 +143,26 @@ def test_the_ids_stay_whole_numbers_in_a_network_of_half_precision():
 def test_a_text_for_a_network_of_images(book):
     with pytest.raises(AffscoreError, match=r"'text:book.txt' holds token ids, and the network expects images"):
         image_stream(f"text:{book}", Preprocessing(), None, 4, 4, 0)
+
+
+def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):
+    tokenizers, transformers = pytest.importorskip("tokenizers"), pytest.importorskip("transformers")
+    words = {"[UNK]": 0} | {word: index for index, word in enumerate(["the", "cat", "sat", "on", "a", "mat"], 1)}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    config = transformers.GPT2Config(
+        n_layer=1, n_head=2, n_embd=8, n_positions=6, vocab_size=7, bos_token_id=0, eos_token_id=0
+    )
+    folder = tmp_path / "gpt"
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    chosen = np.random.default_rng(0).choice(["the", "cat", "sat", "on", "a", "mat", "dog"], 6 * 20 + 1)
+    (tmp_path / "book.txt").write_text(" ".join(chosen))
+    found = signature(f"hf:{folder}", f"text:{tmp_path / 'book.txt'}", n=20, criteria=False)
+    assert found.metadata["preprocessing"] == {
+        "tokenizer": "tokenizer.json", "length": 6, "vocabulary": 7, "maximum": 6
+    }  # fmt: skip
+    assert found.notes == ["dropped 1 token at the end of text:book.txt, too few for a window of 6"]
+    windows = torch.tensor([words.get(word, 0) for word in chosen[:120]]).view(20, 6)
+    shuffled = windows[np.random.default_rng(0).permutation(20)]
+    assert signature(f"hf:{folder}", shuffled, n=20, criteria=False).scores.tolist() == found.scores.tolist()

@@ -19,7 +19,7 @@ def test_a_text_is_cut_into_windows_that_do_not_overlap(tmp_path):
     data = load_data(f"text:{tmp_path / 'book.txt'}", LETTERS)
     assert (data.name, len(data), data.preprocessing.window) == ("text:book.txt", 2, 4)
     assert ["".join(map(chr, window.tolist())) for window in data] == ["abcd", "efgh"]
-    assert data.notes == ["the last 2 tokens of text:book.txt were dropped: they do not fill a window of 4"]
+    assert data.notes == ["dropped 2 tokens at the end of text:book.txt, too few for a window of 4"]
     exact = load_data(f"text:{tmp_path / 'book.txt'}", TextPreprocessing(LETTERS.tokenizer, length=5))
     assert (len(exact), exact.notes) == (2, [])
 
