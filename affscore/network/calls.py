@@ -24,8 +24,8 @@ class ActivationCall:
         kind: What it is for:
 
             * "after-sum", fed by a residual sum;
-            * "gate", whose output scales a larger tensor (excite), and "squeeze", the activation of one
-              position on the way to a gate;
+            * "gate", one number for each channel or position, by which a larger tensor is scaled (excite),
+              and "squeeze", the activation of one position on the way to a gate;
             * "gated-unit", whose output is multiplied with a tensor of its own size (GLU, SwiGLU);
             * "first", "second", ..., its place in its block (:func:`affscore.network.kinds.place_in_blocks`);
             * "hidden", any other.
@@ -35,7 +35,7 @@ class ActivationCall:
         image_axis: The axis of the input that counts the images, or -1 where that is mixed with another.
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
-        entries: How many numbers its input has.
+        shape: Shape of its input.
         within: The modules that were running, outermost first: path, and the how-manieth run of a module.
     """
 
@@ -49,7 +49,7 @@ class ActivationCall:
     image_axis: int
     positions: int
     upstream: int | None
-    entries: int = 0
+    shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
 
 
