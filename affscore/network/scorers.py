@@ -57,7 +57,7 @@ class BatchScorer:
 
     def add(self, pairs: list[Pair]) -> None:
         """Score the pairs of a batch, or begin to."""
-        if pairs and sum(map(len, pairs[0].xs)) < 2:
+        if pairs and len(pairs[0].xs) < 2:
             raise AffscoreError("a score needs at least 2 images, got 1")
         batch, self._batches = self._batches, self._batches + 1
         if self._threads is None:

@@ -14,6 +14,7 @@ from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
 from affscore.network.criteria import entropy, linear_cka, norm, r2
 from affscore.network.moment_criteria import criteria_from_moments
+from affscore.network.rows import Rows
 from affscore.network.scoring import Choices, check_finite, described, first_columns, scored, sparsity
 from affscore.transport.affinity import AffinityScore, affinity_score, paired_affinity_score
 from affscore.transport.moments import PairMoments
@@ -111,7 +112,7 @@ class _Part:
             self.pair.entries += pair.entries
             self.pair.sparse = (self.pair.sparse[0] + pair.sparse[0], self.pair.sparse[1] + pair.sparse[1])
             self.pair.call = pair.call
-        pair.xs, pair.ys = [], []
+        pair.xs, pair.ys = Rows(), Rows()
         self.count += len(x)
         if "entropy" in self.choices.criteria:
             before, after = self.entropies

@@ -8,7 +8,8 @@ from affscore import affinity_score
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
 from affscore.network.criteria import entropy, linear_cka, norm, r2
-from affscore.network.recorder import ActivationCall
+from affscore.network.calls import ActivationCall
+from affscore.network.rows import Rows
 from affscore.network.scoring import CRITERIA, Choices, choose_criteria, score_pair
 
 CALL = ActivationCall(
@@ -18,7 +19,7 @@ CALL = ActivationCall(
 
 
 def pair(x, y, parts=1, dtype=torch.float32):
-    return Pair(CALL, dtype, torch.relu, list(x.chunk(parts)), list(y.chunk(parts)), entries=100, sparse=(5, 50))
+    return Pair(CALL, dtype, torch.relu, Rows(x.chunk(parts)), Rows(y.chunk(parts)), entries=100, sparse=(5, 50))
 
 
 def row_of(given, covariance="ledoit-wolf", criteria=False):
