@@ -15,7 +15,8 @@ from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, 
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
 from affscore.network.model_state import prepared, unwrapped
-from affscore.network.recorder import ActivationCall, recording
+from affscore.network.calls import ActivationCall
+from affscore.network.recorder import recording
 from affscore.network.reduction import reduce
 
 __all__ = ["length_of_a_signature", "parallel_branches", "pool_channels_last"]
@@ -127,4 +128,7 @@ class _Silent:
         """Nothing to do."""
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
+        """Nothing to do."""
+
+    def forget(self, call: ActivationCall) -> None:
         """Nothing to do."""

@@ -1,4 +1,4 @@
-"""Which function calls count as an elementwise activation, and what they are called."""
+"""Which function calls, and which classes of modules, count as an elementwise activation, and what they are called."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-__all__ = ["ACTIVATIONS", "activation_name"]
+__all__ = ["ACTIVATIONS", "LIBRARY_CLASSES", "activation_name", "library_class_name"]
 
 # One line an activation: every spelling under which PyTorch offers it. Softmax is not elementwise and
-# does not count; neither do gated units, whose halves meet in a product (GLU).
+# does not count. Gated units are no entry: the function inside counts (the recorder takes F.glu apart).
 _SPELLINGS: dict[str, list[tuple[Any, str]]] = {
     "relu": [(F, "relu relu_"), (torch, "relu relu_"), (Tensor, "relu relu_")],
     "relu6": [(F, "relu6")],
@@ -37,6 +37,7 @@ _SPELLINGS: dict[str, list[tuple[Any, str]]] = {
     ],
     "logsigmoid": [(F, "logsigmoid")],
     "tanh": [(F, "tanh"), (torch, "tanh tanh_"), (Tensor, "tanh tanh_")],
+    "erf": [(torch, "erf erf_"), (Tensor, "erf erf_"), (torch.special, "erf")],
     "softsign": [(F, "softsign")],
     "tanhshrink": [(F, "tanhshrink")],
     "softshrink": [(F, "softshrink")],
@@ -52,6 +53,26 @@ ACTIVATIONS: Mapping[Callable[..., Any], str] = {
 }
 """Every function that counts, and the name of its activation."""
 
+LIBRARY_CLASSES: Mapping[str, Mapping[str, str]] = {
+    "timm": {
+        "GELU": "gelu", "GELUTanh": "gelu", "HardMish": "hard_mish", "HardMishMe": "hard_mish",
+        "HardSigmoid": "hardsigmoid", "HardSigmoidMe": "hardsigmoid", "HardSwish": "hardswish",
+        "HardSwishMe": "hardswish", "Mish": "mish", "MishMe": "mish", "PReLU": "prelu", "QuickGELU": "quick_gelu",
+        "Sigmoid": "sigmoid", "SquaredReLU": "relu_squared", "StarReLU": "star_relu", "Swish": "silu",
+        "SwishMe": "silu", "Tanh": "tanh",
+    },
+    "transformers": {
+        "AccurateGELUActivation": "gelu", "BloomGelu": "gelu", "ClippedGELUActivation": "clipped_gelu",
+        "FastGELUActivation": "gelu", "GELUActivation": "gelu", "GELUTanh": "gelu", "LaplaceActivation": "laplace",
+        "MishActivation": "mish", "NewGELUActivation": "gelu", "PytorchGELUTanh": "gelu",
+        "QuickGELUActivation": "quick_gelu", "ReLUSquaredActivation": "relu_squared", "SiLUActivation": "silu",
+        "Snake1d": "snake", "SnakeBeta": "snake", "SqrtSoftplusActivation": "sqrt_softplus", "XIELUActivation": "xielu",
+    },
+}  # fmt: skip
+"""Modules of other libraries that count as one activation, whatever they compute it from: by package and class.
+
+The libraries are not imported: a class is known by its name and the package that defines it.
+"""
 
 _CLAMPS = frozenset(
     {torch.clamp, torch.clamp_, torch.clamp_min, torch.clamp_min_, torch.clip, torch.clip_, Tensor.clamp, Tensor.clamp_,
@@ -89,3 +110,13 @@ def activation_name(function: Callable[..., Any], args: Sequence[Any], kwargs: M
         if (low, high) == (0.0, 6.0):
             return "relu6"
     return name
+
+
+def library_class_name(module: nn.Module) -> str | None:
+    """The name of the activation that a module of a known library is, or None.
+
+    >>> library_class_name(nn.ReLU()) is None  # its function is seen
+    True
+    """
+    kind = type(module)
+    return LIBRARY_CLASSES.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.network.calls import ActivationCall
 from affscore.network.layout import ImageLayout
-from affscore.network.recorder import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.sparsity import sparse_entries, sparse_entries_around_relu
 from affscore.transport.samples import rounding_of
@@ -21,6 +22,10 @@ __all__ = ["Collector", "Pair"]
 
 _RELUS = ("relu", "relu6")
 """What these make of an entry is next to zero exactly if the entry is at most that: the output need not be read."""
+
+_OTHER_NUMBER = (
+    "the number of activations differs from image to image: the network must run the same activations for every image"
+)
 
 
 @dataclass
@@ -60,6 +65,14 @@ class Pair:
         """Y, tensor (n, c)."""
         return torch.cat(self.ys)
 
+    def extend(self, other: Pair) -> None:
+        """Add what the same activation saw of further images."""
+        self.call = other.call
+        self.xs += other.xs
+        self.ys += other.ys
+        self.entries += other.entries
+        self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
+
 
 class Collector:
     """A listener that reduces feature maps as they pass, and keeps n x c numbers an activation.
@@ -78,18 +91,32 @@ class Collector:
         self.sparsity = sparsity
         self.seed = seed
         self.images = 0
-        self.pairs: list[Pair] = []
+        self._pairs: list[Pair] = []
+        self._arriving: list[Pair] = []  # of the forward pass that is running
         self._known: list[tuple[str, int]] = []
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
+        self._drawn: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._positions: Callable[[int], Tensor] | None = None
 
     def like(self) -> Collector:
         """A new collector that does the same."""
         return Collector(self.reduction, self.order, sparsity=False, seed=self.seed)
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """What was collected since the last batch was taken."""
+        self._merge()
+        return self._pairs
+
     def start(self, images: int) -> None:
-        """The next forward pass has this many images."""
+        """The next forward pass has this many images.
+
+        Raises:
+            AffscoreError: The last one met other activations than those before it.
+        """
+        self._merge()
         self.images = images
+        self._drawn = {}
 
     def take(self) -> list[Pair]:
         """The pairs of the batch that is complete; the collector starts a new batch.
@@ -97,48 +124,70 @@ class Collector:
         Raises:
             AffscoreError: Not every image has been through the same activations.
         """
-        pairs, self.pairs = self.pairs, []
-        seen = [(pair.call.layer, pair.call.call) for pair in pairs]
-        if len({sum(map(len, pair.xs)) for pair in pairs}) > 1 or (self._known and seen != self._known):
-            raise AffscoreError(
-                "the number of activations differs from image to image: "
-                "the network must run the same activations for every image"
-            )
+        self._merge()
+        pairs, self._pairs = self._pairs, []
+        seen = _places(pairs)
+        if self._known and seen != self._known:
+            raise AffscoreError(_OTHER_NUMBER)
         self._known = seen
         return pairs
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
-        pair = self._pair(call, x, apply)
+        pair = Pair(call, x.dtype, apply)
+        self._arriving.append(pair)
         if self.sparsity:
-            pair.entries += x.numel()
-            around = sparse_entries_around_relu(x) if call.activation in _RELUS else (sparse_entries(x), 0)
-            pair.sparse = (pair.sparse[0] + around[0], pair.sparse[1] + around[1])
+            pair.entries = x.numel()
+            pair.sparse = sparse_entries_around_relu(x) if _is_relu(call) else (sparse_entries(x), 0)
         self._positions = self._draw(call)
-        reduced = self._reduce(call, x)
-        pair.xs.append(reduced)
+        pair.xs.append(self._reduce(call, x))
         if self.order == "reduce-first":
-            pair.ys.append(apply(reduced.to(x.dtype, copy=True)).to(reduced.dtype))
+            pair.ys.append(self._activate(pair, x.dtype))
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
-        pair = self.pairs[call.index]
-        if self.sparsity and call.activation not in _RELUS:
-            pair.sparse = (pair.sparse[0], pair.sparse[1] + sparse_entries(y))
+        pair = self._arriving[call.index]
+        if self.sparsity and not _is_relu(call):
+            pair.sparse = (pair.sparse[0], sparse_entries(y))
         if self.order == "activate-first":
             pair.ys.append(self._reduce(call, y))
 
-    def _pair(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> Pair:
-        if call.index == len(self.pairs):
-            self.pairs.append(Pair(call, x.dtype, apply))
-        pair = self.pairs[call.index]
-        if (pair.call.layer, pair.call.call) != (call.layer, call.call):
-            raise AffscoreError(
-                f"activation {call.index + 1} was {pair.call.layer!r} for the first images and is "
-                f"{call.layer!r} for these: the network must run the same activations for every image"
-            )
-        pair.call = call
-        return pair
+    def forget(self, call: ActivationCall) -> None:
+        """The latest activation was a part of another one."""
+        del self._arriving[call.index]
+
+    def _merge(self) -> None:
+        """Add the pairs of the last forward pass to those of the batch."""
+        arriving, self._arriving = self._arriving, []
+        if not self._pairs or not arriving:
+            self._pairs += arriving
+            return
+        for index, (pair, other) in enumerate(zip(self._pairs, arriving, strict=False)):
+            if _places([pair]) != _places([other]):
+                raise AffscoreError(
+                    f"activation {index + 1} was {pair.call.layer!r} for the first images and is "
+                    f"{other.call.layer!r} for these: the network must run the same activations for every image"
+                )
+        if len(self._pairs) != len(arriving):
+            raise AffscoreError(_OTHER_NUMBER)
+        for pair, other in zip(self._pairs, arriving, strict=True):
+            pair.extend(other)
+
+    def _activate(self, pair: Pair, dtype: torch.dtype) -> Tensor:
+        """The activation of the reduced input."""
+        reduced = pair.x
+        try:
+            y = pair.function(reduced.to(dtype, copy=True)).to(reduced.dtype)
+        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            what = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]}"
+        else:
+            if y.shape == reduced.shape:
+                return y
+            what = f"it returns shape {tuple(y.shape)} for {tuple(reduced.shape)}"
+        raise AffscoreError(
+            f"{pair.call.activation} of layer {pair.call.layer!r} cannot be applied to vectors of channels, as "
+            f"order='reduce-first' needs it ({what}); use order='activate-first'"
+        )
 
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
         channel_axis = call.channel_axis
@@ -159,5 +208,15 @@ class Collector:
         key = (call.layer, call.call)
         if key not in self._generators:
             self._generators[key] = np.random.default_rng([self.seed, zlib.crc32(call.layer.encode()), call.call])
-        uniform = self._generators[key].random(self.images)
+        if key not in self._drawn:  # it is, where the activation takes the place of its parts
+            self._drawn[key] = self._generators[key].random(self.images)
+        uniform = self._drawn[key]
         return lambda count: torch.from_numpy((uniform * count).astype(np.int64))
+
+
+def _is_relu(call: ActivationCall) -> bool:
+    return call.builtin and call.activation in _RELUS
+
+
+def _places(pairs: list[Pair]) -> list[tuple[str, int]]:
+    return [(pair.call.layer, pair.call.call) for pair in pairs]

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-__all__ = ["ChannelLayout", "ImageLayout"]
+__all__ = ["ChannelLayout", "ImageLayout", "einsum_axes"]
 
 _CHANNELS_SECOND: frozenset[Callable[..., Any]] = frozenset(
     {
@@ -21,9 +21,11 @@ _CHANNELS_SECOND: frozenset[Callable[..., Any]] = frozenset(
 _CHANNELS_LAST: frozenset[Callable[..., Any]] = frozenset(
     {
         F.linear, F.bilinear, F.layer_norm, F.rms_norm, F.embedding, F.multi_head_attention_forward,
-        F.scaled_dot_product_attention, torch.matmul, torch.bmm, Tensor.matmul, Tensor.bmm, Tensor.__matmul__,
+        F.scaled_dot_product_attention, torch.matmul, torch.bmm, torch.mm, torch.addmm, torch.baddbmm,
+        Tensor.matmul, Tensor.bmm, Tensor.mm, Tensor.addmm, Tensor.baddbmm, Tensor.__matmul__,
     }
 )  # fmt: skip
+_PRODUCTS: frozenset[Callable[..., Any]] = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__})
 
 
 class ChannelLayout:
@@ -52,11 +54,30 @@ class ChannelLayout:
             return known
         return 2 if tensor.ndim == 3 else 1
 
-    def observe(self, function: Callable[..., Any], inputs: Sequence[Tensor], output: Tensor) -> None:
-        """Note the channel axis of ``output = function(*inputs)``."""
+    def place(self, tensor: Tensor, axis: int) -> None:
+        """Say where the channels of a tensor are."""
+        self._axes[tensor] = axis
+
+    def observe(
+        self,
+        function: Callable[..., Any] | None,
+        inputs: Sequence[Tensor],
+        output: Tensor,
+        weights: Sequence[bool] = (),
+    ) -> None:
+        """Note the channel axis of ``output = function(*inputs)``.
+
+        Args:
+            function: What was called; None for an elementwise function.
+            inputs: The tensors among its arguments.
+            output: A tensor that it returned or overwrote.
+            weights: Which of the inputs do not depend on the network's input, where that is known.
+        """
         if output.ndim < 2:
             return
-        if function in _CHANNELS_SECOND:
+        if function in _PRODUCTS and list(weights) == [True, False] and output.ndim > 2:
+            self._axes[output] = output.ndim - 2  # a matrix from the left: W z of (N, C, L)
+        elif function in _CHANNELS_SECOND:
             self._axes[output] = 1
         elif function in _CHANNELS_LAST:
             self._axes[output] = output.ndim - 1
@@ -91,6 +112,10 @@ class ImageLayout:
         """
         return self._axes.get(tensor, 0)
 
+    def place(self, tensor: Tensor, axis: int) -> None:
+        """Say which axis of a tensor counts the images."""
+        self._axes[tensor] = axis
+
     def observe(self, inputs: Sequence[Tensor], output: Tensor) -> None:
         """Note the image axis of an output that was computed from these inputs."""
         # what has the output's shape was not broadcast; a mask or a table of positions was
@@ -117,6 +142,37 @@ class ImageLayout:
         if axis == 0 or (output.ndim and output.shape[0] == images):
             return 0
         return self.MERGED
+
+
+def einsum_axes(
+    equation: str, operands: Sequence[Tensor], weights: Sequence[bool], layout: ChannelLayout, images: ImageLayout
+) -> tuple[int | None, int | None]:
+    """The axes of the channels and of the images after ``torch.einsum`` of one tensor with weights.
+
+    The channels are what the weights bring in, and else those that the tensor had.
+
+    Args:
+        equation: As ``torch.einsum`` takes it; with an arrow and without dots, or nothing is known.
+        operands: The tensors.
+        weights: Which of them do not depend on the network's input.
+        layout: Knows the channels of the operands.
+        images: Knows the images of the operands.
+
+    >>> x, weight = torch.zeros(2, 3, 8, 8), torch.zeros(5, 3)
+    >>> einsum_axes("nchw, dc -> hwnd", [x, weight], [False, True], ChannelLayout(), ImageLayout())
+    (3, 2)
+    """
+    left, _, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if not right or "." in equation or len(terms) != len(operands) or list(weights).count(False) != 1:
+        return None, None
+    place = list(weights).index(False)
+    data, letters = operands[place], terms[place]
+    new = [letter for letter in right if letter not in letters]
+    channel = new[0] if len(new) == 1 else None if new or data.ndim < 2 else letters[layout.axis(data)]
+    image = letters[images.axis(data)] if images.axis(data) >= 0 else None
+    found = [right.find(letter) if letter is not None else -1 for letter in (channel, image)]
+    return found[0] if found[0] >= 0 else None, found[1] if found[1] >= 0 else None
 
 
 def _moved(source: Tensor, axis: int, output: Tensor) -> int | None:

@@ -2,71 +2,38 @@
 
 from __future__ import annotations
 
-import math
 import sys
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from affscore.network.activations import activation_name
+from affscore.network.calls import ActivationCall, Listener
 from affscore.network.dataflow import Dataflow, Origin, tensors_in
-from affscore.network.layout import ChannelLayout, ImageLayout
+from affscore.network.declared import Declared, check_elementwise, check_shape, declared, watched
+from affscore.network.formulas import Formula, Formulas, Step, writes_in_place
+from affscore.network.kinds import find_gate, place_in_blocks
+from affscore.network.layout import ChannelLayout, ImageLayout, einsum_axes
 
-__all__ = ["ActivationCall", "Listener", "Recorder", "recording"]
+__all__ = ["Recorder", "recording"]
 
 _SUMS = frozenset({torch.add, Tensor.add, Tensor.add_, Tensor.__add__, Tensor.__iadd__, Tensor.__radd__})
 _PRODUCTS = frozenset(
     {torch.mul, torch.multiply, Tensor.mul, Tensor.mul_, Tensor.__mul__, Tensor.__imul__, Tensor.__rmul__}
 )
 
-_RECURRENT = frozenset({torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu})
-
-
-@dataclass
-class ActivationCall:
-    """One call of an activation in a forward pass.
-
-    Attributes:
-        index: Position in the order of execution, from 0.
-        layer: Path of the innermost module that was running, "(root)" for the network's own forward.
-        call: How often this layer had called an activation before, so (layer, call) is unique.
-        activation: What is computed: "relu", "gelu", ...
-        depth: The largest number of activations on a path from the input to this one, it included.
-        kind: "hidden"; "after-sum", fed by a residual sum; "gate", whose output scales a larger tensor
-            (excite); or "squeeze", the activation on the way to such a gate. Gates are known only when
-            the forward pass is over.
-        channel_axis: The axis of the input that holds the channels.
-        image_axis: The axis of the input that counts the images, or -1 where that is mixed with another.
-        positions: How many positions (pixels, tokens) of one image share a channel.
-        upstream: Index of the latest activation before this one on its path, or None.
-    """
-
-    index: int
-    layer: str
-    call: int
-    activation: str
-    depth: int
-    kind: str
-    channel_axis: int
-    image_axis: int
-    positions: int
-    upstream: int | None
-
-
-class Listener(Protocol):
-    """What is told about activations while the network runs; torch calls made here are not recorded."""
-
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        """An activation is about to see x (which an in-place activation will overwrite)."""
-
-    def after(self, call: ActivationCall, y: Tensor) -> None:
-        """The activation returned y."""
+_RECURRENT = frozenset(
+    {torch.lstm, torch.gru, torch.rnn_tanh, torch.rnn_relu,
+     torch.lstm_cell, torch.gru_cell, torch.rnn_tanh_cell, torch.rnn_relu_cell}
+)  # fmt: skip
 
 
 class Recorder(TorchFunctionMode):
@@ -75,31 +42,52 @@ class Recorder(TorchFunctionMode):
     A mode sees modules and functions alike, in place or not, and only the outermost call. Use it
     through :func:`recording`, which also follows the modules. An activation that does not depend on the
     network's input (of a table of positions, say) has no distribution over images and is not reported.
+
+    Args:
+        listener: What is told.
+        chosen: Modules and functions that count as one activation as a whole.
     """
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: Listener, chosen: Declared | None = None) -> None:
         super().__init__()
         self.listener = listener
-        self.path: list[str] = []
+        self.chosen = chosen or Declared()
+        self.classes: dict[str, type] = {}
+        self.path: list[tuple[str, int]] = []
+        self.ran: set[str] = set()
+        self._inside = 0
+        self._whole: tuple[ActivationCall, Tensor, Step | None] | None = None
         self.start(())
         self.stop()
 
     def start(self, inputs: Any) -> None:
         """Begin a forward pass with these inputs."""
         self._listening = True
+        self._thread = threading.get_ident()
         self.calls: list[ActivationCall] = []
         self.independent_of_input = 0
         self.unseen: set[str] = set()
         self._flow = Dataflow()
+        self._formulas = Formulas()
         self._layout = ChannelLayout()
         self._images = ImageLayout()
         self._counts: Counter[str] = Counter()
-        for tensor in tensors_in(inputs):
-            self._flow.mark(tensor, Origin(0))
+        self._summing: set[type] = set()
+        self._runs = 0
+        with self._aside():
+            for tensor in tensors_in(inputs):
+                self._flow.mark(tensor, Origin(0))
 
     def stop(self) -> None:
         """The forward pass is over: what is computed until the next one is nobody's activation."""
+        if self._listening:
+            place_in_blocks(self.calls, self.classes, self._summing)
         self._listening = False
+
+    def enter(self, path: str) -> None:
+        """A module begins to run."""
+        self.path.append((path, self._runs))
+        self._runs += 1
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that the recorder cannot see."""
@@ -114,33 +102,130 @@ class Recorder(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
-        if not self._listening:
+        if not self._listening or self._inside:
             return func(*args, **kwargs)
+        if func in self.chosen.functions:
+            return self.run_whole(self.chosen.functions[func], func, args, kwargs)
         name = activation_name(func, args, kwargs)
         if name is not None:
             x = args[0] if args else kwargs["input"]
-            origin = self._flow.origin(x)
-            if origin is not None:
-                return self._activation(name, x, origin, func, args[1:], kwargs)
+            if self._flow.origin(x) is not None:
+                return self._activation(name, x, func, args, kwargs)
             self.independent_of_input += 1
-        out = kwargs.get("out")
         inputs = [*tensors_in(args), *(t for key, value in kwargs.items() if key != "out" for t in tensors_in(value))]
+        if not any(self._depends(tensor) for tensor in inputs):
+            return func(*args, **kwargs)
+        step = self._formulas.step(func, args, kwargs, self._depends)
+        formula = self._formulas.recognise(step) if step is not None else None
+        if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
+            return self._formula(formula, step, func, args, kwargs)
         output = func(*args, **kwargs)
-        if inputs:
-            self._propagate(func, inputs, output if out is None else out)
+        out = kwargs.get("out")
+        self._propagate(func, args, inputs, output if out is None else out)
+        if step is not None and isinstance(output, Tensor):
+            self._formulas.bind(step, output)
+        if func is F.glu:
+            self._gate_of_glu(output, *args, **kwargs)
         return output
 
     def _activation(
-        self,
-        name: str,
-        x: Tensor,
-        origin: Origin,
-        func: Callable[..., Any],
-        rest: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        self, name: str, x: Tensor, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Tensor:
-        options = {key: value for key, value in kwargs.items() if key != "input"}
-        layer = self.path[-1] if self.path and self.path[-1] else "(root)"
+        rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
+        step = self._formulas.step(func, args, kwargs, self._depends, elementwise=True)
+        call = self._begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
+        y = func(x, *rest, **options)
+        self._end(call, x, y, step)
+        return y
+
+    def _formula(
+        self, formula: Formula, step: Step | None, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
+    ) -> Tensor:
+        for part in reversed(formula.calls):
+            self._forget(part)
+        call = self._begin(formula.name, formula.source, formula.apply)
+        y = func(*args, **kwargs)
+        self._end(call, formula.source, y, step)
+        return y
+
+    def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
+        """A gated linear unit hides the sigmoid of its second half."""
+        gate = input.chunk(2, dim)[1]
+        self._layout.observe(torch.chunk, [input], gate)
+        self._images.observe([input], gate)
+        call = self._begin("sigmoid", gate, torch.sigmoid)
+        call.kind = "gated-unit"
+        self._end(call, gate, torch.sigmoid(gate), None)
+        self._flow.mark(output, Origin(call.depth, call.index))
+
+    def run_whole(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
+        if not self.enter_whole(name, function, args, kwargs):
+            return function(*args, **kwargs)
+        output = None
+        try:
+            output = function(*args, **kwargs)
+        finally:
+            self.leave_whole(output)
+        return output
+
+    def enter_whole(
+        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> bool:
+        """A function that counts as one activation was called; whether its end is awaited."""
+        if not self._listening or self._inside or threading.get_ident() != self._thread:
+            return False
+        with self._aside():
+            x = next((tensor for tensor in tensors_in((args, kwargs)) if self._depends(tensor)), None)
+            if x is None:
+                self.independent_of_input += 1
+                self._whole = None
+            else:
+                apply = self._repeatable(function, x, args, kwargs)
+                if name in self.chosen.names and name not in self.ran:
+                    axis = self._images.axis(x)
+                    check_elementwise(self._described(name), apply, x.narrow(axis, 0, 1) if axis >= 0 else x)
+                    self.ran.add(name)
+                step = self._formulas.step(apply, (x,), {}, self._depends, elementwise=True)
+                self._whole = (self._begin(name, x, apply), x, step)
+        self._inside += 1
+        return True
+
+    def leave_whole(self, output: Any) -> None:
+        """The function returned this; or nothing: it raised, or overwrote its input."""
+        self._inside -= 1
+        if self._whole is None:
+            return
+        (call, x, step), self._whole = self._whole, None
+        with self._aside():
+            y = x if output is None else output
+            check_shape(self._described(call.activation), y, x)
+            self._end(call, x, y, step)
+
+    def _repeatable(
+        self, function: Callable[..., Any], x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[Tensor], Tensor]:
+        """The function for another input; it does not keep this one alive."""
+        places = [position for position, value in enumerate(args) if value is x]
+        names = [key for key, value in kwargs.items() if value is x]
+        others = [None if value is x else value for value in args]
+        options = {key: None if value is x else value for key, value in kwargs.items()}
+
+        def apply(z: Tensor) -> Tensor:
+            arguments = [z if position in places else value for position, value in enumerate(others)]
+            # in another thread (scores of the last batch) no mode is active, and the count is this thread's
+            with self._aside() if threading.get_ident() == self._thread else nullcontext():
+                output = function(*arguments, **options | dict.fromkeys(names, z))
+            return z if output is None else output
+
+        return apply
+
+    def _begin(
+        self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False
+    ) -> ActivationCall:
+        origin = self._flow.origin(x)
+        assert origin is not None
+        layer = self._layer()
         axis, images = self._layout.axis(x), self._images.axis(x)
         call = ActivationCall(
             index=len(self.calls),
@@ -153,64 +238,80 @@ class Recorder(TorchFunctionMode):
             image_axis=images,
             positions=x.numel() // (x.shape[images] * x.shape[axis]) if x.ndim > 1 and images >= 0 else 1,
             upstream=origin.last_activation,
+            builtin=builtin,
+            entries=x.numel(),
+            within=tuple(self.path),
         )
         self.calls.append(call)
         self._counts[layer] += 1
+        self.listener.before(call, x, apply)
+        return call
 
-        self.listener.before(call, x, lambda z: func(z, *rest, **options))
-        y = func(x, *rest, **options)
+    def _end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
         self.listener.after(call, y)
-
-        self._layout.observe(func, [x], y)
+        self._layout.observe(None, [x], y)
         self._images.observe([x], y)
         self._flow.mark(y, Origin(call.depth, call.index, call.index))
-        return y
+        if step is not None:
+            step.call = call
+            self._formulas.bind(step, y)
 
-    def _propagate(self, func: Callable[..., Any], inputs: list[Tensor], output: Any) -> None:
+    def _forget(self, call: ActivationCall) -> None:
+        assert self.calls.pop() is call
+        self._counts[call.layer] -= 1
+        self.listener.forget(call)
+
+    def _propagate(self, func: Callable[..., Any], args: tuple[Any, ...], inputs: list[Tensor], output: Any) -> None:
         origin = self._flow.merged(inputs)
         if origin is None:
             return
         if func in _RECURRENT:
             self.unseen.add(getattr(func, "__name__", "a recurrent layer"))
         if func in _PRODUCTS:
-            self._find_gate(inputs)
-        elif func in _SUMS and all(self._flow.origin(tensor) for tensor in inputs) and len(inputs) == 2:
+            find_gate(self.calls, inputs, [self._flow.origin(factor) for factor in inputs])
+        elif func in _SUMS and len(inputs) == 2 and all(self._depends(tensor) for tensor in inputs):
             origin = replace(origin, summed=True)
+            if self.path and inputs[0].shape == inputs[1].shape:
+                self._summing.add(self.classes[self.path[-1][0]])
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else list(tensors_in(output))
         shared = {tensor.untyped_storage()._cdata for tensor in inputs}
+        weights = [not self._depends(source) for source in inputs]
         for tensor in outputs:
-            if _writes_in_place(func) or tensor.untyped_storage()._cdata not in shared:
+            if writes_in_place(func) or tensor.untyped_storage()._cdata not in shared:
                 self._flow.mark(tensor, origin)
-            self._layout.observe(func, inputs, tensor)
+            self._layout.observe(func, inputs, tensor, weights)
             self._images.observe(inputs, tensor)
+        if func is torch.einsum and isinstance(args[0], str):
+            channels, images = einsum_axes(args[0], inputs, weights, self._layout, self._images)
+            if channels is not None:
+                self._layout.place(output, channels)
+            if images is not None:
+                self._images.place(output, images)
 
-    def _find_gate(self, factors: list[Tensor]) -> None:
-        """In a product of an activation with a larger tensor the activation is a gate."""
-        origins = [self._flow.origin(factor) for factor in factors]
-        if len(factors) != 2 or None in origins:
-            return
-        for origin, factor, other in zip(origins, factors, reversed(factors), strict=True):
-            if origin is None or origin.activation is None or _entries(factor) >= _entries(other):
-                continue
-            gate = self.calls[origin.activation]
-            gate.kind = "gate"
-            if gate.upstream is not None and self.calls[gate.upstream].positions == 1:
-                self.calls[gate.upstream].kind = "squeeze"
+    def _depends(self, tensor: Tensor) -> bool:
+        return self._flow.origin(tensor) is not None
 
+    def _layer(self) -> str:
+        return (self.path[-1][0] if self.path else "") or "(root)"
 
-def _entries(tensor: Tensor) -> int:
-    """How many different entries a tensor has: one that was expanded repeats its own."""
-    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
+    def _described(self, name: str) -> str:
+        return f"{name} of layer {self._layer()!r}"
 
-
-def _writes_in_place(func: Callable[..., Any]) -> bool:
-    name = getattr(func, "__name__", "")
-    return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or name.startswith("__i")
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """What is called here is not the network's."""
+        self._inside += 1
+        try:
+            yield
+        finally:
+            self._inside -= 1
 
 
 @contextmanager
-def recording(model: nn.Module, listener: Listener) -> Iterator[Recorder]:
+def recording(
+    model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
+) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
     Compiled parts run uncompiled. On leaving, every hook is gone and the fast paths of attention, which
@@ -219,6 +320,8 @@ def recording(model: nn.Module, listener: Listener) -> Iterator[Recorder]:
     Args:
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
         listener: What is told about the activations.
+        activations: Modules and functions that count as one activation as a whole
+            (:func:`affscore.network.declared.declared`).
 
     >>> class Print:
     ...     def before(self, call, x, apply): print(call.layer, call.call, call.activation, call.depth)
@@ -232,16 +335,18 @@ def recording(model: nn.Module, listener: Listener) -> Iterator[Recorder]:
     1 0 relu 1
     1 1 relu 2
     """
-    recorder = Recorder(listener)
+    recorder = Recorder(listener, declared(activations))
+    recorder.classes = {path: type(module) for path, module in model.named_modules()}
 
     def leave(module: nn.Module, args: Any, output: Any) -> None:
         recorder.path.pop()
 
     with ExitStack() as stack:
+        stack.callback(recorder.stop)
         for path, module in model.named_modules():
 
             def enter(module: nn.Module, args: Any, path: str = path) -> None:
-                recorder.path.append(path)
+                recorder.enter(path)
 
             stack.callback(module.register_forward_pre_hook(enter, prepend=True).remove)
             stack.callback(module.register_forward_hook(leave, always_call=True).remove)
@@ -250,5 +355,6 @@ def recording(model: nn.Module, listener: Listener) -> Iterator[Recorder]:
         torch.backends.mha.set_fastpath_enabled(False)
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             stack.enter_context(torch.compiler.set_stance("force_eager"))
+        stack.enter_context(watched(model, recorder.chosen, recorder))
         stack.enter_context(recorder)
         yield recorder

@@ -17,11 +17,16 @@ class Seen:
         self.outputs.append(y.clone())
 
 
-def seen_in(model, *inputs):
+    def forget(self, call):
+        assert self.calls.pop() is call
+        del self.inputs[-1], self.outputs[-1]
+
+
+def seen_in(model, *inputs, activations=()):
     """Run a model once in evaluation mode; what was seen, and the recorder."""
     listener = Seen()
     model.eval()
-    with torch.no_grad(), recording(model, listener) as recorder:
+    with torch.no_grad(), recording(model, listener, activations) as recorder:
         recorder.start(inputs)
         model(*inputs)
     return listener, recorder

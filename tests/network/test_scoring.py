@@ -8,7 +8,7 @@ from affscore import affinity_score
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
 from affscore.network.criteria import entropy, linear_cka, norm, r2
-from affscore.network.recorder import ActivationCall
+from affscore.network.calls import ActivationCall
 from affscore.network.scoring import CRITERIA, Choices, choose_criteria, score_pair
 
 CALL = ActivationCall(

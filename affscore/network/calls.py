@@ -1,0 +1,68 @@
+"""One call of an activation, and who is told about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+__all__ = ["ActivationCall", "Listener"]
+
+
+@dataclass
+class ActivationCall:
+    """One call of an activation in a forward pass.
+
+    Attributes:
+        index: Position in the order of execution, from 0.
+        layer: Path of the innermost module that was running, "(root)" for the network's own forward.
+        call: How often this layer had called an activation before, so (layer, call) is unique.
+        activation: What is computed: "relu", "gelu", ...
+        depth: The largest number of activations on a path from the input to this one, it included.
+        kind: What it is for:
+
+            * "after-sum", fed by a residual sum;
+            * "gate", whose output scales a larger tensor (excite), and "squeeze", the activation of one
+              position on the way to a gate;
+            * "gated-unit", whose output is multiplied with a tensor of its own size (GLU, SwiGLU);
+            * "first", "second", ..., its place in its block (:func:`affscore.network.kinds.place_in_blocks`);
+            * "hidden", any other.
+
+            Known for certain only when the forward pass is over.
+        channel_axis: The axis of the input that holds the channels.
+        image_axis: The axis of the input that counts the images, or -1 where that is mixed with another.
+        positions: How many positions (pixels, tokens) of one image share a channel.
+        upstream: Index of the latest activation before this one on its path, or None.
+        builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
+        entries: How many numbers its input has.
+        within: The modules that were running, outermost first: path, and the how-manieth run of a module.
+    """
+
+    index: int
+    layer: str
+    call: int
+    activation: str
+    depth: int
+    kind: str
+    channel_axis: int
+    image_axis: int
+    positions: int
+    upstream: int | None
+    builtin: bool = False
+    entries: int = 0
+    within: tuple[tuple[str, int], ...] = ()
+
+
+class Listener(Protocol):
+    """What is told about activations while the network runs; torch calls made here are not recorded."""
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        """An activation is about to see x (which an in-place activation will overwrite)."""
+
+    def after(self, call: ActivationCall, y: Tensor) -> None:
+        """The activation returned y."""
+
+    def forget(self, call: ActivationCall) -> None:
+        """The latest activation was a part of one that is reported next (the sigmoid of x * sigmoid(x))."""

@@ -1,0 +1,90 @@
+"""What an activation is for: a gate, a part of a gated unit, the first or second of its block."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
+
+from torch import Tensor, nn
+
+from affscore.network.calls import ActivationCall
+from affscore.network.dataflow import Origin
+
+__all__ = ["ORDINALS", "find_gate", "place_in_blocks"]
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+"""Places in a block. A module with more activations one behind the other is a stage of a network, and no block."""
+
+_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+
+
+def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origins: Sequence[Origin | None]) -> None:
+    """Note what a product says about the activations whose outputs are multiplied.
+
+    A factor that repeats its numbers over a larger tensor scales channels or positions: it is a gate, and
+    the activation of one position before it is its squeeze. Two factors of one size are a gated unit.
+
+    Args:
+        calls: The activations so far.
+        factors: What is multiplied.
+        origins: Where each of them comes from.
+    """
+    if len(factors) != 2 or None in origins:
+        return
+    sizes = [_entries(factor) for factor in factors]
+    outputs = {
+        origin.activation: size
+        for origin, size in zip(origins, sizes, strict=True)
+        if origin is not None and origin.activation is not None
+    }
+    if sizes[0] == sizes[1]:
+        whole = [index for index, size in outputs.items() if calls[index].entries == size]
+        if whole and origins[0] != origins[1]:
+            calls[max(whole)].kind = "gated-unit"
+        return
+    for index, size in outputs.items():
+        if size == min(sizes):
+            gate = calls[index]
+            gate.kind = "gate"
+            if gate.upstream is not None and calls[gate.upstream].positions == 1:
+                calls[gate.upstream].kind = "squeeze"
+
+
+def place_in_blocks(calls: Sequence[ActivationCall], classes: Mapping[str, type], summing: Set[type]) -> None:
+    """Say of hidden activations which they are in their block: "first", "second", ...
+
+    A block is the innermost running module whose class adds a shortcut in its own forward; failing that,
+    the innermost whose class occurs more than once and runs at least two activations one behind the other.
+    Containers and the network itself are no blocks. Parallel branches share places, as they share depths.
+
+    Args:
+        calls: All activations of a forward pass; their kinds are changed.
+        classes: The class of every module, by its path.
+        summing: The classes that add two tensors of one shape that both depend on the input.
+    """
+    ordinary = [call for call in calls if call.kind not in ("squeeze", "gate")]
+    depths: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for call in ordinary:
+        for frame in call.within:
+            depths[frame].add(call.depth)
+    places: dict[type, int] = defaultdict(int)
+    for (path, _), found in depths.items():
+        places[classes[path]] = max(places[classes[path]], len(found))
+    instances = Counter(classes[path] for path in {path for path, _ in depths})
+    for call in ordinary:
+        if call.kind != "hidden":
+            continue
+        for path, run in reversed(call.within):
+            block = classes[path]
+            if path == "" or block in _CONTAINERS:
+                continue
+            if block in summing or (instances[block] > 1 and 2 <= places[block] <= len(ORDINALS)):
+                if 2 <= places[block] <= len(ORDINALS):
+                    call.kind = ORDINALS[sorted(depths[path, run]).index(call.depth)]
+                break
+
+
+def _entries(tensor: Tensor) -> int:
+    """How many different entries a tensor has: one that was expanded repeats its own."""
+    return math.prod(size for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if stride)
