@@ -24,8 +24,8 @@ class ActivationCall:
         kind: What it is for:
 
             * "after-sum", fed by a residual sum;
-            * "gate", whose output scales a larger tensor (excite), and "squeeze", the activation of one
-              position on the way to a gate;
+            * "gate", one number for each channel or position, by which a larger tensor is scaled (excite),
+              and "squeeze", the activation of one position on the way to a gate;
             * "gated-unit", whose output is multiplied with a tensor of its own size (GLU, SwiGLU);
             * "first", "second", ..., its place in its block (:func:`affscore.network.kinds.place_in_blocks`);
             * "hidden", any other.
@@ -36,7 +36,7 @@ class ActivationCall:
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
-        entries: How many numbers its input has.
+        shape: Shape of its input.
         within: The modules that were running, outermost first: path, and the how-manieth run of a module.
     """
 
@@ -51,7 +51,7 @@ class ActivationCall:
     positions: int
     upstream: int | None
     builtin: bool = False
-    entries: int = 0
+    shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
 
 

@@ -28,7 +28,7 @@ _COMPARISONS = frozenset("gt lt ge le greater less greater_equal less_equal".spl
 _BENDS = _CHOICES | _COMPARISONS | frozenset("abs absolute sign exp expm1 clamp clamp_min clamp_max clip".split())
 _OTHERS = frozenset(
     "add iadd radd sub isub rsub subtract neg negative pow ipow rpow square sqrt to type_as float half double bfloat16 "
-    "clone contiguous zeros_like ones_like full_like sin cos".split()
+    "clone contiguous sin cos".split()
 )
 _ELEMENTWISE = _PRODUCTS | _QUOTIENTS | _CHOICES | _BENDS | _OTHERS
 _TAKE_ONE = _QUOTIENTS | _CHOICES  # these may bend a single tensor
@@ -131,13 +131,18 @@ class Formulas:
         if _kind(function) in ("max", "min") and not (len(args) > 1 and isinstance(args[1], Tensor)):
             return None
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
-        if any(not depends(t) and t.numel() > _LARGEST_CONSTANT for t in tensors if t.ndim):
-            return None
 
         def replaced(value: Any) -> Any:
-            return self._of(value) if isinstance(value, Tensor) and depends(value) else value
+            if not isinstance(value, Tensor):
+                return value
+            if depends(value):
+                return self._of(value)
+            return _number(value) if _kind(function) in _CHOICES else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
+        constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))
+        if any(constant.numel() > _LARGEST_CONSTANT for constant in constants):
+            return None  # a table of positions, say: it would have to be kept
         step = Step(self._next(), function, positional, named)
         try:
             step.shape = tuple(torch.broadcast_shapes(*(tensor.shape for tensor in tensors)))
@@ -222,7 +227,7 @@ def _evaluate(step: Step, known: dict[Step, Tensor]) -> Tensor:
 
 # Names by values: the functions, and how far (relative to their largest value) a formula may be from them. The bound
 # takes the usual approximations of GELU for GELU, but not x * sigmoid(1.702 x), which has a name of its own.
-_SMOOTH, _EXACT = 3e-3, 1e-6
+_SMOOTH, _EXACT = 1e-3, 1e-6
 _KNOWN: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
     "relu": (F.relu, 0.0),  # not maximum(x, 1e-6), which guards a quotient
     "relu6": (F.relu6, _EXACT),
@@ -245,7 +250,7 @@ _KNOWN: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
 
 
 def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | None = None) -> str | None:
-    """The name of the known activation of which a function is a positive multiple on [-4, 4], or None.
+    """The name of the known activation of which a function is a positive multiple on [-8, 8], or None.
 
     >>> name_by_values(lambda z: z / (1 + torch.exp(-z)))
     'silu'
@@ -254,7 +259,7 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
     >>> name_by_values(lambda z: z.clamp(min=-2)) is None
     True
     """
-    grid = torch.linspace(-4, 4, 65, device=None if device is None or device.type == "meta" else device)
+    grid = torch.linspace(-8, 8, 129, device=None if device is None or device.type == "meta" else device)
     try:
         values = function(grid).double().cpu()
     except (RuntimeError, TypeError):  # a constant of another shape or without numbers: it cannot be evaluated here
@@ -271,7 +276,7 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
         if scale > 0 and zeros and error <= max(tolerance, _EXACT) + rounding:
             return name
     slopes = values[grid != 0] / grid[grid != 0]
-    below, above = slopes[:32], slopes[32:]
+    below, above = slopes[:64], slopes[64:]
     straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
     return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
 
@@ -284,6 +289,14 @@ def writes_in_place(function: Callable[..., Any]) -> bool:
     """
     name = getattr(function, "__name__", "")
     return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or name.startswith("__i")
+
+
+def _number(constant: Tensor) -> Tensor:
+    """A constant without its shape, if all of its entries are the same: the zeros of maximum(x, zeros)."""
+    if constant.is_floating_point() and constant.numel() > 1 and not constant.is_meta:
+        first = constant.flatten()[0]
+        return first if bool((constant == first).all()) else constant
+    return constant
 
 
 def _kind(function: Any) -> str:

@@ -11,11 +11,18 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.network.collect import Collector, Pair
 from affscore.network.recorder import Recorder
+from affscore.network.unseen import BelowPython
 
-__all__ = ["check_images_stay_apart", "cut", "forward"]
+__all__ = ["check_images_stay_apart", "cut", "forward", "unseen_activations"]
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
+
+JUMP = 10.0
+"""By how much more than it did at any activation before: rounding errors grow slowly through a network, to any size."""
+
+REPEATABLE = 1e-5
+"""By how much it may differ when the same image comes again: a GPU may add in another order."""
 
 
 def cut(chunks: Iterable[Tensor], n: int) -> Iterator[Tensor]:
@@ -52,14 +59,16 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     finally:
         recorder.stop()
     if not recorder.calls:
+        hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
         raise AffscoreError(
-            f"no elementwise activation was seen in {name}: it has none, or it computes them in a way that "
-            "torch functions do not show (custom kernels, compiled graphs)"
+            f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that do "
+            "not count as one; activations=[...] declares the classes or functions that are activations"
         )
     if recorder.lost(output):
         raise AffscoreError(
             f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
-            "functions show; a part of it is TorchScript, NumPy or a custom kernel"
+            "functions show; a part of it is TorchScript, NumPy or a custom kernel (if that part is an activation, "
+            "declare its class: activations=[...])"
         )
 
 
@@ -81,7 +90,7 @@ def _called(network: nn.Module, images: Tensor) -> Any:
 def check_images_stay_apart(
     network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str
 ) -> str | None:
-    """Whether the first image meets the same activations alone as it did among these images.
+    """Whether the first image gives the same numbers again, and meets the same activations alone as among these images.
 
     A network that computes statistics over the images, or puts something in front of the axis that
     counts them, would mix images in the reduced vectors, and no shape tells.
@@ -94,32 +103,61 @@ def check_images_stay_apart(
         name: The network's name.
 
     Returns:
-        A note, where the network does not take one image alone; else None.
+        A note, where the network is random, or does not take one image alone; else None.
 
     Raises:
         AffscoreError: It mixes or moves images; the message names the first activation where.
     """
-    if len(images) < 2:
-        return None
+    first, among = images[:1], collector.pairs
     try:
-        alone = _probe(network, recorder, collector, images[:1], name)
+        alone = _probe(network, recorder, collector, first, name)
+        again = _probe(network, recorder, collector, first, name)
     except AffscoreError as error:
         return f"whether the network keeps images apart was not checked: it does not take one image alone ({error})"
-    among = collector.pairs
-    if len(alone) != len(among):
-        raise AffscoreError(
-            f"the network {name} runs {len(among)} activations for {len(images)} images and {len(alone)} for one: "
-            "the network must run the same activations for every image"
+    for probe, what in ((alone, "one"), (again, "the same one again")):
+        if len(probe) != len(among):
+            raise AffscoreError(
+                f"the network {name} runs {len(among)} activations for {len(images)} images and {len(probe)} for "
+                f"{what}: the network must run the same activations for every image"
+            )
+    if _first_difference(alone, again, REPEATABLE) is not None:
+        return (
+            "the network gives other numbers for the same image, since it draws random numbers or keeps a state: "
+            "its scores depend on the seed, and on batch_size"
         )
-    where = _first_difference(alone, among)
+    where = _first_difference(alone, among, TOLERANCE, JUMP)
     if where is None:
         return None
-    if _first_difference(alone, _probe(network, recorder, collector, images[:1], name)) is not None:
-        return "the network draws random numbers: its scores depend on the seed, and on batch_size"
     raise AffscoreError(
         f"the network {name} mixes images, or moves the axis that counts them, before {where.call.activation} of layer "
         f"{where.call.layer!r}: an image alone gives other numbers there than among others; each image must go "
         "through the network by itself, along the first axis"
+    )
+
+
+def unseen_activations(
+    network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str
+) -> str | None:
+    """A note on the activations that ran below the functions that the recorder watches, or None.
+
+    Args:
+        network: The network, which has seen these images.
+        recorder: Its recorder.
+        collector: It is not changed.
+        images: The images.
+        name: The network's name.
+    """
+    try:
+        with BelowPython(recorder) as below:
+            _probe(network, recorder, collector, images[:1], name)
+    except AffscoreError:
+        return None  # a network that cannot run like this, or with one image, has notes of its own
+    if not below.missed:
+        return None
+    missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
+    return (
+        f"activations ran that cannot be seen ({missed}), in TorchScript, torch.ops or an extension: they have no "
+        "score; if a module is such an activation, declare its class: activations=[...]"
     )
 
 
@@ -133,12 +171,20 @@ def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: 
     return probe.pairs
 
 
-def _first_difference(alone: list[Pair], among: list[Pair]) -> Pair | None:
-    """The first activation that saw or returned something else for the first image."""
+def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, jump: float = 0.0) -> Pair | None:
+    """The first activation that saw or returned something else for the first image.
+
+    Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
+    """
+    largest = 0.0
     for one, several in zip(alone, among, strict=True):
         for lone, row in ((one.x[0], several.x[0]), (one.y[0], several.y[0])):
             if not bool(torch.isfinite(row).all()):
                 continue  # that has an error of its own
-            if lone.shape != row.shape or float((lone - row).abs().max()) > TOLERANCE * float(row.abs().max()):
+            if lone.shape != row.shape:
                 return several
+            difference = float((lone - row).abs().max())
+            if difference > max(tolerance, jump * largest) * float(row.abs().max()):
+                return several
+            largest = max(largest, difference / float(row.abs().max()) if difference else 0.0)
     return None

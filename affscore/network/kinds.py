@@ -22,8 +22,9 @@ _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origins: Sequence[Origin | None]) -> None:
     """Note what a product says about the activations whose outputs are multiplied.
 
-    A factor that repeats its numbers over a larger tensor scales channels or positions: it is a gate, and
-    the activation of one position before it is its squeeze. Two factors of one size are a gated unit.
+    A factor with one number for each channel, or one for each position, that scales a larger tensor is a
+    gate, and the activation of one position before it is its squeeze. Of two factors of one size the later
+    activation is a gated unit's.
 
     Args:
         calls: The activations so far.
@@ -39,13 +40,13 @@ def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origin
         if origin is not None and origin.activation is not None
     }
     if sizes[0] == sizes[1]:
-        whole = [index for index, size in outputs.items() if calls[index].entries == size]
+        whole = [index for index, size in outputs.items() if math.prod(calls[index].shape) == size]
         if whole and origins[0] != origins[1]:
             calls[max(whole)].kind = "gated-unit"
         return
     for index, size in outputs.items():
-        if size == min(sizes):
-            gate = calls[index]
+        gate = calls[index]
+        if size == min(sizes) and (gate.positions == 1 or 1 in gate.shape[1:]):
             gate.kind = "gate"
             if gate.upstream is not None and calls[gate.upstream].positions == 1:
                 calls[gate.upstream].kind = "squeeze"

@@ -94,12 +94,16 @@ class ImageLayout:
 
     (Recurrent networks and PyTorch's transformer layers may put the tokens first.) Only tensors whose
     first axis does not count the images are remembered.
+
+    Args:
+        images: How many there are, where that is known. A single one is not followed: it is everywhere.
     """
 
     MERGED = -1
     """The images were merged with another axis that runs more slowly, and cannot be told apart by reshaping."""
 
-    def __init__(self) -> None:
+    def __init__(self, images: int | None = None) -> None:
+        self.images = images
         self._axes: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
     def axis(self, tensor: Tensor) -> int:
@@ -114,7 +118,8 @@ class ImageLayout:
 
     def place(self, tensor: Tensor, axis: int) -> None:
         """Say which axis of a tensor counts the images."""
-        self._axes[tensor] = axis
+        if self.images != 1:
+            self._axes[tensor] = axis
 
     def observe(self, inputs: Sequence[Tensor], output: Tensor) -> None:
         """Note the image axis of an output that was computed from these inputs."""
@@ -126,7 +131,7 @@ class ImageLayout:
                 continue  # a parameter, perhaps; and first stays first
             moved = self._follow(source, axis, output)
             if moved != 0:
-                self._axes[output] = moved
+                self.place(output, moved)
                 return
 
     def _follow(self, source: Tensor, axis: int, output: Tensor) -> int:

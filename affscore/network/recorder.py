@@ -70,11 +70,11 @@ class Recorder(TorchFunctionMode):
         self._flow = Dataflow()
         self._formulas = Formulas()
         self._layout = ChannelLayout()
-        self._images = ImageLayout()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
         self._runs = 0
         with self._aside():
+            self._images = ImageLayout(next((len(tensor) for tensor in tensors_in(inputs) if tensor.ndim), None))
             for tensor in tensors_in(inputs):
                 self._flow.mark(tensor, Origin(0))
 
@@ -83,6 +83,11 @@ class Recorder(TorchFunctionMode):
         if self._listening:
             place_in_blocks(self.calls, self.classes, self._summing)
         self._listening = False
+
+    @property
+    def attentive(self) -> bool:
+        """Whether what runs now is the network's, and no activation that was seen."""
+        return self._listening and not self._inside
 
     def enter(self, path: str) -> None:
         """A module begins to run."""
@@ -102,7 +107,7 @@ class Recorder(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
-        if not self._listening or self._inside:
+        if not self.attentive:
             return func(*args, **kwargs)
         if func in self.chosen.functions:
             return self.run_whole(self.chosen.functions[func], func, args, kwargs)
@@ -112,14 +117,21 @@ class Recorder(TorchFunctionMode):
             if self._flow.origin(x) is not None:
                 return self._activation(name, x, func, args, kwargs)
             self.independent_of_input += 1
+            with self._aside():
+                return func(*args, **kwargs)
+        if _only_looks_at_the_shape(func):
+            return func(*args, **kwargs)
         inputs = [*tensors_in(args), *(t for key, value in kwargs.items() if key != "out" for t in tensors_in(value))]
         if not any(self._depends(tensor) for tensor in inputs):
             return func(*args, **kwargs)
         step = self._formulas.step(func, args, kwargs, self._depends)
-        formula = self._formulas.recognise(step) if step is not None else None
+        with self._aside():
+            formula = self._formulas.recognise(step) if step is not None else None
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             return self._formula(formula, step, func, args, kwargs)
-        output = func(*args, **kwargs)
+        # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
+        with self._aside() if func in _RECURRENT or func is F.glu else nullcontext():
+            output = func(*args, **kwargs)
         out = kwargs.get("out")
         self._propagate(func, args, inputs, output if out is None else out)
         if step is not None and isinstance(output, Tensor):
@@ -134,7 +146,8 @@ class Recorder(TorchFunctionMode):
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self._formulas.step(func, args, kwargs, self._depends, elementwise=True)
         call = self._begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
-        y = func(x, *rest, **options)
+        with self._aside():
+            y = func(x, *rest, **options)
         self._end(call, x, y, step)
         return y
 
@@ -155,7 +168,9 @@ class Recorder(TorchFunctionMode):
         self._images.observe([input], gate)
         call = self._begin("sigmoid", gate, torch.sigmoid)
         call.kind = "gated-unit"
-        self._end(call, gate, torch.sigmoid(gate), None)
+        with self._aside():
+            opened = torch.sigmoid(gate)
+        self._end(call, gate, opened, None)
         self._flow.mark(output, Origin(call.depth, call.index))
 
     def run_whole(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -173,7 +188,7 @@ class Recorder(TorchFunctionMode):
         self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> bool:
         """A function that counts as one activation was called; whether its end is awaited."""
-        if not self._listening or self._inside or threading.get_ident() != self._thread:
+        if not self.attentive or threading.get_ident() != self._thread:
             return False
         with self._aside():
             x = next((tensor for tensor in tensors_in((args, kwargs)) if self._depends(tensor)), None)
@@ -239,16 +254,18 @@ class Recorder(TorchFunctionMode):
             positions=x.numel() // (x.shape[images] * x.shape[axis]) if x.ndim > 1 and images >= 0 else 1,
             upstream=origin.last_activation,
             builtin=builtin,
-            entries=x.numel(),
+            shape=tuple(x.shape),
             within=tuple(self.path),
         )
         self.calls.append(call)
         self._counts[layer] += 1
-        self.listener.before(call, x, apply)
+        with self._aside():
+            self.listener.before(call, x, apply)
         return call
 
     def _end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
-        self.listener.after(call, y)
+        with self._aside():
+            self.listener.after(call, y)
         self._layout.observe(None, [x], y)
         self._images.observe([x], y)
         self._flow.mark(y, Origin(call.depth, call.index, call.index))
@@ -306,6 +323,12 @@ class Recorder(TorchFunctionMode):
             yield
         finally:
             self._inside -= 1
+
+
+def _only_looks_at_the_shape(func: Callable[..., Any]) -> bool:
+    """Whether a result has nothing of the numbers of its argument: zeros_like(x), x.new_zeros(3)."""
+    name = getattr(func, "__name__", "")
+    return name.endswith("_like") or name.startswith("new_")
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from numbers import Integral
 from typing import Any
@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Collector
-from affscore.network.forward import check_images_stay_apart, cut, forward
+from affscore.network.forward import check_images_stay_apart, cut, forward, unseen_activations
 from affscore.network.images import image_stream
 from affscore.network.model_state import choose_device, prepared, unwrapped
 from affscore.network.recorder import recording
@@ -49,6 +49,7 @@ def signature(
     seed: int = 0,
     progress: bool | None = None,
     whole: bool = False,
+    activations: Collection[Any] | Mapping[str, Any] | None = None,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -78,6 +79,9 @@ def signature(
         whole: Score all images together, with no batches: under the paired coupling, so that a score is a
             lower bound of the exact one of all images with the same covariance (not of the mean over
             batches). n is then only the number of images that are held at a time, and nothing is dropped.
+        activations: What else counts as one activation, as a whole: a list of classes of modules, modules,
+            or functions (or a dictionary of these by the names that they shall have), elementwise all of
+            them. None for what the network's attribute ``declared_activations`` says, if it has one.
 
     Returns:
         The signature: ``.scores`` (numpy, one number in [0, 1] for each activation) and ``.table``
@@ -126,14 +130,17 @@ def signature(
         stack.enter_context(prepared(network, target))
         stack.enter_context(bar)
         stack.enter_context(scorer)
-        recorder = stack.enter_context(recording(network, collector))
+        if activations is None:
+            activations = getattr(network, "declared_activations", ())
+        recorder = stack.enter_context(recording(network, collector, activations))
         for number, chunk in enumerate(cut(stream.chunks, n)):
             on_device = chunk.to(target)
             forward(network, recorder, collector, on_device, card.name)
             if number == 0:
                 digest.update(f"{tuple(chunk.shape[1:])} {chunk.dtype}".encode())
-                note = check_images_stay_apart(network, recorder, collector, on_device, card.name)
-                notes += [note] if note else []
+                for check in (check_images_stay_apart, unseen_activations):
+                    note = check(network, recorder, collector, on_device, card.name)
+                    notes += [note] if note else []
             digest.update(tensor_bytes(chunk))
             pending += len(chunk)
             bar.update(len(chunk))
@@ -159,6 +166,8 @@ def signature(
         notes.append(
             f"the activations inside {', '.join(sorted(recorder.unseen))} are no calls of their own, and not seen"
         )
+    if silent := [name for name in recorder.chosen.names if name not in recorder.ran]:
+        notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
     shared = {"model": card.name, "weights": card.weights, "dataset": stream.name}
     choices: dict[str, str] = {
         "reduction": reduction,
@@ -176,6 +185,7 @@ def signature(
         "device": target.type,
         "dtype": str(next((p.dtype for p in network.parameters()), torch.get_default_dtype())),
         "criteria": list(options.criteria),
+        "activations": recorder.chosen.names,
         "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         "fingerprint_weights": fingerprint(network),
         "fingerprint_data": used.hexdigest()[:16],
