@@ -3,8 +3,10 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
-from affscore.network.layout import ChannelLayout
+from affscore.network.layout import ChannelLayout, ImageLayout, einsum_axes
+from tests.network.seen import seen_in
 
 CHANNELS = 8
 
@@ -126,3 +128,80 @@ def test_tensors_are_not_kept_alive():
         layout.observe(F.conv2d, [], output)
     del output
     assert len(layout._axes) == 0
+
+
+def test_a_matrix_from_the_left_makes_channels_in_the_middle():
+    """W z of (N, C, L), as some write a convolution with kernels of one; z W of (N, L, C) makes them last."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Parameter(torch.randn(5, 3)), nn.Parameter(torch.randn(7, 4))
+
+        def forward(self, x):
+            y = torch.relu(self.left @ x)  # (N, 5, 7)
+            return torch.tanh(torch.matmul(y, self.right))  # (N, 5, 4)
+
+    _, recorder = seen_in(Net(), torch.randn(6, 3, 7))
+    assert [(call.channel_axis, call.positions) for call in recorder.calls] == [(1, 7), (2, 5)]
+
+
+EINSUMS = {
+    "ntc, cd -> ntd": ((4, 6, 3), (3, 5), 0, 2),
+    "ntc, cd -> tnd": ((4, 6, 3), (3, 5), 1, 2),
+    "ntc, dc -> ndt": ((4, 6, 3), (5, 3), 0, 1),
+    "dc, ntc -> dtn": ((5, 3), (4, 6, 3), 2, 0),
+    "ntc, c -> cnt": ((4, 6, 3), (3,), 1, 0),
+}
+
+
+@pytest.mark.parametrize(("equation", "axes"), EINSUMS.items(), ids=EINSUMS)
+def test_einsum_with_a_weight(equation, axes):
+    *shapes, images, channels = axes
+    place = 0 if equation.startswith("n") else 1
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(shapes[1 - place]))
+
+        def forward(self, x):
+            operands = [x, self.weight] if place == 0 else [self.weight, x]
+            return torch.relu(torch.einsum(equation, *operands))
+
+    _, recorder = seen_in(Net(), torch.randn(shapes[place]))
+    (call,) = recorder.calls
+    assert (call.image_axis, call.channel_axis) == (images, channels)
+
+
+@pytest.mark.parametrize("equation", ["ntc,cd", "...c,cd->...d", "ntc,chd->nthd", "ntc,cd->nd"])
+def test_what_an_einsum_does_not_tell(equation):
+    operands = [torch.zeros(2, 3, 4), torch.zeros(4, 5)]
+    channels, _ = einsum_axes(equation, operands, [False, True], ChannelLayout(), ImageLayout())
+    assert channels == (1 if equation.endswith("->nd") else None)
+    assert einsum_axes(equation, operands, [False, False], ChannelLayout(), ImageLayout()) == (None, None)
+
+
+def test_products_of_matrices_on_merged_tokens():
+    """As GPT-2 writes a linear layer: addmm of (N tokens, C), then back."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight, self.bias = nn.Parameter(torch.randn(3, 5)), nn.Parameter(torch.zeros(5))
+
+        def forward(self, x):
+            y = torch.addmm(self.bias, x.view(-1, 3), self.weight).view(*x.shape[:-1], 5)
+            return torch.relu(y)
+
+    for images in (1, 5, 6):
+        _, recorder = seen_in(Net(), torch.randn(images, 5, 3))
+        (call,) = recorder.calls
+        assert (call.image_axis, call.channel_axis, call.positions) == (0, 2, 5)
+
+
+def test_a_single_image_is_everywhere():
+    layout = ImageLayout(1)
+    scores = torch.zeros(2, 6, 6)  # heads of one image
+    layout.observe([scores], apart := scores.view(1, 2, 6, 6))
+    assert layout.axis(apart) == 0

@@ -1,0 +1,120 @@
+"""Activations below the functions that Python calls have no score, and are noted."""
+
+import warnings
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from affscore import signature
+from affscore.network.forward import unseen_activations
+from tests.network.hard_networks import SqueezeAndExcite, conv
+
+
+def swish(x):
+    return x * torch.sigmoid(x)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)  # TorchScript is on its way out; there are networks with it
+    scripted_swish = torch.jit.script(swish)
+
+
+class Beside(nn.Module):
+    """A ReLU that is seen, and beside it something."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.first, self.second, self.function = conv(), conv(4, 4), function
+
+    def forward(self, x):
+        y = torch.relu(self.first(x))
+        return y + self.function(self.second(y))
+
+
+def notes(model, images, **options):
+    return signature(model, images, n=8, criteria=False, progress=False, **options).notes
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (scripted_swish, "1 x sigmoid"),
+        (torch.ops.aten.tanh, "1 x tanh"),
+        (lambda x: torch.ops.aten.gelu.default(torch.ops.aten.relu_(x)), "1 x gelu, 1 x relu"),
+    ],
+)
+def test_what_runs_below_python_is_noted(function, what, images):
+    (note,) = notes(Beside(function), images)
+    assert note.startswith(f"activations ran that cannot be seen ({what}), in TorchScript, torch.ops or an extension")
+
+
+SEEN = {
+    "function": torch.relu,
+    "formula": lambda x: x * torch.sigmoid(x),
+    "maximum": lambda x: torch.maximum(x, torch.zeros_like(x)),
+    "gated linear unit": lambda x: F.glu(x.repeat(1, 2, 1, 1), 1),
+    "of a table": lambda x: x * torch.sigmoid(torch.linspace(0, 1, 8)),
+    "attention": lambda x: F.scaled_dot_product_attention(x, x, x),
+    "squeeze and excite": SqueezeAndExcite(),
+}
+
+
+@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
+def test_what_is_seen_is_not_noted(name, order, images):
+    model = Beside(SEEN[name]) if name != "squeeze and excite" else SEEN[name]
+    found = notes(model, images, order=order)
+    assert not any("cannot be seen" in note for note in found)
+
+
+def test_a_declared_class_is_seen(images):
+    class Swish(nn.Module):
+        def forward(self, x):
+            return scripted_swish(x)
+
+    assert notes(Beside(Swish()), images, activations=[Swish]) == []
+    assert len(notes(Beside(Swish()), images)) == 1
+
+
+@pytest.mark.parametrize("cell", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
+def test_recurrent_cells_have_a_note_of_their_own(cell):
+    class Recurrent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = cell(6, 5)
+
+        def forward(self, x):
+            y = self.cell(x)
+            return torch.relu(y[0] if isinstance(y, tuple) else y)
+
+    (note,) = notes(Recurrent(), torch.randn(8, 6))
+    assert note.startswith("the activations inside ")
+    assert note.endswith("cell are no calls of their own, and not seen")
+
+
+def test_a_network_that_cannot_run_below_a_mode_is_left_alone(images):
+    class Picky:
+        """A recorder's stand-in is not needed: the probe fails before anything is asked of it."""
+
+        attentive = False
+
+    class Fails(nn.Module):
+        def forward(self, x):
+            raise RuntimeError("not again")
+
+    class Collecting:
+        def like(self):
+            return self
+
+        def start(self, images): ...
+
+    class Recording(Picky):
+        listener = None
+
+        def start(self, inputs): ...
+
+        def stop(self): ...
+
+    assert unseen_activations(Fails(), Recording(), Collecting(), images, "net") is None
