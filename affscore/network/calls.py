@@ -35,8 +35,8 @@ class ActivationCall:
         image_axis: The axis of the input that counts the images, or -1 where that is mixed with another.
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
+        builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
         shape: Shape of its input.
-        own: Whether it is PyTorch's own function of that name, and not a formula or something declared.
         within: The modules that were running, outermost first: path, and the how-manieth run of a module.
     """
 
@@ -50,9 +50,9 @@ class ActivationCall:
     image_axis: int
     positions: int
     upstream: int | None
+    builtin: bool = False
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
-    own: bool = False
 
 
 class Listener(Protocol):

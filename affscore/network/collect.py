@@ -84,9 +84,7 @@ class Collector:
         room: How many images a batch will have.
     """
 
-    def __init__(
-        self, reduction: ReductionName, order: OrderName, sparsity: bool, seed: int, room: int = 0
-    ) -> None:
+    def __init__(self, reduction: ReductionName, order: OrderName, sparsity: bool, seed: int, room: int = 0) -> None:
         self.reduction = reduction
         self.order = order
         self.sparsity = sparsity
@@ -224,4 +222,4 @@ def _places(pairs: list[Pair]) -> list[tuple[str, int]]:
 
 def _is_relu(call: ActivationCall) -> bool:
     """Whether the output is next to zero exactly where the input is at most that, and need not be read."""
-    return call.own and call.activation in ("relu", "relu6")
+    return call.builtin and call.activation in ("relu", "relu6")

@@ -145,7 +145,7 @@ class Recorder(TorchFunctionMode):
     ) -> Tensor:
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self._formulas.step(func, args, kwargs, self._depends, elementwise=True)
-        call = self._begin(name, x, lambda z: func(z, *rest, **options), own=True)
+        call = self._begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
         with self._aside():
             y = func(x, *rest, **options)
         self._end(call, x, y, step)
@@ -235,9 +235,7 @@ class Recorder(TorchFunctionMode):
 
         return apply
 
-    def _begin(
-        self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], own: bool = False
-    ) -> ActivationCall:
+    def _begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False) -> ActivationCall:
         origin = self._flow.origin(x)
         assert origin is not None
         layer = self._layer()
@@ -253,9 +251,9 @@ class Recorder(TorchFunctionMode):
             image_axis=images,
             positions=x.numel() // (x.shape[images] * x.shape[axis]) if x.ndim > 1 and images >= 0 else 1,
             upstream=origin.last_activation,
+            builtin=builtin,
             shape=tuple(x.shape),
             within=tuple(self.path),
-            own=own,
         )
         self.calls.append(call)
         self._counts[layer] += 1
