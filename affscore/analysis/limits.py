@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -110,7 +112,8 @@ def correlation_with_input(function: Activation, mean: float = 0.0, std: float =
     return float(np.clip(weights @ (z * (y - centre)) / spread, -1.0, 1.0))
 
 
-def normal_quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+@cache
+def normal_quadrature() -> tuple[Matrix, Matrix]:
     """Nodes z and weights of the standard normal distribution: a fine grid, good for functions with kinks.
 
     >>> z, weights = normal_quadrature()
@@ -119,7 +122,9 @@ def normal_quadrature() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """
     z = np.linspace(-16.0, 16.0, 32001)
     density = np.exp(-(z**2) / 2)
-    return z, density / density.sum()
+    weights = density / density.sum()
+    z.flags.writeable = weights.flags.writeable = False  # everybody gets the same arrays
+    return z, weights
 
 
 def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[np.float64]:
@@ -137,7 +142,7 @@ def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[n
 def _hermite_coefficients(function: Activation) -> tuple[Matrix, float]:
     """Coefficients of a function of a standard normal variable in orthonormal Hermite polynomials, and its variance."""
     z, weights = normal_quadrature()
-    y = function(torch.from_numpy(z)).to(torch.float64).numpy()
+    y = function(torch.tensor(z)).to(torch.float64).numpy()
     before, current = np.zeros_like(z), np.ones_like(z)
     coefficients = []
     for degree in range(DEGREE + 1):

@@ -33,3 +33,11 @@ class TestReductions:
     def test_bad_correlation(self, shared):
         with pytest.raises(AffscoreError, match=r"\[0, 1\]"):
             reduction_scores(["relu"], shared=shared)
+
+    def test_some_of_the_reductions(self):
+        chosen = ["flatten", "mean"]
+        some = reduction_scores(["relu"], points=60, channels=10, reductions=chosen)
+        assert list(some.columns) == chosen
+        assert some.equals(reduction_scores(["relu"], points=60, channels=10)[chosen])
+        with pytest.raises(AffscoreError, match="no reduction 'median' here; known are mean, sum"):
+            reduction_scores(["relu"], reductions=["median"])
