@@ -46,8 +46,9 @@ def signature(
         str,
         typer.Argument(
             metavar="MODEL[@WEIGHTS]",
-            help="A torchvision name, mini:NAME or path/to/file.py:factory; WEIGHTS is DEFAULT, random, the name "
-            "of a torchvision weight, or a file.",
+            help="A torchvision name, timm:NAME, hf:NAME (or a folder, or a config.json), mini:NAME or "
+            "path/to/file.py:factory; WEIGHTS is DEFAULT, random, the name of a torchvision weight, a tag of timm, "
+            "or a file.",
         ),
     ],
     dataset: Annotated[

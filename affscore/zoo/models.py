@@ -23,24 +23,25 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
 
     The name is ``MODEL[@WEIGHTS]``. MODEL is one of
 
-    ======================= ================================================================== ==================
+    ======================= ===========================================================================
     ``resnet18``            a classification network of torchvision
-    ``timm:resnet26``       a network of timm                                                  extra timm
-    ``hf:org/name``         a vision or text transformer on the Hugging Face hub,              extra transformers
-    ``hf:path/to/folder``   in a folder with config.json and weights,
-    ``hf:my/config.json``   or a configuration alone, for random weights
+    ``timm:resnet26``       a network of timm (extra ``timm``)
+    ``hf:org/name``         a vision or text transformer of the Hugging Face hub (extra ``transformers``),
+    ``hf:my/folder``        of a folder with config.json and the weights,
+    ``hf:my/config.json``   or of a configuration alone
     ``mini:digitsnet``      a small network of the package
-    ``my/file.py:factory``  a function without arguments that returns a network
-    ======================= ================================================================== ==================
+    ``my/file.py:factory``  a function without arguments that returns a network, a class, or a network
+    ======================= ===========================================================================
 
     and WEIGHTS one of
 
     * ``DEFAULT``, the default: the trained ones; for one's own file what the factory returns,
     * ``random``, fixed by the seed,
-    * the name of a torchvision weight (``IMAGENET1K_V2``), or of a pretrained tag of timm (``a1_in1k``),
-    * a file of weights (.pth, .pt, .bin, .safetensors); see :func:`affscore.zoo.state_dicts.read_state_dict`.
+    * the name of a torchvision weight (``IMAGENET1K_V2``), or a pretrained tag of timm (``a1_in1k``),
+    * a file of weights (.pth, .pt, .bin, .safetensors): a state dictionary, or a checkpoint that holds one
+      (:func:`affscore.zoo.state_dicts.read_state_dict`).
 
-    No pickle is run, and no code from a hub.
+    Only tensors are read from files: no pickle calls a function, and no code of a repository runs.
 
     Args:
         spec: MODEL[@WEIGHTS].

@@ -131,17 +131,18 @@ def _with_weights(
 
     def translated(anything: int) -> nn.Module:
         overlay = {"state_dict": dict(state)}
-        return seeded(lambda: timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay), anything)
+
+        def build() -> nn.Module:
+            return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay)
+
+        return guarded(lambda: seeded(build, anything), "timm cannot translate these weights")
 
     check_kinds(model, state, file)
     try:
         load_state_dict(model, state, file)
     except AffscoreError as mismatch:
         try:
-            models = [
-                guarded(lambda anything=anything: translated(anything), "no translation")
-                for anything in (seed, seed + 1)
-            ]
+            models = [translated(seed), translated(seed + 1)]
         except AffscoreError:
             raise mismatch from None
         # some architectures do not insist on all weights; what is left random differs from seed to seed

@@ -59,8 +59,7 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
         return _images(stated, model.config), True
     size = _number(model.config, "image_size", IMAGENET.size)
     if _number(model.config, "num_channels", 3) == 1:
-        grey = {"mean": (sum(IMAGENET.mean) / 3,), "std": (sum(IMAGENET.std) / 3,)}
-        return Preprocessing(1, size, size, **grey), False
+        return Preprocessing(1, size, size, (sum(IMAGENET.mean) / 3,), (sum(IMAGENET.std) / 3,)), False
     return Preprocessing(3, size, size), False
 
 

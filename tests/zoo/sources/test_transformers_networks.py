@@ -117,6 +117,21 @@ def test_signatures(kind, folder):
     assert result.metadata["model"] == f"hf:{kind}"
 
 
+def test_a_text_is_read_with_the_tokenizer_beside_the_network(folder, tmp_path):
+    tokenizers = pytest.importorskip("tokenizers")
+    words = {"[UNK]": 0, **{letter: index for index, letter in enumerate("abcdefghij", 1)}}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    place = folder("gpt2", seed=1)
+    tokenizer.save(str(place / "tokenizer.json"))
+    (tmp_path / "text.txt").write_text("".join("abcdefghij"[index % 7 * index % 10] for index in range(24 * 8)))
+    result = signature(f"hf:{place}", f"text:{tmp_path / 'text.txt'}", n=8, criteria=False, progress=False)
+    assert result.metadata["preprocessing"] == {
+        "tokenizer": "tokenizer.json", "length": 24, "vocabulary": 50, "maximum": 24
+    }  # fmt: skip
+    assert len(signature(f"hf:{place}", "random", n=8, criteria=False, progress=False).scores) == ACTIVATIONS["gpt2"]
+
+
 @pytest.mark.parametrize("wrapper", [lambda out: out, lambda out: (out, {"more": [out]}), lambda out: {"logits": out}])
 def test_nested_outputs_are_looked_through(wrapper):
     class Network(torch.nn.Module):
