@@ -114,7 +114,7 @@ def _without_context(function: type[torch.autograd.Function]) -> Callable[..., A
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         takes_context = args and isinstance(args[0], torch.autograd.function.FunctionCtx)
-        return function.apply(*(args[1:] if takes_context else args), **kwargs)  # type: ignore[no-untyped-call]
+        return function.apply(*(args[1:] if takes_context else args), **kwargs)
 
     return apply
 

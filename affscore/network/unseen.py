@@ -13,30 +13,8 @@ if TYPE_CHECKING:
 __all__ = ["BelowPython"]
 
 _KERNELS = frozenset(
-    [
-        "relu",
-        "relu6",
-        "hardtanh",
-        "leaky_relu",
-        "prelu",
-        "_prelu_kernel",
-        "rrelu_with_noise",
-        "elu",
-        "gelu",
-        "silu",
-        "mish",
-        "softplus",
-        "hardswish",
-        "hardsigmoid",
-        "sigmoid",
-        "log_sigmoid_forward",
-        "tanh",
-        "erf",
-        "softshrink",
-        "hardshrink",
-        "threshold",
-        "glu",
-    ]
+    "relu relu6 hardtanh leaky_relu prelu _prelu_kernel rrelu_with_noise elu gelu silu mish softplus hardswish "
+    "hardsigmoid sigmoid log_sigmoid_forward tanh erf softshrink hardshrink threshold glu".split()
 )
 
 

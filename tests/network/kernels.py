@@ -4,26 +4,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 KERNELS = frozenset(
-    [
-        "relu",
-        "relu6",
-        "hardtanh",
-        "leaky_relu",
-        "elu",
-        "gelu",
-        "silu",
-        "mish",
-        "softplus",
-        "hardswish",
-        "hardsigmoid",
-        "sigmoid",
-        "tanh",
-        "erf",
-        "prelu",
-        "_prelu_kernel",
-        "glu",
-        "threshold",
-    ]
+    "relu relu6 hardtanh leaky_relu elu gelu silu mish softplus hardswish hardsigmoid sigmoid tanh erf prelu "
+    "_prelu_kernel glu threshold".split()
 )
 
 

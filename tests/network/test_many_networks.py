@@ -87,11 +87,7 @@ def test_timm(name, side):
     timm = pytest.importorskip("timm")
     if name not in timm.list_models():
         pytest.skip(f"this version of timm has no {name}")
-    sized = (
-        {"img_size": side}
-        if re.search(r"((?<!cross)vit|mixer|gmlp|deit|eva|pit|swin|davit|xcit|coatnet)", name)
-        else {}
-    )
+    sized = {"img_size": side} if re.search(r"((?<!cross)vit|mixer|gmlp|deit|eva|pit|swin|davit|xcit|coatnet)", name) else {}
     try:
         model = cheaply(lambda: timm.create_model(name, pretrained=False, **sized))
     except TypeError:  # it takes any size, and has no such argument
