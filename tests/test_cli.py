@@ -11,6 +11,7 @@ from torch import nn
 
 import affscore
 from affscore import cli, signature
+from affscore.cli.words import without_folders
 from affscore.survey import read_signature
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
@@ -132,7 +133,7 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     ],
 )
 def test_words_without_folders(word, kept):
-    assert cli._without_folders(word) == kept
+    assert without_folders(word) == kept
 
 
 NAN_FILE = """

@@ -94,8 +94,8 @@ def check_whole_number(name: str, value: Any, least: int) -> int:
     >>> check_whole_number("n", 64, 2)
     64
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    if value >= 2**63:
+    if int(value) >= 2**63:
         raise AffscoreError(f"{name} must be below 2**63, got {value}")
     return int(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import urllib.error
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,12 @@ class ImageSet(Dataset[Tensor]):
         length: Number of images; None for as many as one asks for (noise).
         read: Given an index and the preprocessing, the image.
         preprocessing: What the network expects.
+
+    Attributes:
+        files: Where its images lie, in the order of the indices; None where they are no files.
     """
+
+    files: Sequence[Path] | None = None
 
     def __init__(
         self,
@@ -166,7 +171,9 @@ def _folder(kind: str, directory: str, preprocessing: Preprocessing | None) -> I
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:  # what Pillow raises
             raise AffscoreError(f"the file {files[index].name!r} is not a readable image ({error})") from error
 
-    return ImageSet(f"{kind}:{user_path(directory).resolve().name}", len(files), read, preprocessing)
+    images = ImageSet(f"{kind}:{user_path(directory).resolve().name}", len(files), read, preprocessing)
+    images.files = files
+    return images
 
 
 def _torchvision(name: str, preprocessing: Preprocessing | None) -> ImageSet:

@@ -73,11 +73,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     """
     if not isinstance(spec, str):
         raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
-    # a path of one's own file may hold an @
-    start = spec.find(".py:") + 1
-    name, _, weights = spec[start:].partition("@")
-    name = spec[:start] + name
-    weights = weights or "DEFAULT"
+    name, weights = split_spec(spec)
     if name.startswith("mini:"):
         model, card = _mini(name, weights, seed)
     elif ".py:" in name:
@@ -87,6 +83,14 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     model.eval()
     _cards[model] = card
     return model
+
+
+def split_spec(spec: str) -> tuple[str, str]:
+    """MODEL and WEIGHTS of MODEL[@WEIGHTS]; WEIGHTS is ``DEFAULT`` where it is left away."""
+    # a path of one's own file may hold an @
+    start = spec.find(".py:") + 1
+    name, _, weights = spec[start:].partition("@")
+    return spec[:start] + name, weights or "DEFAULT"
 
 
 def card_of(model: nn.Module) -> ModelCard:
@@ -108,7 +112,7 @@ def _mini(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     model = seeded(network.build, seed)
     if weights != "random":
         load_weights(model, network.weights if weights == "DEFAULT" else _weights_file(name, weights, []))
-    return model, ModelCard(name, _label(weights), network.preprocessing)
+    return model, ModelCard(name, weights_label(weights), network.preprocessing)
 
 
 def _torchvision(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
@@ -130,7 +134,7 @@ def _torchvision(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCa
     model = seeded(lambda: builder(weights=None, **options), seed)
     if file is not None:
         load_weights(model, file)
-    return model, ModelCard(name, _label(weights), Preprocessing.from_torchvision(first.transforms()))
+    return model, ModelCard(name, weights_label(weights), Preprocessing.from_torchvision(first.transforms()))
 
 
 def _fetch(weight: Any, name: str) -> None:
@@ -192,7 +196,7 @@ def _own_file(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]
         raise AffscoreError(f"{file.name}:{factory} decides its weights itself; leave @random away")
     if weights != "DEFAULT":
         load_weights(model, _weights_file(f"{file.name}:{factory}", weights, []))
-    label = "as built" if weights == "DEFAULT" else _label(weights)
+    label = "as built" if weights == "DEFAULT" else weights_label(weights)
     return model, ModelCard(f"{file.name}:{factory}", label, *_stated_preprocessing(model))
 
 
@@ -215,7 +219,7 @@ def _weights_file(name: str, weights: str, members: list[str]) -> Path:
     )
 
 
-def _label(weights: str) -> str:
+def weights_label(weights: str) -> str:
     return Path(weights).name if weights.endswith(_FILE_SUFFIXES) or "/" in weights else weights
 
 

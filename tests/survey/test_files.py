@@ -12,7 +12,7 @@ import pytest
 
 from affscore import AffscoreError, Signature, signature
 from affscore.survey import read_signature, write_signature
-from affscore.survey.store import check_destination
+from affscore.survey.files import check_destination
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_everybody_may_read_it(result, tmp_path):
     ("make", "message"),
     [
         (lambda f: None, "there is no file"),
-        (lambda f: f.mkdir(), "there is no file"),
+        (lambda f: f.mkdir(), "there is a folder, not a file"),
         (lambda f: f.write_bytes(b""), "is not a Parquet file that can be read"),
         (lambda f: f.write_bytes(b"layer,score\n1,2\n"), "is not a Parquet file that can be read"),
         (lambda f: pq.write_table(pa.table({"a": [1]}), f), "is Parquet, but not a signature"),
