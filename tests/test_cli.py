@@ -10,25 +10,11 @@ import torch
 from torch import nn
 
 import affscore
-from affscore import cli, signature
+from affscore import signature
 from affscore.cli.words import without_folders
 from affscore.survey import read_signature
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """The command in this process: exit status, stdout and stderr."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["affscore", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        captured = capsys.readouterr()
-        return caught.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 def in_a_process(*words, cwd=None):
@@ -244,11 +230,56 @@ def test_a_failing_command_in_a_process_of_its_own(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_options_that_are_not_there(run):
-    code, out, err = run("signature", "mini:digitsnet", "--samples", "3")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["mini:digitsnet", "--samples", "3"], "no such option: --samples"),
+        (["mini:digitsnet", "--n", "many"], "invalid value for '--n': 'many' is not a valid int"),
+        ([], "missing argument 'MODEL[@WEIGHTS]'"),
+        (["mini:digitsnet", "resnet18"], "got unexpected extra argument"),
+    ],
+)
+def test_words_that_make_no_sense_are_one_sentence(run, words, message):
+    code, out, err = run("signature", *words)
     assert code == 2
-    assert "--samples" in err
+    assert err.startswith(f"affscore: {message}")
+    assert len(err.splitlines()) == 1
     assert out == ""
+
+
+def test_a_command_that_is_not_there(run):
+    code, out, err = run("signatur")
+    assert code == 2
+    assert err.startswith("affscore: no such command 'signatur'")
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_flags_are_shown_when_there_are_any(run, tmp_path):
+    (tmp_path / "net.py").write_text(CONSTANT)
+    _, out, _ = run("signature", f"{tmp_path / 'net.py'}:make", "--dataset", "random", *QUICK)
+    lines = out.splitlines()
+    assert lines[0].split()[-1] == "flag"
+    assert lines[2].endswith("constant output")
+    _, out, _ = run("signature", "mini:digitsnet", *QUICK)
+    assert "flag" not in out
+
+
+CONSTANT = """
+from torch import nn
+
+def make():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    nn.init.constant_(net[0].bias, -1e3)
+    return net
+"""
+
+
+def test_it_is_a_module_that_can_be_run(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "affscore.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"affscore {affscore.__version__}\n"
 
 
 def test_help_and_version(run):

@@ -77,7 +77,7 @@ class Checkpoints:
             "conditions": checkpoint.conditions,
             "versions": provenance()["versions"],
         }
-        text = json.dumps(content, sort_keys=True)
+        text = json.dumps(content)  # unsorted: rows keep the order of their columns
         path = self._path(batch.number)
         try:
             with written_aside(path) as temporary:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -46,8 +48,8 @@ def write_signature(result: Signature, path: str | Path, aside: Path | None = No
     """Write a signature to a Parquet file that pandas, DuckDB and R read.
 
     The file is written under a temporary name and renamed, so that there is never half a file. The
-    entry ``affscore`` of its metadata holds, as JSON, the signature's metadata and notes. Its pages have
-    checksums.
+    entry ``affscore`` of its metadata holds, as JSON, the signature's metadata and notes, and a checksum of
+    all that the file says.
 
     Args:
         result: The signature.
@@ -62,12 +64,15 @@ def write_signature(result: Signature, path: str | Path, aside: Path | None = No
         AffscoreError: It cannot be written.
     """
     path = check_destination(path)
+    about = {"metadata": result.metadata, "notes": result.notes}
+    about["checksum"] = _checksum(result.table, about)
+    # without the description that pandas would add for itself, which is longer than all the rest
     table = pa.Table.from_pandas(result.table, preserve_index=False)
-    provenance = json.dumps({"metadata": result.metadata, "notes": result.notes}, sort_keys=True)
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: provenance.encode()})
+    table = table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
+    texts = [field.name for field in table.schema if pa.types.is_large_string(field.type)]
     try:
         with written_aside(path, aside) as temporary:
-            pq.write_table(table, temporary, write_page_checksum=True)
+            pq.write_table(table, temporary, use_dictionary=texts or False, write_statistics=False)
     except OSError as error:
         raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
     return path
@@ -88,7 +93,7 @@ def read_signature(path: str | Path) -> Signature:
         what = "a folder, not a file" if path.is_dir() else "no file"
         raise AffscoreError(f"there is {what} {str(path)!r}")
     try:
-        table = pq.read_table(path, page_checksum_verification=True)
+        table = pq.read_table(path)
     except PermissionError as error:
         raise AffscoreError(f"the file {path.name!r} may not be read (Permission denied)") from error
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -101,4 +106,19 @@ def read_signature(path: str | Path) -> Signature:
     except (KeyError, TypeError, ValueError) as error:
         raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote") from error
     rows: pd.DataFrame = table.to_pandas()
+    for name in {"pairing_optimal"} & set(rows.columns):
+        rows[name] = rows[name].astype("boolean")  # true, false, or not looked at
+    if "checksum" in kept and kept["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
+        raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it")
     return Signature(rows, metadata, notes)
+
+
+def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:
+    """A hash of every value of a table and of its metadata, whatever the types are that they are stored in."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in table.columns:
+        values = table[name].tolist()
+        # repr of a number is exact, and all that is missing is the same
+        told = ["" if value is None or value is pd.NA or value != value else repr(value) for value in values]
+        digest.update(json.dumps([str(name), told]).encode())
+    return digest.hexdigest()[:16]

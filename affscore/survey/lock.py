@@ -74,9 +74,9 @@ class FolderLock:
 
     def _attempt(self, mode: int) -> int | None:
         """A locked file, or None where it was removed before it was locked."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / self.FILE
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except FileNotFoundError:
             return None  # the folder was removed meanwhile

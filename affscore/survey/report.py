@@ -48,7 +48,7 @@ class Report:
         said = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
         resumed = sum(outcome.resumed for _, outcome in self.outcomes)
         if resumed:
-            said += f" ({resumed} batches of earlier runs were taken over)"
+            said += f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
         lines = [f"{len(self.outcomes)} {'job' if len(self.outcomes) == 1 else 'jobs'}: {said}"]
         for job, outcome in self.outcomes:
             if outcome.state == "failed":

@@ -131,6 +131,7 @@ def survey(
             left = {number: job for number, job in left.items() if outcomes[number].state == "busy"}
             if not left:
                 break
+    results.tidy()
     return Report(tuple((asked[number], outcomes[number]) for number in sorted(outcomes)))
 
 

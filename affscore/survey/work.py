@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,11 +14,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.network.measurement import BatchesOfAnotherRunError, measure
 from affscore.network.result import Signature
-from affscore.network.scorers import Batch
 from affscore.survey.checkpoints import Checkpoint, Checkpoints
 from affscore.survey.job import DescribedJob, describe
 from affscore.survey.store import Store
@@ -81,6 +83,8 @@ def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wa
         device: The device of this job.
         wait: Whether to wait for another process that is at it.
     """
+    if work.parent is not None:
+        _belong_to(work.parent)
     try:
         with _ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
             return _run(number, job, work, device, wait)
@@ -139,11 +143,6 @@ def _measure(
         kind = "cuda" if torch.cuda.is_available() else "cpu"
     conditions = {"batch_size": work.batch_size, "device": kind, "threads": torch.get_num_threads()}
 
-    def keep(batch: Batch) -> None:
-        checkpoints.write(Checkpoint(batch, conditions))
-        if work.parent is not None and os.getppid() != work.parent:
-            raise AffscoreError("the survey that began it has ended; what is finished is in the store")
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
         result = measure(
@@ -154,7 +153,7 @@ def _measure(
             work.batch_size,
             progress=False,
             finished=[checkpoint.batch for checkpoint in found],
-            on_batch=keep,
+            on_batch=lambda batch: checkpoints.write(Checkpoint(batch, conditions)),
         )
     result.notes.extend(_of_other_conditions(found, conditions))
     return result
@@ -168,6 +167,19 @@ def _of_other_conditions(found: list[Checkpoint], conditions: dict[str, Any]) ->
     told = ", ".join(f"{name}={value}" for name, value in sorted(found[others[0]].conditions.items()))
     numbers = ", ".join(map(str, others))
     return [f"batches {numbers} were measured before an interruption, with {told}"]
+
+
+@functools.cache
+def _belong_to(parent: int) -> None:
+    """Make this process a worker of a survey: it ends when the survey does, in whichever way that happens."""
+    tqdm.set_lock(threading.RLock())  # its usual lock is a semaphore, which a worker that is killed would leave behind
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)  # what is finished is in the store
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager
