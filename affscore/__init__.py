@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from affscore.errors import AffscoreError
     from affscore.network.result import Signature
     from affscore.network.signature import signature
+    from affscore.survey.tables import load_results
     from affscore.transport.affinity import AffinityScore, affinity_score
     from affscore.zoo.datasets import load_data
     from affscore.zoo.models import load_model
@@ -26,6 +27,7 @@ __all__ = [
     "affinity_score",
     "load_data",
     "load_model",
+    "load_results",
     "signature",
 ]
 
@@ -36,6 +38,7 @@ _HOME = {
     "affinity_score": "affscore.transport.affinity",
     "load_data": "affscore.zoo.datasets",
     "load_model": "affscore.zoo.models",
+    "load_results": "affscore.survey.tables",
     "signature": "affscore.network.signature",
 }
 _SUBPACKAGES = {"analysis", "exercises", "figures", "network", "parameters", "published", "survey", "transport", "zoo"}

@@ -42,12 +42,13 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
         For each contender the best, the median and the largest of its times in seconds, and how many they are.
     """
     first = {name: _seconds(run) for name, run in contenders.items()}
+    warm = {name: _seconds(run) if first[name] < TURN else first[name] for name, run in contenders.items()}
     times: dict[str, list[float]] = {name: [seconds] if seconds > LONG else [] for name, seconds in first.items()}
     for _ in range(rounds):
         for name, run in contenders.items():
             if first[name] > LONG and len(times[name]) >= min(rounds, 2):
                 continue
-            repeats = int(TURN / first[name])
+            repeats = int(TURN / warm[name])
             if repeats:
                 _seconds(run)
             times[name] += [_seconds(run) for _ in range(max(1, repeats))]
@@ -165,4 +166,4 @@ def _same_machine(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _case(row: dict[str, Any]) -> dict[str, Any]:
     """What was measured: everything in a row that is no figure."""
-    return {key: row[key] for key in ("model", "how", "device", "n", "d", "batch_size") if key in row}
+    return {key: row[key] for key in ("model", "weights", "dataset", "how", "device", "n", "d", "batch_size") if key in row}

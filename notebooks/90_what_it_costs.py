@@ -56,9 +56,10 @@ def table_or_note(benchmark, table):
 # ## How it was measured
 #
 # *In turns.* The contenders of a comparison run in one process, one after the other, round after round: first one round that
-# does not count, then the others. Quick ones are repeated within their turn, and the first time does not count there either, since
-# the threads of the contender before are not asleep yet. Whatever else the machine is doing meets all of them alike. Reported are the best time of
-# the rounds, which is the least disturbed one, and the largest, which says how much disturbance there was.
+# does not count, then the others. Quick ones are repeated within their turn, and the first time does not count there either,
+# since the threads of the contender before are not asleep yet. Runs of more than 20 seconds are made twice only, and there the first
+# counts, too. Whatever else the machine is doing meets all of them alike. Reported are the best time, which is the least
+# disturbed one, and the largest, which says how much disturbance there was.
 #
 # *Ratios.* Seconds belong to a machine. What carries over to another one, more or less, is how many times longer one
 # thing takes than another in the same process with the same number of threads.
@@ -68,7 +69,8 @@ def table_or_note(benchmark, table):
 # the process held before, is the peak.
 #
 # *The textbook route* is equation {eq}`eq-affinity-score` written down with the usual libraries: scikit-learn's Ledoit-Wolf
-# covariances, SciPy's `sqrtm`, an inverse, and POT's exact transport, all in double precision (`benchmarks/textbook.py`).
+# covariances, SciPy's `sqrtm`, an inverse, and POT's exact transport, all in double precision (`benchmarks/textbook.py`). It is
+# not run where it takes many minutes.
 # Inputs are those of a layer whose spectrum decays as in trained networks, outputs their ReLU.
 #
 # The machines, and when it was:
@@ -89,7 +91,7 @@ plt.show()
 # %% [markdown]
 # Three things make the left panel differ from the right one.
 #
-# * **The span of the samples.** Two clouds of $n$ points never leave a space of $2n$ dimensions. Where $d > 2n$ everything is computed in
+# * **The span of the samples.** Two clouds of $n$ points never leave a space of $2n$ dimensions. Where $d \ge 2n$ everything is computed in
 #   an orthonormal basis of that span; outside of it both covariances are multiples of the identity, and their traces, which
 #   the shrinkage and the score need, are known from the full $d$. That is why the lines level off.
 # * **One decomposition.** With a Cholesky factor $\Sigma_X = L L^\top$, the map of {eq}`eq-affine-map` is
@@ -248,7 +250,7 @@ table_or_note(agreement, compared.format("{:.1e}", subset=["largest_difference"]
 # ## Takeaways
 #
 # * Compare by ratios, in turns, in one process; seconds are the machine's.
-# * A width beyond $2n$ costs nothing more, since two clouds of $n$ points do not leave a space of $2n$ dimensions.
+# * A width beyond $2n$ costs little more, since two clouds of $n$ points do not leave a space of $2n$ dimensions.
 # * What a signature adds to the forward pass are reductions of feature maps and one small problem for each activation. It is
 #   the criteria that read whole feature maps which one notices.
 # * Fast and exact do not exclude each other: look at the largest difference above.

@@ -1,6 +1,10 @@
+import sys
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+
+from affscore import cli
 
 # The same examples in every run: a red test stays red until somebody repairs something.
 settings.register_profile(
@@ -20,3 +24,17 @@ DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 def device(request):
     """Every device that this machine has, one after the other."""
     return torch.device(request.param)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command in this process: exit status, stdout and stderr."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["affscore", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        captured = capsys.readouterr()
+        return caught.value.code or 0, captured.out, captured.err
+
+    return call

@@ -10,24 +10,11 @@ import torch
 from torch import nn
 
 import affscore
-from affscore import cli, signature
+from affscore import signature
+from affscore.cli.words import without_folders
 from affscore.survey import read_signature
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """The command in this process: exit status, stdout and stderr."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["affscore", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        captured = capsys.readouterr()
-        return caught.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 def in_a_process(*words, cwd=None):
@@ -134,7 +121,7 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     ],
 )
 def test_words_without_folders(word, kept):
-    assert cli._without_folders(word) == kept
+    assert without_folders(word) == kept
 
 
 NAN_FILE = """
@@ -228,7 +215,7 @@ def test_bad_input_gives_one_sentence_and_no_file(words, message, files, run):
 @pytest.mark.parametrize("name", ["x.csv", "none/x.parquet", "empty"])
 def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed(name, files, run, monkeypatch):
     monkeypatch.setattr(
-        importlib.import_module("affscore.network.signature"), "load_model", lambda *_: pytest.fail("work was begun")
+        importlib.import_module("affscore.network.measurement"), "load_model", lambda *_: pytest.fail("work was begun")
     )
     code, out, err = run("signature", "mini:digitsnet", *QUICK, "--out", files / name)
     assert (code, out) == (1, "")
@@ -245,11 +232,56 @@ def test_a_failing_command_in_a_process_of_its_own(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_options_that_are_not_there(run):
-    code, out, err = run("signature", "mini:digitsnet", "--samples", "3")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["mini:digitsnet", "--samples", "3"], "no such option: --samples"),
+        (["mini:digitsnet", "--n", "many"], "invalid value for '--n': 'many' is not a valid int"),
+        ([], "missing argument 'MODEL[@WEIGHTS]'"),
+        (["mini:digitsnet", "resnet18"], "got unexpected extra argument"),
+    ],
+)
+def test_words_that_make_no_sense_are_one_sentence(run, words, message):
+    code, out, err = run("signature", *words)
     assert code == 2
-    assert "--samples" in err
+    assert err.startswith(f"affscore: {message}")
+    assert len(err.splitlines()) == 1
     assert out == ""
+
+
+def test_a_command_that_is_not_there(run):
+    code, out, err = run("signatur")
+    assert code == 2
+    assert err.startswith("affscore: no such command 'signatur'")
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_flags_are_shown_when_there_are_any(run, tmp_path):
+    (tmp_path / "net.py").write_text(CONSTANT)
+    _, out, _ = run("signature", f"{tmp_path / 'net.py'}:make", "--dataset", "random", *QUICK)
+    lines = out.splitlines()
+    assert lines[0].split()[-1] == "flag"
+    assert lines[2].endswith("constant output")
+    _, out, _ = run("signature", "mini:digitsnet", *QUICK)
+    assert "flag" not in out
+
+
+CONSTANT = """
+from torch import nn
+
+def make():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    nn.init.constant_(net[0].bias, -1e3)
+    return net
+"""
+
+
+def test_it_is_a_module_that_can_be_run(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "affscore.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"affscore {affscore.__version__}\n"
 
 
 def test_help_and_version(run):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,18 +82,30 @@ class Collector:
         seed: Fixes the positions of ``sample``: they depend on the seed, the layer and the number of the
             image, and not on how many images go through the network at once.
         room: How many images a batch will have.
+        first: The number of the first image: how many were measured before, in another run.
+        known: Layer and call of every activation that was seen then.
     """
 
-    def __init__(self, reduction: ReductionName, order: OrderName, sparsity: bool, seed: int, room: int = 0) -> None:
+    def __init__(
+        self,
+        reduction: ReductionName,
+        order: OrderName,
+        sparsity: bool,
+        seed: int,
+        room: int = 0,
+        first: int = 0,
+        known: Iterable[tuple[str, int]] = (),
+    ) -> None:
         self.reduction = reduction
         self.order = order
         self.sparsity = sparsity
         self.seed = seed
         self.room = room
+        self.first = first
         self.images = 0
         self._pairs: list[Pair] = []
         self._arriving: list[Pair] = []  # of the forward pass that is running
-        self._known: list[tuple[str, int]] = []
+        self._known = list(known)
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
         self._drawn: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._positions: Callable[[int], Tensor] | None = None
@@ -209,7 +221,8 @@ class Collector:
             return None
         key = (call.layer, call.call)
         if key not in self._generators:
-            self._generators[key] = np.random.default_rng([self.seed, zlib.crc32(call.layer.encode()), call.call])
+            bits = np.random.PCG64([self.seed, zlib.crc32(call.layer.encode()), call.call])
+            self._generators[key] = np.random.Generator(bits.advance(self.first))  # one number an image
         if key not in self._drawn:  # it is, where the activation takes the place of its parts
             self._drawn[key] = self._generators[key].random(self.images)
         uniform = self._drawn[key]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 
 import affscore
 from affscore.errors import AffscoreError
+from affscore.network.options import Options
+from affscore.network.scorers import Batch
 from affscore.network.scoring import CRITERIA
 
-__all__ = ["Signature", "provenance", "table_of"]
+__all__ = ["Signature", "provenance", "signature_of", "table_of"]
 
 _ACTIVATION = ["layer", "call", "activation", "kind", "depth", "width"]
 
@@ -32,8 +35,8 @@ class Signature:
         metadata: How it was made: versions, seed, fingerprints of weights and data, options.
         notes: What the reader should be told, in sentences (images that were dropped, ...).
         sample_costs: For each row of the table what each image contributed to its score
-            (:class:`affscore.AffinityScore`); empty for a signature that was read from a file, and for
-            the score of a whole data set.
+            (:class:`affscore.AffinityScore`); empty for a signature that was read from a file or taken up
+            again after an interruption, and for the score of a whole data set.
     """
 
     table: pd.DataFrame
@@ -119,6 +122,36 @@ class Signature:
             f"{self.table['batch'].nunique()} x {first['n']} images, scores "
             f"{np.nanmin(scores):.2f} to {np.nanmax(scores):.2f}, mean {np.nanmean(scores):.2f}"
         )
+
+
+def signature_of(
+    batches: Sequence[Batch], shared: dict[str, str], options: Options, about: dict[str, Any], notes: list[str]
+) -> Signature:
+    """The signature that finished batches make.
+
+    Args:
+        batches: All batches, in their order.
+        shared: Columns that are the same in every row: model, weights, dataset.
+        options: What was measured.
+        about: What else the metadata says of this run.
+        notes: What the reader should be told.
+    """
+    rows = [{**row, "batch": batch.number} for batch in batches for row in batch.rows]
+    # all or none: a batch that was read from a file comes without them
+    known = all("sample_costs" in row for row in rows)
+    costs = [row.pop("sample_costs", None) for row in rows]
+    metadata = {
+        **shared,
+        **options.as_columns(),
+        "n": options.n,
+        "images": int(sum(batch.rows[0]["n"] for batch in batches)),
+        "seed": options.seed,
+        "criteria": list(options.criteria),
+        **about,
+        **provenance(),
+    }
+    kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
+    return Signature(table_of(rows, shared, options.as_columns()), metadata, notes, kept)
 
 
 def table_of(rows: list[dict[str, Any]], shared: dict[str, str], choices: dict[str, str]) -> pd.DataFrame:

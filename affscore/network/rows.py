@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from affscore.errors import AffscoreError
+
 __all__ = ["Rows"]
 
 LARGEST = 2**13
@@ -41,7 +43,15 @@ class Rows:
         Args:
             part: Tensor (rows, c).
             room: How many rows are expected in all.
+
+        Raises:
+            AffscoreError: These rows have another length.
         """
+        if self._memory is not None and part.shape[1:] != self._memory.shape[1:]:
+            raise AffscoreError(
+                f"an activation had {tuple(self._memory.shape[1:])} reduced values an image, and has "
+                f"{tuple(part.shape[1:])} for further ones: all images must have the same size"
+            )
         needed = self._filled + len(part)
         if self._memory is None or needed > len(self._memory):
             known = 0 if self._memory is None else 2 * len(self._memory)

@@ -120,7 +120,7 @@ def first_columns(call: ActivationCall, width: int, n: int) -> dict[str, Any]:
 def scored(name: str, score: Callable[[], AffinityScore], constant_input: bool) -> dict[str, Any]:
     """The columns of a score, or of its absence where the input is constant and the output is not."""
     if constant_input:
-        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "decided_by": None}
+        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "decided_by": ""}
         return missing | {"bound_exceeded": False, "flag": "constant input", "sample_costs": None}
     try:
         found = score()
@@ -130,7 +130,7 @@ def scored(name: str, score: Callable[[], AffinityScore], constant_input: bool) 
         "score": found.value,
         "raw": found.raw,
         "pairing_optimal": found.pairing_optimal,
-        "decided_by": found.decided_by,
+        "decided_by": found.decided_by or "",
         "bound_exceeded": found.bound_exceeded,
         "flag": "constant output" if found.constant_output else "",
         "sample_costs": found.sample_costs,

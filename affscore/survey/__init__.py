@@ -1,5 +1,9 @@
-"""Floor 3: results on disk."""
+"""Floor 3: many jobs, and their results on disk."""
 
-from affscore.survey.store import read_signature, write_signature
+from affscore.survey.files import read_signature, write_signature
+from affscore.survey.report import Report
+from affscore.survey.store import Store
+from affscore.survey.survey import survey
+from affscore.survey.tables import load_results
 
-__all__ = ["read_signature", "write_signature"]
+__all__ = ["Report", "Store", "load_results", "read_signature", "survey", "write_signature"]

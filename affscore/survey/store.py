@@ -1,98 +1,126 @@
-"""A signature as a Parquet file: tidy rows, and how they were made in the file's metadata."""
+"""A folder of results: one Parquet file for each job, and, hidden, what is not finished."""
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import secrets
+import re
 from pathlib import Path
-
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
+from affscore.survey.checkpoints import Checkpoints
+from affscore.survey.files import read_signature, write_signature
+from affscore.survey.job import DescribedJob
+from affscore.survey.lock import FolderLock
 
-__all__ = ["check_destination", "read_signature", "write_signature"]
+__all__ = ["Store"]
 
-_KEY = b"affscore"
-
-
-def check_destination(path: str | Path) -> Path:
-    """The path, if a Parquet file can be written there; found out before anything is computed.
-
-    Raises:
-        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder
-            in the place of the file.
-    """
-    path = Path(path)
-    if path.suffix != ".parquet":
-        raise AffscoreError(f"results are written as Parquet: the file name must end in .parquet, got {path.name!r}")
-    try:
-        is_folder = path.is_dir()
-    except OSError as error:
-        raise AffscoreError(f"{path.name!r} cannot be written ({error.strerror})") from error
-    if is_folder:
-        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
-    if not path.absolute().parent.is_dir():
-        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise AffscoreError(f"the folder {str(path.parent)!r} may not be written to; choose another place")
-    return path
+HIDDEN = ".affscore"
+_KEY = re.compile("[0-9a-f]{16}")
 
 
-def write_signature(result: Signature, path: str | Path) -> Path:
-    """Write a signature to a Parquet file that pandas, DuckDB and R read.
+class Store:
+    """A folder of results.
 
-    The file is written under a temporary name and renamed, so that there is never half a file. The
-    entry ``affscore`` of its metadata holds, as JSON, the signature's metadata and notes.
+    ``NAME-KEY.parquet`` is a finished result; what is in ``.affscore/KEY`` belongs to the job with this key
+    that is not finished: its lock, its finished batches, and files that are being written. A file is never
+    changed once it has its name, and a file that is no result is never touched.
 
     Args:
-        result: The signature.
-        path: A file name that ends in .parquet.
-
-    Returns:
-        The path.
+        folder: The folder.
+        create: Whether to make it when it is missing.
 
     Raises:
-        AffscoreError: It cannot be written.
+        AffscoreError: It is missing, or no folder, or cannot be made.
     """
-    path = check_destination(path)
-    table = pa.Table.from_pandas(result.table, preserve_index=False)
-    provenance = json.dumps({"metadata": result.metadata, "notes": result.notes}, sort_keys=True)
-    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: provenance.encode()})
-    # not by tempfile, whose files nobody else may read, whatever the umask
-    temporary = path.absolute().parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
-    try:
-        pq.write_table(table, temporary)
-        temporary.replace(path)
-    except OSError as error:
-        raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
-    finally:
-        with contextlib.suppress(OSError):  # a folder that takes no file may not let one be removed either
-            temporary.unlink(missing_ok=True)
-    return path
 
+    def __init__(self, folder: str | Path, create: bool = False) -> None:
+        self.folder = Path(folder)
+        try:
+            if create:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            exists = self.folder.is_dir()
+        except OSError as error:
+            raise AffscoreError(f"the store {str(folder)!r} cannot be made ({error.strerror or error})") from error
+        if not exists:
+            what = "a file, not a folder" if self.folder.exists() else "no folder"
+            raise AffscoreError(f"there is {what} {str(folder)!r}; a store is a folder of results")
 
-def read_signature(path: str | Path) -> Signature:
-    """The signature in a file that :func:`write_signature` wrote.
+    def files(self) -> list[Path]:
+        """Everything that should be a result, sorted by name.
 
-    Raises:
-        AffscoreError: No such file, not Parquet, or not written by this package.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise AffscoreError(f"there is no file {str(path)!r}")
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
-    try:
-        kept = json.loads((table.schema.metadata or {})[_KEY])
-        metadata, notes = kept["metadata"], kept["notes"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote") from error
-    rows: pd.DataFrame = table.to_pandas()
-    return Signature(rows, metadata, notes)
+        Raises:
+            AffscoreError: The folder may not be read.
+        """
+        try:
+            entries = sorted(self.folder.iterdir())
+        except OSError as error:
+            raise AffscoreError(f"the store {self.folder.name!r} cannot be read ({error.strerror or error})") from error
+        return [path for path in entries if path.suffix == ".parquet" and not path.name.startswith(".")]
+
+    def file_of(self, key: str) -> Path | None:
+        """The file of the job with this key, if there is one; it may be damaged."""
+        return next((path for path in self.files() if path.stem.endswith(f"-{key}")), None)
+
+    def result_of(self, key: str) -> Signature | None:
+        """The result of the job with this key, or None where there is none.
+
+        Raises:
+            AffscoreError: There is a file in its place that is not that result; it is left as it is.
+        """
+        path = self.file_of(key)
+        if path is None:
+            return None
+        try:
+            found = read_signature(path)
+            if found.metadata.get("key") != key:
+                raise AffscoreError(f"the file {path.name!r} is not the result of the job in its name")
+        except AffscoreError as error:
+            raise AffscoreError(
+                f"{error}; it stands where the result of this job belongs: move it out of the store and run again"
+            ) from error
+        return found
+
+    def checkpoints(self, key: str) -> Checkpoints:
+        """What is finished of the job with this key."""
+        return Checkpoints(self.folder / HIDDEN / key)
+
+    def lock(self, key: str, wait: bool = False) -> FolderLock:
+        """The right to work on the job with this key."""
+        return FolderLock(self.folder / HIDDEN / key, wait)
+
+    def add(self, job: DescribedJob, result: Signature) -> Path:
+        """Add the result of a job whose lock this process holds, and remove its checkpoints."""
+        checkpoints = self.checkpoints(job.key)
+        path = write_signature(result, self.folder / job.file_name, aside=checkpoints.folder)
+        checkpoints.remove()
+        return path
+
+    def unfinished(self) -> dict[str, Checkpoints]:
+        """The jobs that were begun and are not finished, by their keys."""
+        try:
+            folders = sorted(path for path in (self.folder / HIDDEN).iterdir() if _KEY.fullmatch(path.name))
+        except OSError:
+            return {}
+        return {folder.name: Checkpoints(folder) for folder in folders}
+
+    def is_running(self, key: str) -> bool:
+        """Whether a process works on the job with this key, at this moment."""
+        folder = self.folder / HIDDEN / key
+        if not (folder / FolderLock.FILE).exists():
+            return False
+        with self.lock(key) as lock:
+            return not lock.held
+
+    def tidy(self) -> None:
+        """Remove what killed processes left and nobody needs: half-written files, and checkpoints of finished jobs."""
+        done = {path.stem.rpartition("-")[2] for path in self.files()}
+        for key, checkpoints in self.unfinished().items():
+            with self.lock(key) as lock:
+                if not lock.held:
+                    continue
+                checkpoints.drop_parts()
+                if key in done or (checkpoints.count() == 0):
+                    checkpoints.remove()
+        with contextlib.suppress(OSError):
+            (self.folder / HIDDEN).rmdir()

@@ -162,7 +162,7 @@ def _half(source: Covariance, target: Covariance) -> Tensor:
 def _congruence(factor: Tensor, matrix: Tensor) -> Tensor:
     r"""The product :math:`L^\top S L` of a lower triangular L and a symmetric S, in blocks.
 
-    The zeros of L and the symmetry of the result save three eighths of the products.
+    The zeros of L and the symmetry of the result save seven sixteenths of the products.
     """
     h = len(factor) // 2
     corner, below, rest = factor[:h, :h], factor[h:, :h], factor[h:, h:]

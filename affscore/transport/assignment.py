@@ -128,17 +128,28 @@ def _certain_in_float32(x: Tensor, y: Tensor, norms_x: Tensor, norms_y: Tensor) 
     A product of d terms in float32 is off by at most (d + 2) units of rounding of
     :math:`\|x_i\| \|y_j\|`, in whatever order it is summed. Rows whose margin is larger are certain.
     """
-    # what a GPU, or a lower precision that the user has set, calls float32 may have eight bits
-    if x.is_cuda or torch.get_float32_matmul_precision() != "highest":
+    if x.is_cuda or not _float32_is_float32():
         return False
     d = x.shape[1]
     costs = torch.addmm(norms_y.float(), x.float(), y.float().T, alpha=-2.0)
+    if not bool(torch.isfinite(costs).all()):
+        return False
     costs.diagonal().fill_(torch.inf)
     diagonal = norms_y - 2.0 * torch.linalg.vecdot(x, y)
     # |y|^2 + 2 |x| |y| <= (|x| + |y|)^2, and a few roundings beside those of the product
     largest = (norms_x.sqrt() + norms_y.max().sqrt()).square()
     error = (d + 16) * torch.finfo(torch.float32).eps / 2.0 * largest + d * torch.finfo(torch.float32).tiny
     return bool((diagonal + error <= costs.amin(dim=1)).all())
+
+
+def _float32_is_float32() -> bool:
+    """Whether products in float32 have 24 bits: a user may have allowed eight, as GPUs do."""
+    if torch.is_autocast_enabled("cpu"):
+        return False
+    try:
+        return torch.get_float32_matmul_precision() == "highest"
+    except RuntimeError:  # it was set by the newer switches, which this function does not read
+        return False
 
 
 def _mean_squared_distance(x: Tensor, y: Tensor) -> float:

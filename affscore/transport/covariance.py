@@ -204,7 +204,7 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     dimension = k if dimension is None else dimension
     if scatter is None:
         scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
-    norms = torch.linalg.vector_norm(centred, dim=1).square()
+    norms = torch.linalg.vector_norm(centred.double(), dim=1).square()
     fourth = float(norms @ norms)
     return _intensity(n, dimension, fourth, scatter)
 
@@ -213,7 +213,7 @@ def _intensity(n: int, dimension: int, fourth: float, scatter: Tensor) -> float:
     """The intensity from the sum of the fourth powers of the norms and the covariance (or the Gram matrix)."""
     if dimension == 1:
         return 0.0
-    entries = scatter.reshape(-1)
+    entries = scatter.double().reshape(-1)
     squared_norm = float(entries @ entries)
     beta = (fourth / n - squared_norm) / n
     delta = squared_norm - float(scatter.trace()) ** 2 / dimension

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
@@ -145,6 +145,13 @@ def power_of_two_above(number: float) -> float:
     return 2.0 ** min(exponent, 1023)
 
 
+def _plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The array itself where PyTorch can share its memory, else a copy."""
+    plain = np.require(array, dtype, ["C", "W", "A"])
+    # an axis of length one may have any stride, and still count as contiguous
+    return plain if min(plain.strides, default=0) >= 0 else plain.copy()
+
+
 def _as_tensor(x: Any, name: str) -> Tensor:
     if isinstance(x, Tensor):
         tensor = x.detach()
@@ -162,7 +169,7 @@ def _as_tensor(x: Any, name: str) -> Tensor:
             )
         # PyTorch has neither foreign byte orders nor long double nor negative strides, and warns of read-only memory
         dtype = np.float64 if array.dtype.char == "g" else array.dtype.newbyteorder("=")
-        tensor = torch.from_numpy(np.require(array, dtype, ["C", "W"]))
+        tensor = torch.from_numpy(_plain(array, dtype))
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it to a float type")
     if tensor.layout != torch.strided:

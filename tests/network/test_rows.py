@@ -3,6 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from affscore.errors import AffscoreError
 from affscore.network.rows import LARGEST, Rows
 
 
@@ -36,3 +37,10 @@ def test_a_number_of_images_that_nobody_has_sets_no_memory_aside():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_type_is_kept(dtype):
     assert Rows([torch.zeros(1, 2, dtype=dtype)]).tensor.dtype == dtype
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_rows_of_another_length_are_refused(width):
+    rows = Rows([torch.zeros(2, 3)])
+    with pytest.raises(AffscoreError, match="all images must have the same size"):
+        rows.extend(torch.zeros(2, width))

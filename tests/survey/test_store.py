@@ -1,187 +1,479 @@
-import json
 import os
-import subprocess
-import sys
+import threading
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from affscore import AffscoreError, Signature, signature
-from affscore.survey import read_signature, write_signature
-from affscore.survey.store import check_destination
+import affscore
+from affscore import AffscoreError, load_results, signature
+from affscore.network.options import choose_options
+from affscore.survey import Store, read_signature, survey, tables, write_signature
+from affscore.survey.checkpoints import Checkpoint
+from affscore.survey.job import Job, describe
+from affscore.survey.lock import FolderLock
+from affscore.survey.tables import export
+from affscore.survey.verify import verify
+from affscore.survey.work import Work, run_job
+
+OPTIONS = {"n": 32, "images": 64}
 
 
 @pytest.fixture(scope="module")
-def result():
-    measured = signature("mini:digitsnet", "digits", n=24, images=48)
-    measured.notes.append("a note")
-    return measured
+def described():
+    return describe(Job("mini:digitsnet", "digits", choose_options(**OPTIONS)))
 
 
-def test_what_is_written_comes_back(result, tmp_path):
-    file = tmp_path / "result.parquet"
-    assert write_signature(result, str(file)) == file
-    back = read_signature(file)
-    pd.testing.assert_frame_equal(back.table, result.table)
-    assert back.metadata == result.metadata
-    assert back.notes == result.notes
-    np.testing.assert_array_equal(back.scores, result.scores)
-    assert repr(back) == repr(result)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["result.parquet"]
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A store with two results."""
+    folder = tmp_path_factory.mktemp("finished")
+    for only in range(2):
+        report = survey(
+            "mini:digitsnet", "digits", folder, reductions=["mean", "sample"], progress=False, only=only, **OPTIONS
+        )
+        assert report.complete
+    return folder
 
 
-def test_missing_scores_come_back_as_missing(result, tmp_path):
-    table = result.table.assign(score=np.nan, flag="constant input")
-    write_signature(Signature(table, {}), tmp_path / "x.parquet")
-    back = read_signature(tmp_path / "x.parquet")
-    assert back.table["score"].isna().all()
-    assert (back.metadata, back.notes) == ({}, [])
+@pytest.fixture
+def store(finished, tmp_path):
+    """A copy of it."""
+    for path in finished.glob("*.parquet"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    return tmp_path
 
 
-def test_pandas_reads_it_without_this_package(result, tmp_path):
-    file = write_signature(result, tmp_path / "x.parquet")
-    code = f"import sys, pandas; t = pandas.read_parquet({str(file)!r}); print(len(t), 'affscore' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["18", "False"]
-    kept = json.loads(pq.read_schema(file).metadata[b"affscore"])
-    assert kept["metadata"]["model"] == "mini:digitsnet"
-    assert kept["notes"] == ["a note"]
+def mean_of(folder):
+    return next(folder.glob("*-mean-*.parquet"))
 
 
-def test_no_folder_of_the_machine_is_in_the_file(tmp_path):
-    folder = tmp_path / "private-folder" / "photos"
-    folder.mkdir(parents=True)
-    from PIL import Image
+def work(store, **more):
+    return Work(Path(store), run="0", folder=Path.cwd(), threads=1, **more)
 
-    for index in range(4):
-        Image.new("L", (8, 8), 60 * index).save(folder / f"{index}.png")
-    source = tmp_path / "private-folder" / "own.py"
-    source.write_text(
-        "import torch\nfrom torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
+
+def test_a_result_has_the_columns_and_the_provenance(finished, described):
+    result = Store(finished).result_of(described.key)
+    assert result.metadata["key"] == described.key
+    assert result.metadata["job"] == described.description
+    assert {"versions", "seed", "fingerprint_weights", "fingerprint_data", "created", "threads"} <= set(result.metadata)
+    expected = signature("mini:digitsnet", "digits", progress=False, **OPTIONS)
+    pd.testing.assert_frame_equal(
+        result.table.drop(columns="seconds"), expected.table.drop(columns="seconds"), check_exact=False, atol=1e-6
     )
-    measured = signature(f"{source}:make", f"folder:{folder}", n=4)
-    file = write_signature(measured, tmp_path / "x.parquet")
-    table = pq.read_table(file)
-    content = file.read_bytes() + str(table.to_pylist()).encode() + str(table.schema.metadata).encode()
-    for secret in (str(tmp_path), "private-folder", str(Path.home()), str(Path.cwd())):
-        if len(secret) > 1:
-            assert secret.encode() not in content
-    assert measured.metadata["model"] == "own.py:make"
-    assert measured.metadata["dataset"] == "folder:photos"
+    assert verify(finished) == {}
 
 
-@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])
-@pytest.mark.parametrize("existing", [True, False])
-def test_a_write_that_fails_leaves_nothing_and_spares_what_was_there(result, tmp_path, monkeypatch, failure, existing):
-    file = tmp_path / "x.parquet"
-    if existing:
-        write_signature(result, file)
-    before = file.read_bytes() if existing else None
-
-    def half(table, where, *args, **kwargs):
-        Path(where).write_bytes(b"PAR1 half a file")
-        raise failure
-
-    monkeypatch.setattr(pq, "write_table", half)
-    expected = AffscoreError if isinstance(failure, OSError) else type(failure)
-    with pytest.raises(expected, match="No space left on device" if expected is AffscoreError else None):
-        write_signature(result, file)
-    assert [entry.name for entry in tmp_path.iterdir()] == (["x.parquet"] if existing else [])
-    if existing:
-        assert file.read_bytes() == before
+def test_the_types_of_the_columns_are_plain(finished):
+    schema = pq.read_schema(mean_of(finished))
+    plain = {"string", "large_string", "int64", "double", "bool"}
+    assert {str(field.type) for field in schema} <= plain
+    with pq.ParquetFile(mean_of(finished)) as file:
+        physical = {file.schema.column(index).physical_type for index in range(len(schema))}
+    assert physical == {"BYTE_ARRAY", "INT64", "DOUBLE", "BOOLEAN"}
 
 
-def test_a_file_is_replaced_as_a_whole(result, tmp_path, monkeypatch):
-    file = write_signature(result, tmp_path / "x.parquet")
-    write = pq.write_table
-    seen = []
-
-    def watch(table, where, *args, **kwargs):
-        write(table, where, *args, **kwargs)
-        seen.append((Path(where) != file, len(read_signature(file).table)))
-
-    monkeypatch.setattr(pq, "write_table", watch)
-    write_signature(Signature(result.table.head(9), {}), file)
-    assert seen == [(True, 18)]  # until the very end the old file is there
-    assert len(read_signature(file).table) == 9
+def test_duckdb_reads_a_store(finished):
+    duckdb = pytest.importorskip("duckdb")
+    (count,) = duckdb.sql(f"select count(*) from '{finished}/*.parquet'").fetchone()
+    assert count == 2 * 2 * 9
 
 
-def test_everybody_may_read_it(result, tmp_path):
-    assert write_signature(result, tmp_path / "x.parquet").stat().st_mode & 0o777 == 0o644
+def test_pandas_reads_a_store_as_one_data_set(finished):
+    assert len(pd.concat(map(pd.read_parquet, sorted(finished.glob("*.parquet"))))) == 2 * 2 * 9
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda f: None, "there is no file"),
-        (lambda f: f.mkdir(), "there is no file"),
-        (lambda f: f.write_bytes(b""), "is not a Parquet file that can be read"),
-        (lambda f: f.write_bytes(b"layer,score\n1,2\n"), "is not a Parquet file that can be read"),
-        (lambda f: pq.write_table(pa.table({"a": [1]}), f), "is Parquet, but not a signature"),
-        (lambda f: pd.DataFrame({"score": [0.5]}).to_parquet(f), "is Parquet, but not a signature"),
-        (
-            lambda f: pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"affscore": b"{"}), f),
-            "is Parquet, but not a signature",
-        ),
-        (
-            lambda f: pq.write_table(pa.table({"a": [1]}).replace_schema_metadata({b"affscore": b"[]"}), f),
-            "is Parquet, but not a signature",
-        ),
-    ],
-)
-def test_foreign_files(make, message, tmp_path):
-    file = tmp_path / "x.parquet"
-    make(file)
-    with pytest.raises(AffscoreError, match=message) as caught:
-        read_signature(file)
-    assert "\n" not in str(caught.value)
+def test_load_results(finished):
+    table = affscore.load_results(finished)
+    assert len(table) == 2 * 2 * 9
+    assert table["job"].nunique() == 2
+    assert list(table.columns[:4]) == ["model", "weights", "dataset", "index"]
+    assert set(table["reduction"]) == {"mean", "sample"}
+    by_hand = read_signature(mean_of(finished)).scores
+    rows = table[table["reduction"] == "mean"].groupby("index")["score"].mean()
+    assert rows.to_numpy() == pytest.approx(by_hand)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
-def test_truncated_files(result, tmp_path, share):
-    file = write_signature(result, tmp_path / "x.parquet")
-    content = file.read_bytes()
-    file.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(AffscoreError, match="is not a Parquet file that can be read"):
-        read_signature(file)
+def test_criteria_that_were_not_measured_are_missing(store):
+    assert survey("mini:digitsnet", "digits", store, criteria=False, progress=False, only=0, **OPTIONS).complete
+    table = load_results(store)
+    assert table.groupby("job")["cka"].apply(lambda column: column.isna().all()).sum() == 1
+    assert list(table.columns[-2:]) == ["seconds", "job"]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("result.csv", r"must end in .parquet, got 'result.csv'"),
-        ("result", "must end in .parquet"),
-        ("folder.parquet", "'folder.parquet' is a folder"),
-        ("missing/x.parquet", "there is no folder .*missing"),
-        (f"{'x' * 300}.parquet", r"cannot be written \(File name too long\)"),
-    ],
-)
-def test_places_that_cannot_be_written_are_found_out_first(result, tmp_path, name, message):
-    (tmp_path / "folder.parquet").mkdir()
-    for function in (check_destination, lambda path: write_signature(result, path)):
+def test_load_results_without_any(tmp_path, monkeypatch):
+    with pytest.raises(AffscoreError, match="there is no result in the folder"):
+        load_results(tmp_path)
+    with pytest.raises(AffscoreError, match="there is no folder"):
+        load_results(tmp_path / "nothing")
+    for shipped in (tmp_path, tmp_path / "nothing"):
+        monkeypatch.setattr(tables, "SHIPPED", shipped)
+        with pytest.raises(AffscoreError, match="comes without results"):
+            load_results()
+
+
+def test_the_shipped_results(finished, monkeypatch):
+    monkeypatch.setattr(tables, "SHIPPED", finished)
+    assert len(load_results()) == 36
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_export(finished, tmp_path, suffix):
+    file = export(finished, tmp_path / f"all{suffix}")
+    read = pd.read_csv if suffix == ".csv" else pd.read_parquet
+    back = read(file)
+    assert back["score"].to_numpy() == pytest.approx(load_results(finished)["score"].to_numpy(), abs=0)
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_export_to_a_bad_place(finished, tmp_path):
+    for file, message in [
+        (tmp_path / "all.xlsx", "written as .csv or .parquet"),
+        (finished / "all.parquet", "would lie among the results"),
+        (tmp_path / "missing" / "all.csv", "could not be written"),
+    ]:
         with pytest.raises(AffscoreError, match=message):
-            function(tmp_path / name)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["folder.parquet"]
+            export(finished, file)
+
+
+# what is no result
+
+
+BAD = {
+    "empty": (lambda file: file.write_bytes(b""), "is not a Parquet file that can be read"),
+    "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-500]), "is not a Parquet file that can be read"),
+    "damaged": (lambda file: flip(file, 600), "is damaged|is not a Parquet file that can be read"),
+    "text": (lambda file: file.write_text("layer,score\n"), "is not a Parquet file that can be read"),
+    "foreign": (lambda file: pq.write_table(pa.table({"a": [1]}), file), "is Parquet, but not a signature"),
+    "folder": (lambda file: (file.unlink(), file.mkdir()), "there is a folder, not a file"),
+    "another result": (lambda file: file.write_bytes(other_result(file)), "is not the result of the job in its name"),
+}
+
+
+def flip(file, position):
+    content = bytearray(file.read_bytes())
+    content[position] ^= 0xFF
+    file.write_bytes(content)
+
+
+def other_result(file):
+    return next(file.parent.glob("*-sample-*.parquet")).read_bytes()
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_file_that_is_no_result_is_named_and_left_alone(store, described, name):
+    damage, message = BAD[name]
+    file = mean_of(store)
+    damage(file)
+    before = file.read_bytes() if file.is_file() else None
+    with pytest.raises(AffscoreError, match=message) as caught:
+        Store(store).result_of(described.key)
+    assert file.name in str(caught.value)
+    found = verify(store)
+    assert list(found) == [file.name]
+    report = survey("mini:digitsnet", "digits", store, reductions=["mean", "sample"], progress=False, only=0, **OPTIONS)
+    assert not report.complete
+    ((_, sentence),) = report.failures
+    assert file.name in sentence
+    assert "move it out of the store" in sentence
+    if name != "another result":
+        with pytest.raises(AffscoreError, match=message):
+            load_results(store)
+    assert (file.read_bytes() if file.is_file() else None) == before
+    assert len(list(store.iterdir())) == 2
+
+
+def test_a_flipped_bit_is_noticed_or_does_no_harm(store):
+    """All over the file: in its pages, their headers, and the description at its end."""
+    file = mean_of(store)
+    content = file.read_bytes()
+    expected = read_signature(file)
+    noticed = 0
+    for position in range(2, len(content), max(1, len(content) // 150)):
+        file.write_bytes(content[:position] + bytes([content[position] ^ 0x10]) + content[position + 1 :])
+        try:
+            found = read_signature(file)
+        except AffscoreError:
+            noticed += 1
+            continue
+        pd.testing.assert_frame_equal(found.table, expected.table, check_exact=True)
+        assert (found.metadata, found.notes) == (expected.metadata, expected.notes)
+    assert noticed > 50
+
+
+def test_a_file_that_may_not_be_read(store, described, monkeypatch):
+    def refused(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pq, "read_table", refused)
+    with pytest.raises(AffscoreError, match="may not be read"):
+        Store(store).result_of(described.key)
+    assert len(verify(store)) == 2
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="everything is allowed to the superuser")
-def test_a_folder_that_may_not_be_written_to(tmp_path):
+def test_a_store_that_may_not_be_written_to(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(AffscoreError, match="may not be written to"):
-        check_destination(tmp_path / "x.parquet")
+    report = survey("mini:digitsnet", "digits", tmp_path, progress=False, only=0, **OPTIONS)
     tmp_path.chmod(0o700)
+    assert "cannot be locked (Permission denied)" in report.failures[0][1]
 
 
-def test_the_longest_name_that_a_folder_can_hold(result, tmp_path):
-    file = tmp_path / f"{'x' * 247}.parquet"
-    assert len(read_signature(write_signature(result, file))) == 9
+def test_a_store_that_is_a_file(tmp_path):
+    (tmp_path / "store").write_text("")
+    with pytest.raises(AffscoreError, match="store"):
+        survey("mini:digitsnet", "digits", tmp_path / "store", only=0)
+    with pytest.raises(AffscoreError, match="there is a file, not a folder"):
+        Store(tmp_path / "store")
 
 
-def test_a_name_alone_means_the_working_folder(result, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_signature(result, "x.parquet")
-    assert (tmp_path / "x.parquet").is_file()
+def rewritten(file, change):
+    """The result in a file with another table or metadata, in the same place."""
+    result = read_signature(file)
+    table, metadata = result.table.copy(), dict(result.metadata)
+    changed = change(table, metadata)
+    table = table if changed is None else changed
+    write_signature(type(result)(table, metadata, result.notes), file)
+
+
+def assign(name, row, value):
+    def change(table, metadata):
+        table.loc[row, name] = value
+
+    return change
+
+
+WRONG = {
+    "a column too few": (lambda t, m: t.drop(columns="raw"), "the column 'raw' is missing"),
+    "a column too many": (lambda t, m: t.assign(more=1), "the column 'more' does not belong there"),
+    "a criterion too few": (lambda t, m: t.drop(columns="cka"), "the column 'cka' is missing"),
+    "text for numbers": (lambda t, m: t.assign(score="0.5"), "the column 'score' holds str, not numbers"),
+    "no row": (lambda t, m: t.head(0), "it has no row"),
+    "a score above 1": (assign("score", 3, 1.2), "the column 'score' has 1 values outside 0 to 1"),
+    "a score that is missing": (assign("score", 3, float("nan")), "the column 'score' lacks 1 values"),
+    "raw and score": (assign("raw", 3, 0.1), "1 scores are not their raw values"),
+    "sparsity": (assign("sparsity_after", 0, -0.5), "the column 'sparsity_after' has 1 values outside"),
+    "a width of 0": (assign("width", 0, 0), "the column 'width' has 1 values outside"),
+    "a batch of one image": (lambda t, m: t.assign(n=1), "the column 'n' has 18 values outside"),
+    "a row too few": (lambda t, m: t.drop(index=12), "batch 1 has 8 rows that are not those"),
+    "a batch that is missing": (lambda t, m: t.assign(batch=t["batch"] * 2), "batches are missing: it has 0, 2"),
+    "another layer": (assign("layer", 3, "x"), "an activation is not the same in all batches"),
+    "a flag": (assign("flag", 3, "?"), "the column 'flag' holds '?'"),
+    "images": (lambda t, m: m.update(images=3), "its metadata speaks of 3 images, its rows of 64"),
+    "another model": (lambda t, m: m.update(model="x"), "its rows and its metadata differ in 'model'"),
+    "no seed": (lambda t, m: m.pop("seed") and None, "its metadata lacks 'seed'"),
+    "no criteria": (lambda t, m: m.update(criteria=3), "does not say which criteria"),
+    "another job": (lambda t, m: m["job"].update(format="9"), "its key is not that of the job"),
+    "no job": (lambda t, m: m.pop("job") and None, "its key is not that of the job"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_verify_says_what_is_wrong(store, name):
+    change, message = WRONG[name]
+    file = mean_of(store)
+    rewritten(file, lambda table, metadata: _table(change(table, metadata)))
+    found = verify(store)
+    assert list(found) == [file.name]
+    assert any(message in problem for problem in found[file.name]), found
+
+
+def _table(changed):
+    return changed if isinstance(changed, pd.DataFrame) else None
+
+
+def test_verify_notices_names_that_are_not_those_of_the_job(store):
+    file = mean_of(store)
+    file.rename(store / "renamed.parquet")
+    assert "does not end in its key" in verify(store)["renamed.parquet"][0]
+    twice = next(store.glob("*-sample-*.parquet"))
+    (store / f"copy-{twice.name}").write_bytes(twice.read_bytes())
+    assert sum("is in the names of 2 files" in " ".join(problems) for problems in verify(store).values()) == 2
+
+
+def test_verify_passes_constant_activations(tmp_path):
+    (tmp_path / "net.py").write_text(
+        "import torch\nfrom torch import nn\ndef make():\n"
+        "    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.Sigmoid())\n"
+        "    nn.init.constant_(net[0].bias, -1e3)\n    return net\n"
+    )
+    everything = ["cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"]
+    for options in ({"criteria": everything}, {"whole": True}):
+        report = survey(
+            f"{tmp_path / 'net.py'}:make", "random", tmp_path / "s", n=8, images=16, progress=False, only=0, **options
+        )
+        assert report.complete, report
+    assert verify(tmp_path / "s") == {}
+    assert set(load_results(tmp_path / "s")["flag"]) == {"constant output"}
+
+
+# locks and checkpoints
+
+
+def test_only_one_holds_the_lock_and_a_waiting_one_gets_it(tmp_path):
+    first = FolderLock(tmp_path / "job")
+    assert first.held
+    assert not FolderLock(tmp_path / "job").held
+    got = []
+    waiting = threading.Thread(target=lambda: got.append(FolderLock(tmp_path / "job", wait=True)))
+    waiting.start()
+    waiting.join(0.2)
+    assert waiting.is_alive()
+    first.release()
+    waiting.join(10)
+    assert got[0].held
+    got[0].release()
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_got_anew(tmp_path):
+    folder = tmp_path / "job"
+    first = FolderLock(folder)
+    got = []
+    waiting = threading.Thread(target=lambda: got.append(FolderLock(folder, wait=True)))
+    waiting.start()
+    waiting.join(0.2)
+    (folder / "lock").unlink()
+    folder.rmdir()
+    first.release()
+    waiting.join(10)
+    assert got[0].held
+    assert (folder / "lock").exists()
+    assert not FolderLock(folder).held
+    got[0].release()
+
+
+def test_a_job_that_another_process_is_at(described, tmp_path):
+    store = Store(tmp_path)
+    with store.lock(described.key) as lock:
+        assert lock.held
+        assert store.is_running(described.key)
+        assert run_job(0, described, work(tmp_path)).state == "busy"
+        outcomes = []
+        waiting = threading.Thread(target=lambda: outcomes.append(run_job(0, described, work(tmp_path), wait=True)))
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+    waiting.join(60)
+    assert outcomes[0].state == "measured"
+    assert run_job(0, described, work(tmp_path)).state == "there"
+    assert not store.is_running(described.key)
+
+
+def interrupted(described, folder, after=1):
+    """A store in which a job ended after a batch."""
+    store = Store(folder, create=True)
+    write, seen = type(store.checkpoints("")).write, []
+
+    def stopping(self, checkpoint):
+        if len(seen) == after:
+            raise KeyboardInterrupt
+        seen.append(checkpoint)
+        write(self, checkpoint)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(store.checkpoints("")), "write", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            run_job(0, described, work(folder))
+    assert store.checkpoints(described.key).count() == after
+    return store
+
+
+DAMAGE = {
+    "truncated": lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    "empty": lambda path: path.write_bytes(b""),
+    "changed": lambda path: path.write_text(path.read_text().replace('"score": 0.', '"score": 0.1', 1)),
+    "foreign": lambda path: path.write_text("hello\n{}\n"),
+    "of another version": lambda path: None,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_checkpoint_that_cannot_be_trusted_is_not_used(described, tmp_path, finished, monkeypatch, name):
+    store = interrupted(described, tmp_path)
+    path = store.checkpoints(described.key).folder / "batch-000000.json"
+    assert len(store.checkpoints(described.key).read()) == 1
+    DAMAGE[name](path)
+    if name == "of another version":
+        monkeypatch.setattr("affscore.__version__", "0.0.0")
+    outcome = run_job(0, described, work(tmp_path))
+    assert (outcome.state, outcome.resumed) == ("measured", 0)
+    table = store.result_of(described.key).table["score"].to_numpy()
+    assert table == pytest.approx(Store(finished).result_of(described.key).table["score"].to_numpy(), abs=1e-6)
+
+
+def test_finished_batches_are_taken_over(described, tmp_path):
+    store = interrupted(described, tmp_path)
+    outcome = run_job(0, described, work(tmp_path))
+    assert (outcome.state, outcome.resumed) == ("measured", 1)
+    assert store.result_of(described.key).notes == []
+    assert list(store.unfinished()) == []
+
+
+def test_finished_batches_of_other_conditions_are_told_of(described, tmp_path):
+    store = interrupted(described, tmp_path)
+    run_job(0, described, work(tmp_path, batch_size=7))
+    (note,) = store.result_of(described.key).notes
+    assert note == "batches 0 were measured before an interruption, with batch_size=64, device=cpu, threads=1"
+
+
+BIAS_FROM_A_FILE = """
+from pathlib import Path
+
+from torch import nn
+
+
+def make():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    nn.init.constant_(network[0].bias, float((Path(__file__).parent / "bias.txt").read_text()))
+    return network
+"""
+
+
+def test_batches_of_a_network_that_is_not_the_same_any_more_are_dropped(tmp_path):
+    """The file of one's own is the same, and draws its weights from somewhere else."""
+    (tmp_path / "net.py").write_text(BIAS_FROM_A_FILE)
+    (tmp_path / "bias.txt").write_text("0.1")
+    job = describe(Job(f"{tmp_path / 'net.py'}:make", "random", choose_options(n=4, images=8)))
+    interrupted(job, tmp_path / "store")
+    (tmp_path / "bias.txt").write_text("0.2")
+    outcome = run_job(0, job, work(tmp_path / "store"))
+    assert (outcome.state, outcome.resumed) == ("measured", 0)
+
+
+def test_tidying_spares_what_a_process_is_writing(described, tmp_path):
+    store = interrupted(described, tmp_path)
+    folder = store.checkpoints(described.key).folder
+    (folder / ".batch-000001.json.0123.part").write_text("half")
+    with store.lock(described.key):
+        store.tidy()
+        assert (folder / ".batch-000001.json.0123.part").exists()
+    store.tidy()
+    assert not (folder / ".batch-000001.json.0123.part").exists()
+    assert store.checkpoints(described.key).count() == 1
+
+
+def test_nobody_elses_files_are_touched(described, tmp_path):
+    store = interrupted(described, tmp_path)
+    folder = store.checkpoints(described.key).folder
+    mine = [tmp_path / "notes.txt", tmp_path / ".hidden.parquet", tmp_path / ".affscore" / "mine", folder / "mine"]
+    for path in mine:
+        path.write_text("mine")
+    store.tidy()
+    assert run_job(0, described, work(tmp_path)).state == "measured"
+    assert [path.read_text() for path in mine] == ["mine"] * 4
+    assert verify(tmp_path) == {}
+
+
+def test_a_checkpoint_comes_back_as_it_was(tmp_path):
+    described = describe(Job("mini:digitsnet", "digits", choose_options(n=16, images=64)))
+    store = interrupted(described, tmp_path, after=2)
+    checkpoints = store.checkpoints(described.key)
+    first, second = checkpoints.read()
+    assert isinstance(first, Checkpoint)
+    assert [first.batch.number, second.batch.number] == [0, 1]
+    assert len(first.batch.rows) == 9
+    assert list(first.batch.rows[0])[:3] == ["index", "layer", "call"]
+    checkpoints.drop(first=1)
+    assert checkpoints.count() == 1

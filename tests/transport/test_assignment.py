@@ -218,3 +218,19 @@ def test_a_proof_in_float32_is_one(n, d, closeness, rng):
     if coupling.decided_by == "float32":
         assert coupling.pairing_optimal
         assert coupling.pairing_cost <= best + 1e-14
+
+
+def test_float32_is_not_asked_under_autocast_or_where_it_overflows():
+    x, y = near_ties(0.1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert coupling_of(x, y).decided_by == "float64"
+    huge = coupling_of(1e10 * x, 1e20 * y[::-1].copy())
+    assert huge.decided_by != "float32"
+
+
+def test_switches_that_cannot_be_read_are_no_error(monkeypatch):
+    def unreadable():
+        raise RuntimeError("mix of the legacy and new APIs to set the matmul precision")
+
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", unreadable)
+    assert coupling_of(*near_ties(0.1)).decided_by == "float64"

@@ -162,3 +162,13 @@ def test_a_saturated_tanh_is_constant():
     assert len(y.unique()) > 1
     assert centre(y).constant
     assert not centre(torch.tensor(x)).constant
+
+
+@pytest.mark.parametrize("make", [lambda a: a[:, ::-1], lambda a: a[::-1], lambda a: np.broadcast_to(a, (20, 1))])
+def test_arrays_of_every_stride_are_taken_and_not_written_to(make):
+    array = make(np.arange(20.0).reshape(20, 1))
+    before = array.copy()
+    points, _ = as_samples(array)
+    assert points.tolist() == before.tolist()
+    affscore.affinity_score(array, array**2)
+    np.testing.assert_array_equal(array, before)

@@ -1,0 +1,72 @@
+"""The command and its subcommands, and how they end."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Annotated
+
+import typer
+
+import affscore
+from affscore.cli.signature import signature
+from affscore.cli.store import store
+from affscore.cli.survey import survey
+from affscore.errors import AffscoreError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="affscore",
+    help="Measure how non-linear a neural network is, layer by layer.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(signature)
+app.command()(survey)
+app.add_typer(store, name="store")
+
+# typer itself does not export it, and where it comes from depends on typer's version
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def _version(show: bool) -> None:
+    if show:
+        typer.echo(f"affscore {affscore.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command; an error that the user can repair is one sentence and a non-zero exit."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
+            code = app(standalone_mode=False)
+    except AffscoreError as error:
+        typer.echo(f"affscore: {error}", err=True)
+        sys.exit(1)
+    except _UsageError as error:
+        sys.exit(_explained(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explained(error: Exception) -> int:
+    """Say what is wrong with the words of the command; its exit status."""
+    text = error.format_message()  # type: ignore[attr-defined]  # of every usage error
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(text)
+    else:
+        sentence = " ".join(text.split()).rstrip(".")
+        sentence = f"{sentence[:1].lower()}{sentence[1:]}"
+        typer.echo(f"affscore: {sentence} (affscore COMMAND --help shows the options)", err=True)
+    return 2

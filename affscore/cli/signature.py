@@ -1,0 +1,64 @@
+"""``affscore signature``: one network on one data set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from affscore.cli import options
+from affscore.cli.words import command_line
+
+__all__ = ["signature"]
+
+
+def signature(
+    model: Annotated[str, typer.Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}.")],
+    dataset: Annotated[str, typer.Option(metavar="SPEC", help=f"{options.DATASETS}.")] = "digits",
+    n: options.N = 512,
+    images: options.Images = None,
+    reduction: Annotated[str, typer.Option(help=f"{options.REDUCTIONS}.")] = "mean",
+    order: Annotated[str, typer.Option(help=f"{options.ORDERS}.")] = "activate-first",
+    covariance: options.Covariance = "ledoit-wolf",
+    criteria: options.Criteria = True,
+    device: options.Device = "auto",
+    batch_size: options.BatchSize = 64,
+    whole: options.Whole = False,
+    seed: options.Seed = 0,
+    out: Annotated[Path | None, typer.Option(help="Write the result to this Parquet file.")] = None,
+) -> None:
+    """The non-linearity signature of a network on a data set.
+
+    Prints one line for every activation: where it is, what it is, its affinity score (1 is affine).
+    """
+    from affscore.network.signature import signature as measure
+    from affscore.survey.files import check_destination, write_signature
+
+    if out is not None:
+        check_destination(out)
+    result = measure(
+        model,
+        dataset,
+        n=n,
+        images=images,
+        reduction=reduction,  # type: ignore[arg-type]  # checked by the function
+        order=order,  # type: ignore[arg-type]
+        covariance=covariance,  # type: ignore[arg-type]
+        criteria=criteria,
+        device=device,
+        batch_size=batch_size,
+        seed=seed,
+        whole=whole,
+    )
+    summary = result.summary
+    shown = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+    shown += ["flag"] if summary["flag"].any() else []
+    typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
+    typer.echo(repr(result))
+    for note in result.notes:
+        typer.echo(f"note: {note}", err=True)
+    if out is not None:
+        result.metadata["command"] = command_line()
+        write_signature(result, out)
+        typer.echo(f"written to {out}", err=True)

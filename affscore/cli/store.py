@@ -1,0 +1,75 @@
+"""``affscore store``: look into a folder of results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["store"]
+
+store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the results.")]
+
+
+@store.command()
+def ls(folder: Folder) -> None:
+    """List the results, and the jobs that are not finished."""
+    from affscore.survey.contents import contents
+
+    table, unreadable, unfinished = contents(folder)
+    if not table.empty:
+        typer.echo(table.to_string(index=False, float_format=lambda value: f"{value:.4f}"))
+    typer.echo(f"{len(table)} {'result' if len(table) == 1 else 'results'}")
+    for line in unfinished:
+        typer.echo(line)
+    for problem in unreadable:
+        typer.echo(f"affscore: {problem}", err=True)
+
+
+@store.command()
+def show(
+    folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME-or-KEY", help="A file, or the key of a job.")]
+) -> None:
+    """Show a result: how it was made, and a line for every activation."""
+    from affscore.survey.contents import find
+    from affscore.survey.files import read_signature
+
+    result = read_signature(find(folder, name))
+    for key, value in result.metadata.items():
+        typer.echo(f"{key}: {value if isinstance(value, str) else json.dumps(value)}")
+    for note in result.notes:
+        typer.echo(f"note: {note}")
+    summary = result.summary
+    shown = [name for name in summary.columns if name != "flag" or summary["flag"].any()]
+    typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
+    typer.echo(repr(result))
+
+
+@store.command()
+def export(
+    folder: Folder, file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that ends in .csv or .parquet.")]
+) -> None:
+    """Write the rows of all results to one file."""
+    from affscore.survey.tables import export as write
+
+    typer.echo(f"written to {write(folder, file)}", err=True)
+
+
+@store.command()
+def verify(folder: Folder) -> None:
+    """Read every file and check its columns, values, batches and metadata; the exit status is 1 if one is wrong."""
+    from affscore.survey.store import Store
+    from affscore.survey.verify import verify as check
+
+    found = check(folder)
+    for name, problems in found.items():
+        for problem in problems:
+            typer.echo(f"{name}: {problem}", err=True)
+    count = len(Store(folder).files())
+    typer.echo(f"{count} {'file' if count == 1 else 'files'}, {len(found)} with problems")
+    if found:
+        raise typer.Exit(1)

@@ -1,0 +1,123 @@
+"""A network that is being recorded: images go in, the pairs of a batch come out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from affscore.network.collect import Collector, Pair
+from affscore.network.forward import check_images_stay_apart, forward, unseen_activations
+from affscore.network.model_state import prepared
+from affscore.network.options import Options
+from affscore.network.recorder import recording
+from affscore.network.scorers import Batch
+from affscore.zoo.state_dicts import fingerprint
+
+__all__ = ["Run"]
+
+
+class Run:
+    """A network in evaluation mode on its device, under a recorder, while the context lasts.
+
+    Args:
+        network: The network; afterwards it is as before.
+        name: What messages call it.
+        device: Where it runs.
+        options: What is measured.
+        finished: Batches that an earlier run has measured.
+        activations: What else counts as one activation.
+        room: How many images a batch will have.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        name: str,
+        device: torch.device,
+        options: Options,
+        finished: Sequence[Batch] = (),
+        activations: Collection[Any] | Mapping[str, Any] = (),
+        room: int = 0,
+    ) -> None:
+        self.network = network
+        self.name = name
+        self.device = device
+        self.options = options
+        self.collector = Collector(
+            options.reduction,
+            options.order,
+            sparsity="sparsity" in options.criteria,
+            seed=options.seed,
+            room=room,
+            first=len(finished) * options.n,
+            known=[(row["layer"], row["call"]) for row in finished[-1].rows] if finished else (),
+        )
+        self.activations = activations
+        self._fingerprint = finished[-1].network if finished else None
+        self._number = 0
+        self._notes: list[str] = []
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        with self._stack as stack:
+            # no_grad and not inference_mode: what the network moves or caches must still be fit for training
+            stack.enter_context(torch.no_grad())
+            stack.enter_context(torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []))
+            torch.manual_seed(self.options.seed)
+            stack.enter_context(prepared(self.network, self.device))
+            self._recorder = stack.enter_context(recording(self.network, self.collector, self.activations))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    @property
+    def declared(self) -> list[str]:
+        """The names of what was declared as an activation."""
+        return self._recorder.chosen.names
+
+    @property
+    def silent(self) -> list[str]:
+        """Those of them that never ran."""
+        return [name for name in self.declared if name not in self._recorder.ran]
+
+    def start(self, number: int) -> None:
+        """A batch begins. Whatever draws random numbers starts anew, whether or not earlier batches were measured."""
+        self._number = number
+        self._notes = []
+        state = np.random.SeedSequence([self.options.seed, number]).generate_state(1, np.uint64)
+        torch.manual_seed(int(state[0]))
+
+    def forward(self, images: Tensor) -> None:
+        """Send images of the batch through the network."""
+        images = images.to(self.device)
+        first = not self.collector.pairs
+        forward(self.network, self._recorder, self.collector, images, self.name)
+        if first and self._number == 0:
+            for check in (check_images_stay_apart, unseen_activations):
+                note = check(self.network, self._recorder, self.collector, images, self.name)
+                self._notes += [note] if note else []
+
+    def take(self, images: str) -> tuple[Batch, list[Pair]]:
+        """The batch that is complete, without rows as yet, and its pairs.
+
+        Args:
+            images: Fingerprint of all images so far.
+        """
+        pairs = self.collector.take()
+        if self._recorder.independent_of_input:
+            self._notes.append(
+                f"{self._recorder.independent_of_input} activation calls do not depend on the images and have no score"
+            )
+        if self._recorder.unseen:
+            names = ", ".join(sorted(self._recorder.unseen))
+            self._notes.append(f"the activations inside {names} are no calls of their own, and not seen")
+        if self._fingerprint is None:
+            self._fingerprint = fingerprint(self.network)
+        return Batch(self._number, self._fingerprint, images, self._notes), pairs

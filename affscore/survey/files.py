@@ -1,0 +1,124 @@
+"""A signature as a Parquet file: tidy rows, and how they were made in the file's metadata."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from affscore.errors import AffscoreError
+from affscore.network.result import Signature
+from affscore.survey.aside import written_aside
+
+__all__ = ["check_destination", "read_signature", "write_signature"]
+
+_KEY = b"affscore"
+
+
+def check_destination(path: str | Path) -> Path:
+    """The path, if a Parquet file can be written there; found out before anything is computed.
+
+    Raises:
+        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder
+            in the place of the file.
+    """
+    path = Path(path)
+    if path.suffix != ".parquet":
+        raise AffscoreError(f"results are written as Parquet: the file name must end in .parquet, got {path.name!r}")
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:
+        raise AffscoreError(f"{path.name!r} cannot be written ({error.strerror})") from error
+    if is_folder:
+        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
+    if not path.absolute().parent.is_dir():
+        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
+    if not os.access(path.absolute().parent, os.W_OK):
+        raise AffscoreError(f"the folder {str(path.parent)!r} may not be written to; choose another place")
+    return path
+
+
+def write_signature(result: Signature, path: str | Path, aside: Path | None = None) -> Path:
+    """Write a signature to a Parquet file that pandas, DuckDB and R read.
+
+    The file is written under a temporary name and renamed, so that there is never half a file. The
+    entry ``affscore`` of its metadata holds, as JSON, the signature's metadata and notes, and a checksum of
+    all that the file says.
+
+    Args:
+        result: The signature.
+        path: A file name that ends in .parquet.
+        aside: The folder to write to before the file is renamed, on the same file system; by default the
+            file's own.
+
+    Returns:
+        The path.
+
+    Raises:
+        AffscoreError: It cannot be written.
+    """
+    path = check_destination(path)
+    about = {"metadata": result.metadata, "notes": result.notes}
+    about["checksum"] = _checksum(result.table, about)
+    # without the description that pandas would add for itself, which is longer than all the rest
+    table = pa.Table.from_pandas(result.table, preserve_index=False)
+    table = table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
+    texts = [field.name for field in table.schema if pa.types.is_large_string(field.type)]
+    try:
+        with written_aside(path, aside) as temporary:
+            pq.write_table(table, temporary, use_dictionary=texts or False, write_statistics=False)
+    except OSError as error:
+        raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
+    return path
+
+
+def read_signature(path: str | Path) -> Signature:
+    """The signature in a file that :func:`write_signature` wrote.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, or not written by this package.
+    """
+    path = Path(path)
+    try:
+        missing = not path.is_file()
+    except OSError as error:
+        raise AffscoreError(f"{path.name!r} cannot be read ({error.strerror})") from error
+    if missing:
+        what = "a folder, not a file" if path.is_dir() else "no file"
+        raise AffscoreError(f"there is {what} {str(path)!r}")
+    try:
+        table = pq.read_table(path)
+    except PermissionError as error:
+        raise AffscoreError(f"the file {path.name!r} may not be read (Permission denied)") from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
+    try:
+        kept = json.loads((table.schema.metadata or {})[_KEY])
+        metadata, notes = kept["metadata"], kept["notes"]
+        if not isinstance(metadata, dict) or not isinstance(notes, list):
+            raise TypeError("the entry affscore of its metadata holds something else")
+    except (KeyError, TypeError, ValueError) as error:
+        raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote") from error
+    rows: pd.DataFrame = table.to_pandas()
+    for name in {"pairing_optimal"} & set(rows.columns):
+        rows[name] = rows[name].astype("boolean")  # true, false, or not looked at
+    if "checksum" in kept and kept["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
+        raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it")
+    return Signature(rows, metadata, notes)
+
+
+def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:
+    """A hash of every value of a table and of its metadata, whatever the types are that they are stored in."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in table.columns:
+        values = table[name].tolist()
+        # repr of a number is exact, and all that is missing is the same
+        told = ["" if value is None or value is pd.NA or value != value else repr(value) for value in values]
+        digest.update(json.dumps([str(name), told]).encode())
+    return digest.hexdigest()[:16]

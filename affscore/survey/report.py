@@ -1,0 +1,84 @@
+"""What became of the jobs of a survey, and how far they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from affscore.survey.job import DescribedJob, Job
+from affscore.survey.plan import look_at
+from affscore.survey.store import Store
+from affscore.survey.work import Outcome, State
+
+__all__ = ["Report", "listing"]
+
+_WORDS: dict[State, str] = {
+    "measured": "measured",
+    "there": "already there",
+    "busy": "left to another process",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of every job of a survey.
+
+    Attributes:
+        outcomes: Each job and its outcome, by their numbers. The text of the report counts them, and tells
+            of each failure.
+    """
+
+    outcomes: tuple[tuple[Job, Outcome], ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the result of every job is in the store."""
+        return all(outcome.state in ("measured", "there") for _, outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[tuple[Job, str]]:
+        """The jobs that failed, and why."""
+        return [(job, outcome.message) for job, outcome in self.outcomes if outcome.state == "failed"]
+
+    def __str__(self) -> str:
+        counts = Counter(outcome.state for _, outcome in self.outcomes)
+        said = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
+        resumed = sum(outcome.resumed for _, outcome in self.outcomes)
+        if resumed:
+            said += f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
+        lines = [f"{len(self.outcomes)} {'job' if len(self.outcomes) == 1 else 'jobs'}: {said}"]
+        for job, outcome in self.outcomes:
+            if outcome.state == "failed":
+                lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
+        return "\n".join(lines)
+
+
+def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
+    """A line for each job: its number, what it is, and how far it is.
+
+    Args:
+        jobs: The jobs.
+        folder: The folder of the store, which need not exist.
+    """
+    store = Store(folder) if Path(folder).is_dir() else None
+    described, outcomes = look_at(jobs, store, range(len(jobs)))
+    states = []
+    for number in range(len(jobs)):
+        outcome = outcomes.get(number)
+        if outcome is None:
+            states.append(_progress_of(described[number], store))
+        else:
+            states.append("done" if outcome.state == "there" else f"cannot be done: {outcome.message}")
+    return [f"{number}: {job}: {state}" for number, (job, state) in enumerate(zip(jobs, states, strict=True))]
+
+
+def _progress_of(job: DescribedJob, store: Store | None) -> str:
+    if store is None:
+        return "not begun"
+    finished = store.checkpoints(job.key).count()
+    words = [f"{finished} of {job.batches} batches"] if finished else []
+    words += ["running"] if store.is_running(job.key) else []
+    return ", ".join(words) or "not begun"

@@ -1,0 +1,150 @@
+"""Many networks on many data sets: the results that are missing in a store are measured."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import joblib
+import torch
+
+from affscore.errors import AffscoreError
+from affscore.network.options import check_whole_number
+from affscore.survey.plan import look_at, plan
+from affscore.survey.progress import progress_of
+from affscore.survey.report import Report
+from affscore.survey.store import Store
+from affscore.survey.work import Outcome, Work, run_job
+from affscore.survey.workers import Task, on_cluster, on_this_machine
+from affscore.transport.covariance import CovarianceName
+
+__all__ = ["survey"]
+
+
+def survey(
+    models: str | Iterable[str],
+    datasets: str | Iterable[str],
+    store: str | Path,
+    jobs: int = 1,
+    *,
+    n: int = 512,
+    images: int | None = None,
+    reductions: str | Iterable[str] = "mean",
+    orders: str | Iterable[str] = "activate-first",
+    covariance: CovarianceName = "ledoit-wolf",
+    criteria: bool | Collection[str] = True,
+    device: str = "auto",
+    batch_size: int = 64,
+    seed: int = 0,
+    whole: bool = False,
+    threads: int | None = None,
+    scheduler: str | None = None,
+    only: int | None = None,
+    progress: bool | None = None,
+    command: str | None = None,
+) -> Report:
+    """Measure every network on every data set, and keep the results in a store.
+
+    A job whose result is in the store is not done again; one that was interrupted, however that happened,
+    goes on from its last finished batch and ends with the same table. (A whole data set has no batches,
+    and begins anew.) A job that fails is reported and stops no other. Several surveys may use one store
+    at the same time, on one machine or on several that share it: no job is done by two of them.
+
+    Args:
+        models: Names of networks (:func:`affscore.load_model`).
+        datasets: Names of data sets (:func:`affscore.load_data`).
+        store: The folder of the results; it is made when it is missing.
+        jobs: How many processes at once.
+        n: As in :func:`affscore.signature`.
+        images: As there, for each data set.
+        reductions: One or more reductions; each gives results of its own.
+        orders: One or more orders.
+        covariance: As in :func:`affscore.signature`.
+        criteria: As there.
+        device: As there; with several GPUs "auto" and "cuda" give them to the jobs in turn.
+        batch_size: As there.
+        seed: As there.
+        whole: As there.
+        threads: Threads of each process; None for the number of cores divided by ``jobs``. (Not by how many
+            jobs are left: a result does not depend on whether the survey was interrupted.)
+        scheduler: The address of a dask scheduler, whose workers do the jobs instead of processes here. They
+            must see the store and all files under the same paths.
+        only: The number of the only job to do, in this process (see :func:`plan`): one of an array of jobs.
+        progress: Whether to show a bar of finished batches; None for where there is a terminal.
+        command: What the metadata of the results says about how they were made.
+
+    Returns:
+        What became of every job: ``report.complete``, ``report.failures``, and a text.
+
+    Raises:
+        AffscoreError: Options that are not possible, or a store that cannot be used.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report = survey("mini:digitsnet", "digits", folder, n=32, images=32, criteria=False, only=0)
+    ...     print(report)
+    1 job: 1 measured
+    """
+    asked = plan(
+        models, datasets, n=n, images=images, reductions=reductions, orders=orders, covariance=covariance,
+        criteria=criteria, seed=seed, whole=whole,
+    )  # fmt: skip
+    jobs = check_whole_number("jobs", jobs, 1)
+    threads = None if threads is None else check_whole_number("threads", threads, 1)
+    if threads is None and scheduler is None:
+        threads = max(1, joblib.cpu_count() // (jobs if only is None else 1))
+    numbers = _numbers(len(asked), only)
+    results = Store(store, create=True)
+    results.tidy()
+    described, outcomes = look_at(asked, results, numbers)
+    work = Work(
+        store=results.folder.absolute(),
+        run=secrets.token_hex(8),
+        folder=Path.cwd(),
+        batch_size=check_whole_number("batch_size", batch_size, 1),
+        threads=threads,
+        command=command,
+        parent=os.getpid() if scheduler is None and only is None else None,
+    )
+    left = {number: job for number, job in described.items() if number not in outcomes}
+    devices = dict(zip(left, _devices(device, len(left), scheduler), strict=True))
+
+    def record(outcome: Outcome) -> None:
+        outcomes[outcome.number] = outcome
+
+    def begun(task: Task) -> bool:
+        return results.checkpoints(task[1].key).begun_by(work.run)
+
+    with progress_of(results, described, outcomes, progress):
+        for wait in (False, True):  # what another process is doing is waited for at the end
+            tasks = [(number, job, work, devices[number], wait) for number, job in left.items()]
+            if only is not None:
+                tasks = [(*task[:-1], True) for task in tasks]
+                for task in tasks:
+                    record(run_job(*task))
+            elif scheduler is not None:
+                on_cluster(tasks, scheduler, record)
+            else:
+                on_this_machine(tasks, jobs, threads or 1, begun, record)
+            left = {number: job for number, job in left.items() if outcomes[number].state == "busy"}
+            if not left:
+                break
+    results.tidy()
+    return Report(tuple((asked[number], outcomes[number]) for number in sorted(outcomes)))
+
+
+def _numbers(jobs: int, only: int | None) -> range:
+    if only is None:
+        return range(jobs)
+    number = check_whole_number("the number of a job", only, 0)
+    if number >= jobs:
+        raise AffscoreError(f"this survey has {jobs} jobs, numbered from 0, and none with the number {number}")
+    return range(number, number + 1)
+
+
+def _devices(device: str, count: int, scheduler: str | None) -> list[str]:
+    """A device for each of so many jobs."""
+    gpus = torch.cuda.device_count() if device in ("auto", "cuda") and scheduler is None else 0
+    return [f"cuda:{index % gpus}" if gpus > 1 else device for index in range(count)]

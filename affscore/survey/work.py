@@ -1,0 +1,209 @@
+"""One job of a survey, from the moment a process takes it up until its result is in the store."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from tqdm import tqdm
+
+from affscore.errors import AffscoreError
+from affscore.network.measurement import BatchesOfAnotherRunError, measure
+from affscore.network.result import Signature
+from affscore.survey.checkpoints import Checkpoint, Checkpoints
+from affscore.survey.job import DescribedJob, describe
+from affscore.survey.store import Store
+
+__all__ = ["Outcome", "State", "Work", "outcome_of_error", "run_job"]
+
+State = Literal["measured", "there", "busy", "failed"]
+
+ATTEMPTS = 3
+"""A job whose process has died this often in one survey is not taken up again."""
+
+_ONE_AT_A_TIME = threading.Lock()  # the generator of random numbers and the number of threads are a process's own
+
+
+@dataclass(frozen=True)
+class Work:
+    """How jobs are done: what belongs to a survey or a machine, and to no result.
+
+    Attributes:
+        store: The folder of the store.
+        run: A name of this run of a survey, for counting attempts.
+        folder: The working folder, from which relative paths in names are seen.
+        batch_size: Images that go through a network at once.
+        threads: Threads of a process; None for as many as PyTorch takes.
+        command: The command, for the metadata.
+        parent: The process that must live for the work to go on; None for any.
+    """
+
+    store: Path
+    run: str
+    folder: Path
+    batch_size: int = 64
+    threads: int | None = None
+    command: str | None = None
+    parent: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job.
+
+    Attributes:
+        number: Its number in the survey.
+        state: "measured" in this run, "there" before, "busy" in another process, or "failed".
+        message: Why it failed, in one sentence.
+        resumed: How many batches an earlier run had finished.
+    """
+
+    number: int
+    state: State
+    message: str = ""
+    resumed: int = 0
+
+
+def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wait: bool = False) -> Outcome:
+    """Do one job, unless its result is there or another process is at it. No error leaves this function.
+
+    Args:
+        number: Its number in the survey.
+        job: The job.
+        work: How jobs are done.
+        device: The device of this job.
+        wait: Whether to wait for another process that is at it.
+    """
+    if work.parent is not None:
+        _belong_to(work.parent)
+    try:
+        with _ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
+            return _run(number, job, work, device, wait)
+    except Exception as error:  # noqa: BLE001  # a job that fails must not stop the others
+        return outcome_of_error(number, error)
+
+
+def outcome_of_error(number: int, error: Exception) -> Outcome:
+    """The outcome of a job that failed with this error.
+
+    >>> outcome_of_error(3, KeyError("layer")).message
+    "KeyError: 'layer'"
+    """
+    if isinstance(error, AffscoreError):
+        return Outcome(number, "failed", str(error))
+    lines = str(error).splitlines() or ["no message"]
+    return Outcome(number, "failed", f"{type(error).__name__}: {lines[0]}")
+
+
+def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) -> Outcome:
+    store = Store(work.store)
+    with store.lock(job.key, wait) as lock:
+        if not lock.held:
+            return Outcome(number, "busy")
+        checkpoints = store.checkpoints(job.key)
+        if store.result_of(job.key) is not None:
+            checkpoints.remove()
+            return Outcome(number, "there")
+        if describe(job.job).key != job.key:
+            raise AffscoreError("its files were changed after the survey had begun; run it again")
+        checkpoints.drop_parts()
+        if checkpoints.begin(work.run) >= ATTEMPTS:
+            raise AffscoreError(f"its process has died {ATTEMPTS} times (out of memory, perhaps)")
+        found = [] if job.job.options.whole else checkpoints.read()
+        checkpoints.drop(first=len(found))
+        try:
+            result = _measure(job, work, device, checkpoints, found)
+        except (
+            BatchesOfAnotherRunError
+        ):  # of images that another version decodes otherwise, or a network unlike its key
+            checkpoints.drop()
+            found = []
+            result = _measure(job, work, device, checkpoints, found)
+        result.metadata.update({"key": job.key, "job": job.description})
+        if work.command is not None:
+            result.metadata["command"] = work.command
+        store.add(job, result)
+        return Outcome(number, "measured", resumed=len(found))
+
+
+def _measure(
+    job: DescribedJob, work: Work, device: str, checkpoints: Checkpoints, found: list[Checkpoint]
+) -> Signature:
+    kind = device.partition(":")[0]
+    if kind == "auto":
+        kind = "cuda" if torch.cuda.is_available() else "cpu"
+    conditions = {"batch_size": work.batch_size, "device": kind, "threads": torch.get_num_threads()}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
+        result = measure(
+            job.job.model,
+            job.job.dataset,
+            job.job.options,
+            device,
+            work.batch_size,
+            progress=False,
+            finished=[checkpoint.batch for checkpoint in found],
+            on_batch=lambda batch: checkpoints.write(Checkpoint(batch, conditions)),
+        )
+    result.notes.extend(_of_other_conditions(found, conditions))
+    return result
+
+
+def _of_other_conditions(found: list[Checkpoint], conditions: dict[str, Any]) -> list[str]:
+    """What to tell of batches that were measured with another batch_size, device or number of threads."""
+    others = [checkpoint.batch.number for checkpoint in found if checkpoint.conditions != conditions]
+    if not others:
+        return []
+    told = ", ".join(f"{name}={value}" for name, value in sorted(found[others[0]].conditions.items()))
+    numbers = ", ".join(map(str, others))
+    return [f"batches {numbers} were measured before an interruption, with {told}"]
+
+
+@functools.cache
+def _belong_to(parent: int) -> None:
+    """Make this process a worker of a survey: it ends when the survey does, in whichever way that happens."""
+    tqdm.set_lock(threading.RLock())  # its usual lock is a semaphore, which a worker that is killed would leave behind
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)  # what is finished is in the store
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+@contextlib.contextmanager
+def _in_folder(folder: Path) -> Iterator[None]:
+    try:
+        before = Path.cwd()
+        os.chdir(folder)
+    except OSError as error:
+        raise AffscoreError(
+            f"the folder {folder.name!r}, from which the survey was started, is not on the machine of this process "
+            f"({error.strerror}); the machines of a cluster must share it"
+        ) from error
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@contextlib.contextmanager
+def _threads(count: int | None) -> Iterator[None]:
+    before = torch.get_num_threads()
+    if count is not None:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,119 @@
+"""Processes for the jobs of a survey: on this machine by joblib's loky, on a cluster by its dask backend."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+
+from affscore.errors import AffscoreError
+from affscore.survey.work import Outcome, run_job
+
+__all__ = ["Task", "on_cluster", "on_this_machine"]
+
+Task = tuple[Any, ...]
+"""The arguments of :func:`affscore.survey.work.run_job`."""
+
+
+def on_this_machine(
+    tasks: Sequence[Task], jobs: int, threads: int, begun: Callable[[Task], bool], record: Callable[[Outcome], None]
+) -> None:
+    """Do tasks in processes of their own, and outlive those that die.
+
+    When a process dies (out of memory, a fault in a library), joblib ends all of them. The tasks that had
+    begun are then done one at a time, which shows whose fault it was, and the others go on as before.
+
+    Args:
+        tasks: The tasks.
+        jobs: How many processes at once.
+        threads: Threads of a process.
+        begun: Whether a task has begun and not ended.
+        record: Is given every outcome when it is there.
+    """
+    left = {task[0]: task for task in tasks}
+
+    def done(outcome: Outcome) -> None:
+        del left[outcome.number]
+        record(outcome)
+
+    with warnings.catch_warnings(), parallel_config("loky", inner_max_num_threads=threads):
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")  # which loses nothing
+        while left:
+            try:
+                if jobs > 1 and len(left) > 1:
+                    for outcome in _outcomes(list(left.values()), jobs):
+                        done(outcome)
+                else:
+                    _one_at_a_time(list(left.values()), done)
+            except BrokenProcessPool:
+                suspects = [task for task in left.values() if begun(task)]
+                _one_at_a_time(suspects or list(left.values()), done)
+
+
+def _one_at_a_time(tasks: Sequence[Task], done: Callable[[Outcome], None]) -> None:
+    for task in tasks:
+        try:
+            # joblib takes two processes, of which one rests: with n_jobs=1 it would take none
+            for outcome in _outcomes([task], 2):
+                done(outcome)
+        except BrokenProcessPool as error:
+            done(Outcome(task[0], "failed", f"its process died ({_reason(error)})"))
+
+
+def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+    return parallel(delayed(run_job)(*task) for task in tasks)
+
+
+def _reason(error: BaseException) -> str:
+    """What loky says of the end of a process: "SIGKILL(-9)", from a longer text."""
+    text = " ".join(str(error).split())
+    codes = text.rpartition("{")[2].rpartition("}")[0] if "{" in text else ""
+    return codes or "out of memory, or a fault in a library"
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise AffscoreError('a cluster needs the package distributed: pip install "affscore[cluster]"') from error
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise AffscoreError(
+            f"there is no scheduler of dask at {address!r} ({reason}); start one with: dask scheduler"
+        ) from error
+    with client:
+        yield client
+
+
+def on_cluster(tasks: Sequence[Task], address: str, record: Callable[[Outcome], None]) -> None:
+    """Do tasks on the workers of a dask cluster. A task whose worker dies goes to another one.
+
+    The store must lie on a file system that all machines share.
+
+    Args:
+        tasks: The tasks.
+        address: The address of the scheduler.
+        record: Is given every outcome when it is there.
+
+    Raises:
+        AffscoreError: No scheduler there, no worker within 10 seconds, or no package distributed.
+    """
+    with ExitStack() as stack:
+        client = stack.enter_context(_client(address))
+        stack.enter_context(parallel_config("dask", client=client, wait_for_workers_timeout=10))
+        parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
+        try:
+            for outcome in parallel(delayed(run_job)(*task) for task in tasks):
+                record(outcome)
+        except TimeoutError as error:
+            raise AffscoreError(
+                f"the scheduler at {address!r} has no worker; start some with: dask worker {address} --nthreads 1"
+            ) from error

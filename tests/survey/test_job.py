@@ -1,0 +1,193 @@
+import dataclasses
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from affscore import AffscoreError, load_model
+from affscore.network.options import choose_options
+from affscore.survey import job as jobs
+from affscore.survey.job import Job, describe
+
+OWN = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
+
+
+def key(model="mini:digitsnet", dataset="digits", **options):
+    return describe(Job(model, dataset, choose_options(**{"n": 32, "images": 64, **options}))).key
+
+
+@pytest.fixture
+def photos(tmp_path):
+    folder = tmp_path / "photos"
+    for name in ("cats", "dogs"):
+        (folder / name).mkdir(parents=True)
+    generator = np.random.default_rng(0)
+    for index in range(12):
+        pixels = generator.integers(0, 256, (8, 8, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / ("cats" if index % 2 else "dogs") / f"{index}.png")
+    return folder
+
+
+def test_the_same_job_has_the_same_key():
+    assert key() == key()
+    assert key("mini:digitsnet@DEFAULT") == key()
+    assert key(reduction="sample", order="reduce-first") == key(reduction="sample")  # these commute
+    assert key(criteria=["cka", "norm", "sparsity", "entropy", "r2"]) == key(criteria=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n": 16}, {"images": 32}, {"images": None}, {"reduction": "sum"}, {"order": "reduce-first"},
+        {"covariance": "empirical"}, {"criteria": False}, {"criteria": ["cka"]}, {"seed": 1}, {"whole": True},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_another_option_is_another_job(options):
+    assert key(**options) != key()
+
+
+def test_every_option_is_part_of_the_key():
+    """Whoever adds an option to a measurement must think of the key."""
+    fields = {field.name for field in dataclasses.fields(choose_options())}
+    assert fields == set(describe(Job("mini:digitsnet", "digits", choose_options(images=64))).description["options"])
+
+
+def test_another_network_or_data_set_is_another_job():
+    keys = [key(), key("mini:digitsnet@random"), key("resnet18@random"), key("resnet34@random"), key(dataset="random")]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_format_of_the_results_is_part_of_the_key(monkeypatch):
+    before = key()
+    monkeypatch.setattr(jobs, "RESULTS_FORMAT", "1.1")
+    assert key() != before
+
+
+def test_the_contents_of_a_file_of_weights_count_and_its_folder_does_not(tmp_path):
+    torch.manual_seed(0)
+    file, elsewhere = tmp_path / "w.pth", tmp_path / "elsewhere"
+    torch.save(load_model("mini:digitsnet@random").state_dict(), file)
+    first = key(f"mini:digitsnet@{file}")
+    elsewhere.mkdir()
+    shutil.copy(file, elsewhere)
+    assert key(f"mini:digitsnet@{elsewhere / 'w.pth'}") == first
+    shutil.copy(file, tmp_path / "v.pth")
+    assert key(f"mini:digitsnet@{tmp_path / 'v.pth'}") != first  # results carry the name
+    torch.save(load_model("mini:digitsnet").state_dict(), file)
+    assert key(f"mini:digitsnet@{file}") != first
+
+
+def test_the_source_of_ones_own_network_counts(tmp_path):
+    file = tmp_path / "net.py"
+    file.write_text(OWN)
+    first = key(f"{file}:make")
+    assert key(f"{file}:make") == first
+    file.write_text(OWN.replace("ReLU", "GELU"))
+    assert key(f"{file}:make") != first
+    file.write_text(OWN)
+    assert key(f"{file}:make") == first
+
+
+def test_downloaded_weights_count_by_the_hash_in_their_name_or_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
+    missing = key("resnet18")
+    assert missing == key("resnet18@IMAGENET1K_V1") != key("resnet18@random")
+    assert key("resnet50@IMAGENET1K_V1") != key("resnet50@IMAGENET1K_V2") == key("resnet50")
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "resnet18-f37072fd.pth").write_bytes(b"something else")
+    assert key("resnet18") != missing
+
+
+def test_the_images_that_are_used_count_and_nothing_else(photos, tmp_path):
+    spec = f"folder:{photos}"
+    first = key(dataset=spec, n=4, images=6)
+    (tmp_path / "elsewhere").mkdir()
+    copy = shutil.copytree(photos, tmp_path / "elsewhere" / "photos")
+    assert key(dataset=f"folder:{copy}", n=4, images=6) == first
+    renamed = shutil.copytree(photos, tmp_path / "elsewhere" / "pictures")
+    assert key(dataset=f"folder:{renamed}", n=4, images=6) != first  # results carry the name
+    changed = 0
+    for file in sorted(copy.rglob("*.png")):
+        content = file.read_bytes()
+        file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        changed += key(dataset=f"folder:{copy}", n=4, images=6) != first
+        file.write_bytes(content)
+    assert changed == 6
+    assert key(dataset=spec, n=4, images=None) != first
+    assert key(dataset=spec, n=4, images=6, seed=1) != first
+    (photos / "cats" / "new.png").write_bytes(next(photos.rglob("*.png")).read_bytes())
+    assert key(dataset=spec, n=4, images=6) != first  # another shuffle
+
+
+def test_a_description_has_no_path_in_it(photos, tmp_path):
+    (tmp_path / "net.py").write_text(OWN)
+    torch.save(nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU()).state_dict(), tmp_path / "w.pth")
+    job = Job(f"{tmp_path / 'net.py'}:make@{tmp_path / 'w.pth'}", f"folder:{photos}", choose_options(n=4))
+    described = describe(job)
+    assert str(tmp_path) not in str(described.description)
+    assert described.file_name == f"net.py_make-w.pth-folder_photos-n4-mean-{described.key}.parquet"
+    assert described.batches == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "dataset", "options", "name"),
+    [
+        ("mini:digitsnet", "digits", {}, "mini_digitsnet-DEFAULT-digits-n64-mean-"),
+        ("resnet18@random", "random", {"images": 128, "seed": 3}, "resnet18-random-random-n64-mean-images128-seed3-"),
+        (
+            "mini:digitsnet", "digits",
+            {"order": "reduce-first", "covariance": "empirical", "criteria": False, "whole": True},
+            "mini_digitsnet-DEFAULT-digits-n64-mean-reduce-first-empirical-no-criteria-whole-",
+        ),
+        ("mini:digitsnet", "digits", {"criteria": ["cka", "nlc"]}, "mini_digitsnet-DEFAULT-digits-n64-mean-cka+nlc-"),
+    ],
+)  # fmt: skip
+def test_names_of_files(model, dataset, options, name):
+    described = describe(Job(model, dataset, choose_options(**{"n": 64, **options})))
+    assert described.file_name == f"{name}{described.key}.parquet"
+
+
+def test_names_of_files_are_safe_and_short(tmp_path):
+    folder = tmp_path / ("a b'c\"d;e\n" + "ü" * 60)
+    folder.mkdir()
+    Image.new("L", (8, 8)).save(folder / "1.png")
+    Image.new("L", (8, 8), 200).save(folder / "2.png")
+    described = describe(Job("mini:digitsnet", f"folder:{folder}", choose_options(n=2)))
+    assert described.file_name == f"mini_digitsnet-DEFAULT-folder_a_b_c_d_e-n2-mean-{described.key}.parquet"
+
+
+@pytest.mark.parametrize(
+    ("model", "dataset", "message"),
+    [
+        ("resnet17@random", "digits", "unknown model 'resnet17'; did you mean"),
+        ("mini:digitnet", "digits", "did you mean mini:digitsnet"),
+        ("nothing.py:make", "digits", "the file 'nothing.py' of 'nothing.py:make' cannot be read"),
+        ("mini:digitsnet", "digit", "unknown data set 'digit'"),
+        ("mini:digitsnet", "folder:nothing", "there is no folder 'nothing'"),
+    ],
+)
+def test_what_is_not_there_is_found_out(model, dataset, message):
+    with pytest.raises(AffscoreError, match=message):
+        describe(Job(model, dataset, choose_options()))
+
+
+def test_more_images_than_there_are():
+    with pytest.raises(AffscoreError, match="'digits' has 597 images, 598 were asked for"):
+        key(images=598)
+
+
+def test_a_file_that_is_no_image_does_not_count_as_one(photos):
+    """Another one takes its place, and its bytes count instead."""
+    files = sorted(photos.rglob("*.png"))
+    before = key(dataset=f"folder:{photos}", n=4, images=4)
+    contents = [file.read_bytes() for file in files]
+    order = np.random.default_rng(0).permutation(12)
+    files[order[1]].write_bytes(b"no image")
+    broken = key(dataset=f"folder:{photos}", n=4, images=4)
+    assert broken != before
+    files[order[4]].write_bytes(contents[0])
+    assert key(dataset=f"folder:{photos}", n=4, images=4) != broken

@@ -1,0 +1,291 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from affscore import AffscoreError
+from affscore.survey import Store, survey
+from affscore.survey.plan import plan
+from affscore.survey.report import listing
+from affscore.survey.verify import verify
+from affscore.survey.workers import _client
+from tests.survey.conftest import assert_same_results, tables_of
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+OPTIONS = {"n": 32, "images": 64, "progress": False}
+
+BROKEN = """
+import os
+import signal
+import torch
+from torch import nn
+
+class Dying(nn.Module):
+    def forward(self, x):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+class Raising(nn.Module):
+    def forward(self, x):
+        raise RuntimeError("the head is broken")
+
+def dying():
+    return Dying()
+
+def raising():
+    return Raising()
+
+def bug():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+"""
+
+
+@pytest.fixture
+def broken(tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN)
+    return lambda name: f"{tmp_path / 'broken.py'}:{name}"
+
+
+def test_the_jobs_are_all_pairs_and_their_order_is_fixed():
+    jobs = plan(["a", "b"], ["c", "d"], reductions=["mean", "sample"], orders=["activate-first", "reduce-first"])
+    told = [(job.model, job.dataset, job.options.reduction, job.options.order) for job in jobs]
+    assert told[:3] == [
+        ("a", "c", "mean", "activate-first"),
+        ("a", "c", "mean", "reduce-first"),
+        ("a", "c", "sample", "activate-first"),
+    ]
+    assert len(jobs) == len(set(jobs)) == 2 * 2 * 3
+    assert plan("a", "c") == plan(["a", "a"], ["c"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], ["digits"]), "names of one model or more"),
+        ((["a"], []), "names of one data set or more"),
+        (([""], ["digits"]), "names of one model or more"),
+        (([3], ["digits"]), "names of one model or more"),
+    ],
+)
+def test_plans_that_make_no_sense(arguments, message):
+    with pytest.raises(AffscoreError, match=message):
+        plan(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jobs": 0}, "jobs must be a whole number of at least 1"),
+        ({"threads": 0}, "threads must be a whole number of at least 1"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"n": 1}, "n must be"),
+        ({"reductions": "max"}, "reduction must be one of"),
+        ({"reductions": []}, "names of one reduction or more"),
+        ({"orders": ["x"]}, "order must be one of"),
+        ({"covariance": "x"}, "covariance must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"whole": "yes"}, "whole must be True or False"),
+        ({"only": 1}, "this survey has 1 jobs, numbered from 0, and none with the number 1"),
+        ({"only": -1}, "the number of a job must be"),
+        ({"scheduler": "nonsense"}, "no scheduler of dask at 'nonsense'"),
+    ],
+)
+def test_options_that_are_not_possible(tmp_path, options, message):
+    if "scheduler" in options:
+        pytest.importorskip("distributed")
+    with pytest.raises(AffscoreError, match=message) as caught:
+        survey("mini:digitsnet", "digits", tmp_path, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cluster_needs_a_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(AffscoreError, match=r"needs the package distributed: pip install \"affscore\[cluster\]\""):
+        survey("mini:digitsnet", "digits", tmp_path, scheduler="tcp://127.0.0.1:1")
+
+
+def test_a_job_by_its_number_runs_in_this_process(tmp_path, broken):
+    models = ["mini:digitsnet", broken("raising")]
+    report = survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)
+    assert report.complete
+    assert str(report) == "1 job: 1 measured"
+    assert str(survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)) == "1 job: 1 already there"
+    failed = survey(models, "random", tmp_path / "s", only=1, **OPTIONS)
+    assert not failed.complete
+    assert failed.failures[0][1].endswith("RuntimeError: the head is broken")
+    lines = listing(plan(models, "digits", n=32, images=64), tmp_path / "s")
+    assert lines == [
+        "0: mini:digitsnet on digits (n=32, mean, activate-first): done",
+        f"1: {models[1]} on digits (n=32, mean, activate-first): not begun",
+    ]
+
+
+def test_the_listing_without_a_store(tmp_path):
+    lines = listing(plan(["mini:digitsnet", "resnet17"], "digits"), tmp_path / "nothing")
+    assert lines[0].endswith(": not begun")
+    assert "cannot be done: unknown model 'resnet17'" in lines[1]
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ZeroDivisionError("a bug\nof two lines")
+
+    monkeypatch.setattr("affscore.survey.work.measure", fail)
+    report = survey("mini:digitsnet", "digits", tmp_path, only=0, **OPTIONS)
+    assert report.failures[0][1] == "ZeroDivisionError: a bug"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_whose_files_change_after_the_survey_began(tmp_path, broken, monkeypatch):
+    file = Path(broken("x").rpartition(":")[0])
+    from affscore.survey import survey as module
+
+    run = sys.modules["affscore.survey.survey"].run_job
+
+    def change_first(*task):
+        file.write_text(BROKEN + "\n")
+        return run(*task)
+
+    assert module
+    monkeypatch.setattr(sys.modules["affscore.survey.survey"], "run_job", change_first)
+    report = survey(broken("bug"), "random", tmp_path / "s", only=0, **OPTIONS)
+    assert report.failures[0][1] == "its files were changed after the survey had begun; run it again"
+
+
+def test_a_whole_data_set(tmp_path):
+    report = survey("mini:digitsnet", "digits", tmp_path, whole=True, only=0, **OPTIONS)
+    assert report.complete
+    assert verify(tmp_path) == {}
+
+
+def test_progress_counts_batches(tmp_path, capsys):
+    survey("mini:digitsnet", "digits", tmp_path, only=0, n=32, images=64, progress=True)
+    shown = capsys.readouterr()
+    assert "2/2" in shown.err
+    assert "1/1 jobs" in shown.err
+    assert shown.out == ""
+
+
+@pytest.mark.slow
+def test_a_failing_job_and_a_dying_process_stop_nobody(tmp_path, broken):
+    models = ["mini:digitsnet", broken("dying"), broken("raising"), "resnet17", "mini:digitsnet@random"]
+    report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
+    states = {job.model: outcome.state for job, outcome in report.outcomes}
+    assert [states[model] for model in models] == ["measured", "failed", "failed", "failed", "measured"]
+    assert not report.complete
+    messages = {job.model: message for job, message in report.failures}
+    assert messages[broken("dying")] == "its process died (SIGKILL(-9))"
+    assert "the head is broken" in messages[broken("raising")]
+    assert "did you mean" in messages["resnet17"]
+    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
+    assert verify(tmp_path / "s") == {}
+    assert not (tmp_path / "s" / ".affscore").exists()
+    again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
+    assert str(again) == "1 job: 1 already there"
+
+
+def command(*words, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "affscore.cli", "survey", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        start_new_session=True,
+        **options,
+    )
+
+
+def wait_for(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def batches_of(slow):
+    return Counter(images for _, images in slow.passes())[32]
+
+
+def words_for(slow, store, *more):
+    models = [word for model in slow.models for word in ("--model", model)]
+    return [*models, "--dataset", "digits", "--n", 32, "--images", 256, "--batch-size", 32, "--store", store, *more]
+
+
+@pytest.fixture
+def undisturbed(tmp_path, slow_network):
+    """The results of both slow networks, and the networks, whose log is empty again."""
+
+    def make(seconds):
+        slow = slow_network(seconds)
+        for only in range(2):
+            survey(
+                slow.models, "digits", tmp_path / "undisturbed", n=32, images=256, batch_size=32, threads=1, only=only,
+                progress=False,
+            )  # fmt: skip
+        assert batches_of(slow) == 2 * 8
+        slow.log.unlink()
+        return slow, tables_of(tmp_path / "undisturbed")
+
+    return make
+
+
+@pytest.mark.slow
+def test_surveys_that_are_killed_or_interrupted_are_finished_by_two_at_once(undisturbed, tmp_path):
+    slow, expected = undisturbed(0.15)
+    store = tmp_path / "store"
+    words = words_for(slow, store, "--jobs", 2, "--threads", 1)
+    for ending, at_least in ((signal.SIGKILL, 3), (signal.SIGINT, 7)):
+        process = command(*words)
+        wait_for(lambda: batches_of(slow) >= at_least)  # noqa: B023  # called at once
+        workers = {worker for worker, _ in slow.passes()}
+        os.kill(process.pid, ending)
+        out, err = process.communicate(timeout=60)
+        assert out == ""
+        wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 10)  # noqa: B023
+        assert not list(store.glob("*.parquet"))
+    assert process.returncode == 130
+    assert err == "affscore: interrupted; the same command goes on from the last finished batches\n"
+    before = len(slow.passes())
+
+    both = [command(*words_for(slow, store, "--threads", 1)) for _ in range(2)]
+    said = [process.communicate(timeout=120) for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert_same_results(store, expected)
+    # each of two workers was in a batch when it ended, twice; and two surveys at once do nothing twice
+    assert 16 <= batches_of(slow) <= 16 + 4
+    assert len({process for process, _ in slow.passes()[before:]}) == 2
+    assert not (store / ".affscore").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_two_workers_of_which_one_is_killed(undisturbed, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    slow, expected = undisturbed(0.15)
+    store = tmp_path / "store"
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        process = command(*words_for(slow, store, "--threads", 1, "--scheduler", cluster.scheduler_address))
+        wait_for(lambda: batches_of(slow) >= 5 and len({worker for worker, _ in slow.passes()}) == 2)
+        victim = slow.passes()[-1][0]
+        before = sum(checkpoints.count() for checkpoints in Store(store).unfinished().values())
+        os.kill(victim, signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, (out, err)
+    assert before >= 2
+    assert_same_results(store, expected)
+    assert 16 <= batches_of(slow) <= 17
+    assert len({worker for worker, _ in slow.passes()}) >= 2
+
+
+def test_a_scheduler_that_is_not_there():
+    pytest.importorskip("distributed")
+    with pytest.raises(AffscoreError, match="there is no scheduler of dask"), _client("127.0.0.1"):
+        pass
