@@ -20,7 +20,7 @@ from affscore.zoo.named_data import ImageSet
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing, image_tensor
 
-__all__ = ["DOWNLOADS", "data_home", "torchvision_images"]
+__all__ = ["DOWNLOADS", "SECONDS_OF_SILENCE", "SECONDS_TO_ANSWER", "data_home", "patience", "torchvision_images"]
 
 DOWNLOADS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "fashion-mnist": "FashionMNIST"}
 """SPEC -> the class of torchvision.datasets."""
@@ -104,7 +104,7 @@ def _downloaded(name: str, made: Any, home: Path, options: dict[str, Any]) -> An
     archives = _Archives.of(made, home)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with _alone(home), _patience(SECONDS_OF_SILENCE):
+        with _alone(home), patience(SECONDS_OF_SILENCE):
             if missing := archives.missing:  # one question first, so that a dead line costs seconds
                 urllib.request.urlopen(
                     urllib.request.Request(missing[0], method="HEAD"), timeout=SECONDS_TO_ANSWER
@@ -130,7 +130,7 @@ def _alone(home: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _patience(seconds: float) -> Iterator[None]:
+def patience(seconds: float) -> Iterator[None]:
     """How long a connection may be silent; torchvision sets no limit."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(seconds)

@@ -86,9 +86,10 @@ def card_of(model: nn.Module) -> ModelCard:
     card = _cards.get(model)
     if card is None:
         preprocessing, known = stated_preprocessing(model)
-        if not known:
-            said = timm_networks.expected_by(model) or transformers_networks.expected_by(model)
-            preprocessing, known = (said, True) if said else (preprocessing, False)
+        if not known and (by_timm := timm_networks.expected_by(model)):
+            preprocessing, known = by_timm, True
+        elif not known:
+            preprocessing, known = transformers_networks.expected_by(model) or (preprocessing, False)
         card = ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=parameter_count(model))
     return card
 

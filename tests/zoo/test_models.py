@@ -1,3 +1,4 @@
+import io
 import pickle
 
 import pytest
@@ -173,6 +174,7 @@ def test_a_truncated_file_in_the_cache_is_named(share, hub):
 
 
 def test_a_download_of_other_weights_is_an_error(hub, monkeypatch):
+    monkeypatch.setattr("urllib.request.urlopen", lambda request, timeout: io.BytesIO())
     monkeypatch.setattr(
         torch.hub, "download_url_to_file", lambda url, file, *args, **kwargs: torch.save({"a": torch.zeros(1)}, file)
     )

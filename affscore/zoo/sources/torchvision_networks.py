@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from torch import nn
 from affscore.errors import AffscoreError
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import ModelCard, parameter_count
+from affscore.zoo.downloads import SECONDS_OF_SILENCE, SECONDS_TO_ANSWER, patience
 from affscore.zoo.mini import seeded
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources.naming import first_line, weights_file, weights_label
@@ -113,7 +115,10 @@ def fetch(url: str, what: str, name: str) -> Path:
     expected = torch.hub.HASH_REGEX.search(file.name)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
+        with patience(SECONDS_OF_SILENCE):
+            # one question first, so that a dead line costs seconds
+            urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=SECONDS_TO_ANSWER).close()
+            torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
     except Exception as error:  # no network, no space, no permission, another hash
         raise AffscoreError(
             f"{what} are not on this machine and could not be downloaded ({' '.join(str(error).split())}); "

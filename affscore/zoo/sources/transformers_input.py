@@ -26,15 +26,16 @@ INTERPOLATIONS = {0: "nearest", 2: "bilinear", 3: "bicubic"}
 """Pillow's numbers. (Lanczos, 1, is not among PyTorch's; bicubic is next to it.)"""
 
 
-def expected_by(model: nn.Module) -> Expected | None:
-    """What the configuration of a network of transformers says of token ids; None where it says nothing.
+def expected_by(model: nn.Module) -> tuple[Expected, bool] | None:
+    """What the configuration of a network of transformers says of its input, and whether it says all.
 
-    (It does not say how images are normalised; a file beside it does, see :func:`expected_of`.)
+    It does not say how images are normalised: a file beside it does, see :func:`expected_of`. None for a
+    network of another package, or of another input.
     """
-    config = getattr(model, "config", None)
-    if getattr(model, "main_input_name", None) != "input_ids" or config is None:
+    takes = getattr(model, "main_input_name", None)
+    if takes not in ("input_ids", "pixel_values") or not hasattr(model, "config"):
         return None
-    return _text(config, None)
+    return expected_of(model, lambda filename: None)
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:

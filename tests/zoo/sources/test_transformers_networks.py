@@ -164,6 +164,8 @@ def test_what_a_network_of_images_takes(folder):
     assert (assumed.input, assumed.preprocessing, assumed.preprocessing_known) == (
         "image", Preprocessing(size=32, resize=32), False
     )  # fmt: skip
+    in_memory = card_of(transformers.ViTForImageClassification(load_model(f"hf:{place}@random").config))
+    assert (in_memory.preprocessing, in_memory.preprocessing_known) == (assumed.preprocessing, False)
     transformers.ViTImageProcessor(size={"height": 32, "width": 32}).save_pretrained(place)
     stated = card_of(load_model(f"hf:{place}@random"))
     assert stated.preprocessing_known
