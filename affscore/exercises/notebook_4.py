@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
-from affscore.network.model_state import prepared, unwrapped
 from affscore.network.calls import ActivationCall
+from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import recording
 from affscore.network.reduction import reduce
 

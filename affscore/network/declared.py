@@ -114,7 +114,7 @@ def _without_context(function: type[torch.autograd.Function]) -> Callable[..., A
 
     def apply(*args: Any, **kwargs: Any) -> Any:
         takes_context = args and isinstance(args[0], torch.autograd.function.FunctionCtx)
-        return function.apply(*(args[1:] if takes_context else args), **kwargs)  # type: ignore[no-untyped-call]
+        return function.apply(*(args[1:] if takes_context else args), **kwargs)
 
     return apply
 
@@ -198,6 +198,7 @@ def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return positional, named | (values[names[end]] if code.co_flags & inspect.CO_VARKEYWORDS else {})
 
 
+@torch.no_grad()
 def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
     """Change some entries of the input, and look whether the output changes elsewhere.
 

@@ -16,7 +16,6 @@ class Seen:
     def after(self, call, y):
         self.outputs.append(y.clone())
 
-
     def forget(self, call):
         assert self.calls.pop() is call
         del self.inputs[-1], self.outputs[-1]

@@ -300,9 +300,7 @@ def test_elementwise_with_parameters_of_channels_and_nan():
     check_elementwise("log", torch.log, x)
 
 
-@pytest.mark.parametrize(
-    "given", ["snake", Snake, 3, [3], [Snake, "relu"], [dict], [nn.ReLU(), [nn.ReLU]], [object()]]
-)
+@pytest.mark.parametrize("given", ["snake", Snake, 3, [3], [Snake, "relu"], [dict], [nn.ReLU(), [nn.ReLU]], [object()]])
 def test_what_cannot_be_declared(given, images):
     with pytest.raises(AffscoreError, match="activations must be a list of module classes, modules or functions"):
         signature(around(Snake), images, n=8, activations=given)
