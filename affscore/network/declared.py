@@ -198,6 +198,7 @@ def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return positional, named | (values[names[end]] if code.co_flags & inspect.CO_VARKEYWORDS else {})
 
 
+@torch.no_grad()
 def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
     """Change some entries of the input, and look whether the output changes elsewhere.
 

@@ -21,14 +21,19 @@ from affscore.network.calls import ActivationCall
 
 __all__ = ["Formula", "Formulas", "Step", "name_by_values", "writes_in_place"]
 
-_PRODUCTS = frozenset("mul imul rmul multiply".split())
-_QUOTIENTS = frozenset("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal log log1p".split())
-_CHOICES = frozenset("maximum minimum max min fmax fmin where masked_fill".split())
-_COMPARISONS = frozenset("gt lt ge le greater less greater_equal less_equal".split())
-_BENDS = _CHOICES | _COMPARISONS | frozenset("abs absolute sign exp expm1 clamp clamp_min clamp_max clip".split())
-_OTHERS = frozenset(
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_PRODUCTS = _names("mul imul rmul multiply")
+_QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal log log1p")
+_CHOICES = _names("maximum minimum max min fmax fmin where masked_fill")
+_COMPARISONS = _names("gt lt ge le greater less greater_equal less_equal")
+_BENDS = _CHOICES | _COMPARISONS | _names("abs absolute sign exp expm1 clamp clamp_min clamp_max clip")
+_OTHERS = _names(
     "add iadd radd sub isub rsub subtract neg negative pow ipow rpow square sqrt to type_as float half double bfloat16 "
-    "clone contiguous sin cos".split()
+    "clone contiguous sin cos"
 )
 _ELEMENTWISE = _PRODUCTS | _QUOTIENTS | _CHOICES | _BENDS | _OTHERS
 _TAKE_ONE = _QUOTIENTS | _CHOICES  # these may bend a single tensor

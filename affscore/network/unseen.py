@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from torch.utils._python_dispatch import TorchDispatchMode
 
 if TYPE_CHECKING:
-    from affscore.network.recorder import Recorder
+    from affscore.network.mode import Recorder
 
 __all__ = ["BelowPython"]
 
 _KERNELS = frozenset(
-    "relu relu6 hardtanh leaky_relu prelu _prelu_kernel rrelu_with_noise elu gelu silu mish softplus hardswish "
-    "hardsigmoid sigmoid log_sigmoid_forward tanh erf softshrink hardshrink threshold glu".split()
-)
+    {"relu", "relu6", "hardtanh", "leaky_relu", "prelu", "_prelu_kernel", "rrelu_with_noise", "elu", "gelu", "silu",
+     "mish", "softplus", "hardswish", "hardsigmoid", "sigmoid", "log_sigmoid_forward", "tanh", "erf", "softshrink",
+     "hardshrink", "threshold", "glu"}
+)  # fmt: skip
 
 
 class BelowPython(TorchDispatchMode):

@@ -3,10 +3,10 @@
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-KERNELS = frozenset(
-    "relu relu6 hardtanh leaky_relu elu gelu silu mish softplus hardswish hardsigmoid sigmoid tanh erf prelu "
-    "_prelu_kernel glu threshold".split()
-)
+KERNELS = (
+    "relu", "relu6", "hardtanh", "leaky_relu", "elu", "gelu", "silu", "mish", "softplus", "hardswish", "hardsigmoid",
+    "sigmoid", "tanh", "erf", "prelu", "_prelu_kernel", "glu", "threshold",
+)  # fmt: skip
 
 
 class _Counting(TorchDispatchMode):

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore.network.formulas import Formulas, name_by_values
+from affscore.network.recorder import recording
 from tests.network.seen import seen_in
 
 
@@ -106,8 +107,6 @@ def test_the_formula_can_be_applied_to_something_else(formula, name, reference):
 
         def forget(self, call):
             applied.pop()
-
-    from affscore.network.recorder import recording
 
     model = Written(formula).double()
     with torch.no_grad(), recording(model, Applying()) as recorder:

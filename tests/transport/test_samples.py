@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import affscore
 from affscore.errors import AffscoreError
 from affscore.transport.samples import as_samples, centre
 from tests.transport.clouds import clouds
