@@ -77,7 +77,7 @@ print(result)
 for note in result.notes:
     print("Note:", note)
 
-# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-signature", "caption": "The non-linearity signature: the affinity score of every activation over its depth, coloured by what kind of activation it is (figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; activations that follow a residual sum have a marker of their own."}}
+# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-signature", "caption": "The non-linearity signature: the affinity score of every activation over its depth, coloured by what kind of activation it is (figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)
 plt.show()
 
@@ -102,7 +102,8 @@ result.summary[columns].round(3).set_index("layer")
 # Every elementwise activation that **runs** counts, once for each call, whether it is a module or a function and whether or
 # not it overwrites its input. A module that is used twice, as the ReLU in each block of a ResNet, counts twice; one that
 # is defined and never called does not count at all. Softmax in attention is not elementwise and does not count. The gates
-# of squeeze-and-excite blocks count as a kind of their own.
+# of squeeze-and-excite blocks count as a kind of their own. The whole list, and what to do about an activation of one's
+# own, is in {doc}`../book/activations`.
 #
 # The recorder sees the calls as they happen, so that it needs to know nothing about the network. Here it watches a block
 # with two branches that meet again:

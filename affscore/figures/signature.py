@@ -16,12 +16,19 @@ from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
 from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.network.kinds import ORDINALS
 from affscore.network.result import Signature
 
 __all__ = ["raw_signature"]
 
-_NAMES = {"relu": "ReLU", "relu6": "ReLU6", "gelu": "GELU", "silu": "SiLU", "prelu": "PReLU", "elu": "ELU"}
-_KINDS = {"hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)"}
+_NAMES = {
+    "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
+    "celu": "CELU", "gelu": "GELU", "quick_gelu": "QuickGELU", "silu": "SiLU", "mish": "Mish", "hardswish": "Hardswish",
+}  # fmt: skip
+_KINDS = {
+    "hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)",
+    "gated-unit": " of a gated unit", **{place: f", {place} of a block" for place in ORDINALS},
+}  # fmt: skip
 _COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
 
 
@@ -92,7 +99,8 @@ def _draw(axes: Axes, summary: pd.DataFrame, kinds: list[str]) -> None:
             colour = PALETTE[_COLOURS[number % len(_COLOURS)]]
             flagged = (rows["flag"] != "").to_numpy()
             faces = ["none" if hollow else colour for hollow in flagged]
-            marker = MARKERS[number % len(MARKERS)]
+            # the markers lag behind by one after each round of colours, so that no two kinds look alike
+            marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
             axes.scatter(
                 rows["depth"], rows["score"], s=20, facecolors=faces, edgecolors=colour, marker=marker, label=kind
             )

@@ -19,7 +19,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.calls import ActivationCall
 
-__all__ = ["Formula", "Formulas", "Step", "name_by_values", "writes_in_place"]
+__all__ = ["NAMED_BY_VALUES", "Formula", "Formulas", "Step", "name_by_values", "writes_in_place"]
 
 
 def _names(words: str) -> frozenset[str]:
@@ -252,6 +252,9 @@ _KNOWN: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
     "sigmoid": (torch.sigmoid, _SMOOTH),
     "tanh": (torch.tanh, _SMOOTH),
 }
+
+NAMED_BY_VALUES = (*_KNOWN, "leaky_relu")
+"""The activations that a formula can turn out to be."""
 
 
 def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | None = None) -> str | None:
