@@ -43,7 +43,9 @@ def main() -> None:
     options = parser.parse_args()
     models = options.models.split(",")
     work = partial(run, models, options.dataset, options.n, options.images)
-    times = measuring.alternate({"one_by_one": partial(work, 1), "at_once": partial(work, options.jobs)}, options.rounds)
+    times = measuring.alternate(
+        {"one_by_one": partial(work, 1), "at_once": partial(work, options.jobs)}, options.rounds
+    )
     ratio = times["at_once"]["best"] / times["one_by_one"]["best"]
     row = {**vars(options), "models": models, **times, "ratio": ratio}
     measuring.write("survey", [row])

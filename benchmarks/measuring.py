@@ -166,4 +166,6 @@ def _same_machine(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _case(row: dict[str, Any]) -> dict[str, Any]:
     """What was measured: everything in a row that is no figure."""
-    return {key: row[key] for key in ("model", "weights", "dataset", "how", "device", "n", "d", "batch_size") if key in row}
+    return {
+        key: row[key] for key in ("model", "weights", "dataset", "how", "device", "n", "d", "batch_size") if key in row
+    }
