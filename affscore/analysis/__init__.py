@@ -20,13 +20,16 @@ from affscore.analysis.estimation import (
     reduction_scores,
 )
 from affscore.analysis.reference import printed_table, printed_tables
+from affscore.analysis.similarity import STATISTICS, distance_matrix, signature_distance, signature_statistics
 
 __all__ = [
     "ACTIVATIONS",
     "MEANS",
+    "STATISTICS",
     "STDS",
     "baseline_scores",
     "bias_and_spread",
+    "distance_matrix",
     "domain_summary",
     "domain_sweep",
     "estimation_sweep",
@@ -39,4 +42,6 @@ __all__ = [
     "printed_table",
     "printed_tables",
     "reduction_scores",
+    "signature_distance",
+    "signature_statistics",
 ]

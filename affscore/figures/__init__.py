@@ -2,6 +2,7 @@
 
 from affscore.figures.activation_domain import activation_domain, domain_limit
 from affscore.figures.activation_panels import activation_panels
+from affscore.figures.comparison import comparison
 from affscore.figures.coupling import coupling
 from affscore.figures.estimation import bias_against_points, drift, reductions
 from affscore.figures.scheme import scheme
@@ -12,6 +13,7 @@ __all__ = [
     "activation_domain",
     "activation_panels",
     "bias_against_points",
+    "comparison",
     "coupling",
     "domain_limit",
     "drift",
