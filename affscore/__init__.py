@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from affscore.comparison import Comparison, compare
     from affscore.errors import AffscoreError
     from affscore.network.result import Signature
     from affscore.network.signature import signature
@@ -23,8 +24,10 @@ __version__ = "0.1.0"
 __all__ = [
     "AffinityScore",
     "AffscoreError",
+    "Comparison",
     "Signature",
     "affinity_score",
+    "compare",
     "load_data",
     "load_model",
     "load_results",
@@ -34,8 +37,10 @@ __all__ = [
 _HOME = {
     "AffinityScore": "affscore.transport.affinity",
     "AffscoreError": "affscore.errors",
+    "Comparison": "affscore.comparison",
     "Signature": "affscore.network.result",
     "affinity_score": "affscore.transport.affinity",
+    "compare": "affscore.comparison",
     "load_data": "affscore.zoo.datasets",
     "load_model": "affscore.zoo.models",
     "load_results": "affscore.survey.tables",

@@ -4,7 +4,8 @@
     python benchmarks/bench_signature.py --models resnet18 --n 128 --rounds 2
 
 Alternating rounds in one process: the plain pass, the signature (scores only), the signature with the papers' criteria.
-Random weights: the forward pass is that of trained ones; how many assignment problems are solved is not. Writes results/signature.json.
+Random weights: the forward pass is that of trained ones; how many assignment problems are solved is not.
+Writes results/signature.json.
 """
 
 from __future__ import annotations

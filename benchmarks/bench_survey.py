@@ -3,8 +3,8 @@
     python benchmarks/bench_survey.py                      # two networks on noise, three rounds
     python benchmarks/bench_survey.py --models mini:digitsnet@random,mini:digitsnet --dataset digits --n 64 --images 256
 
-Alternating rounds of the whole command, checkpoints and results included, each into a new store. The processes are warm:
-they have been used in a round that is not counted. Writes results/survey.json.
+Alternating rounds of the whole command, checkpoints and results included, each into a new store. The processes are
+warm: they have been used in a round that is not counted. Writes results/survey.json.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def main() -> None:
     measuring.write("survey", [row])
     print(
         f"{len(models)} jobs one by one {times['one_by_one']['best']:.1f} s (to {times['one_by_one']['largest']:.1f}), "
-        f"{options.jobs} at once {times['at_once']['best']:.1f} s (to {times['at_once']['largest']:.1f}): ratio {ratio:.3f}"
+        f"{options.jobs} at once {times['at_once']['best']:.1f} s (to {times['at_once']['largest']:.1f}): "
+        f"ratio {ratio:.3f}"
     )
 
 

@@ -9,14 +9,17 @@ from affscore.analysis.random_inputs import heavy_tailed_sample, power_law_corre
 from affscore.analysis.reductions import reduction_scores
 from affscore.analysis.reference import printed_table, printed_tables
 from affscore.analysis.sample_size import first_order_bias, points_needed
+from affscore.analysis.similarity import STATISTICS, distance_matrix, signature_distance, signature_statistics
 
 __all__ = [
     "ACTIVATIONS",
     "MEANS",
+    "STATISTICS",
     "STDS",
     "Benchmark",
     "baseline_scores",
     "bias_and_spread",
+    "distance_matrix",
     "domain_summary",
     "domain_sweep",
     "estimation_sweep",
@@ -32,4 +35,6 @@ __all__ = [
     "read_benchmark",
     "read_benchmarks",
     "reduction_scores",
+    "signature_distance",
+    "signature_statistics",
 ]

@@ -3,6 +3,7 @@
 from affscore.figures.activation_domain import activation_domain, domain_limit
 from affscore.figures.activation_panels import activation_panels
 from affscore.figures.benchmarks import score_memory, score_times, signature_ratios, speed_ups
+from affscore.figures.comparison import comparison
 from affscore.figures.coupling import coupling
 from affscore.figures.estimation import bias_against_points, drift, reductions
 from affscore.figures.scheme import scheme
@@ -13,6 +14,7 @@ __all__ = [
     "activation_domain",
     "activation_panels",
     "bias_against_points",
+    "comparison",
     "coupling",
     "domain_limit",
     "drift",

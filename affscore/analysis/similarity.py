@@ -1,0 +1,112 @@
+"""How alike two networks are: statistics of their signatures, and the distance between these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from dtaidistance import dtw
+from numpy.typing import ArrayLike, NDArray
+
+from affscore.errors import AffscoreError
+
+__all__ = ["STATISTICS", "distance_matrix", "signature_distance", "signature_statistics"]
+
+STATISTICS = ("mean", "std", "min", "median", "max", "max/mean", "max/median")
+"""The seven statistics of a signature that section 4 of the paper holds against accuracy."""
+
+
+def signature_distance(one: ArrayLike, other: ArrayLike) -> float:
+    r"""Dynamic time warping distance between two signatures, which may differ in length.
+
+    .. math:: D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2}
+
+    over all monotone alignments :math:`\pi` of the activations of one network with those of the other,
+    without a window.
+
+    Args:
+        one: Scores in the order of the activations, (k,).
+        other: Scores, (m,).
+
+    Returns:
+        The distance, >= 0, and 0 for the same signature; it is no metric (the triangle inequality does
+        not hold).
+
+    Raises:
+        AffscoreError: No scores, or missing ones.
+
+    Source: section 4, figure 5 of the paper, with dtaidistance's ``distance``.
+
+    >>> signature_distance([0.5, 0.9], [0.5, 0.5, 0.9]), signature_distance([0.5], [0.8, 0.9])
+    (0.0, 0.5)
+    """
+    return float(dtw.distance(_scores(one), _scores(other)))
+
+
+def distance_matrix(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Dynamic time warping distances (:func:`signature_distance`) between all pairs of signatures.
+
+    Args:
+        signatures: Scores by name.
+
+    Returns:
+        A symmetric table, zero on the diagonal, with the names as rows and columns.
+
+    Source: figure 5 A.
+
+    >>> distance_matrix({"a": [0.5, 0.5], "b": [0.75, 0.75]}).round(3).to_numpy().tolist()
+    [[0.0, 0.354], [0.354, 0.0]]
+    """
+    names = list(signatures)
+    scores = [_scores(signatures[name], name) for name in names]
+    distances = np.zeros((len(names), len(names)))
+    for i, one in enumerate(scores):
+        for j in range(i):
+            distances[i, j] = distances[j, i] = dtw.distance(one, scores[j])
+    return pd.DataFrame(distances, index=names, columns=names)
+
+
+def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """The statistics of signatures that the paper compares networks by.
+
+    Args:
+        signatures: Scores by name.
+
+    Returns:
+        A row for each name; columns ``activations`` (how many) and those of :data:`STATISTICS` (the
+        standard deviation with n in the denominator).
+
+    Source: figure 4 and table 4 of the paper.
+
+    >>> signature_statistics({"a": [0.25, 0.5, 0.75]}).loc["a", ["mean", "max/mean"]].tolist()
+    [0.5, 1.5]
+    """
+    rows = {}
+    for name, values in signatures.items():
+        scores = _scores(values, name)
+        mean, median, largest = scores.mean(), np.median(scores), scores.max()
+        figures = (mean, scores.std(), scores.min(), median, largest, _ratio(largest, mean), _ratio(largest, median))
+        rows[name] = {"activations": len(scores), **dict(zip(STATISTICS, map(float, figures), strict=True))}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator > 0 else np.nan
+
+
+def _scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.float64]:
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise AffscoreError(f"{name} must hold numbers, a score for each activation") from error
+    if scores.ndim != 1 or len(scores) == 0:
+        raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
+    if missing := int(np.isnan(scores).sum()):
+        raise AffscoreError(
+            f"{name} has no score for {missing} of {len(scores)} activations (their input is constant); "
+            "leave these out to compare it"
+        )
+    if scores.min() < 0 or scores.max() > 1:
+        raise AffscoreError(f"{name} must hold scores in [0, 1], got {scores.min():.3g} to {scores.max():.3g}")
+    return scores

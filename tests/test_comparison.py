@@ -1,0 +1,74 @@
+import pytest
+import torch
+from torch import nn
+
+import affscore
+from affscore import AffscoreError
+from affscore.analysis.similarity import signature_distance
+from affscore.survey.files import write_signature
+
+QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
+MINI = "mini:digitsnet"
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return affscore.signature(MINI, "digits", **QUICK)
+
+
+def test_two_networks_by_name(trained):
+    found = affscore.compare(MINI, f"{MINI}@random", **QUICK)
+    assert list(found.signatures) == [f"{MINI}@DEFAULT", f"{MINI}@random"]
+    assert found.signatures[f"{MINI}@DEFAULT"].scores.tolist() == trained.scores.tolist()
+    random = found.signatures[f"{MINI}@random"].scores
+    assert found.distances.iloc[0, 1] == signature_distance(trained.scores, random) > 0
+    assert found.statistics.loc[f"{MINI}@random", "mean"] == pytest.approx(random.mean())
+
+
+def test_a_file_a_signature_and_a_network(trained, tmp_path):
+    file = write_signature(trained, tmp_path / "kept.parquet")
+    net = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.ReLU())
+    net.preprocessing = None
+    images = torch.randn(32, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    found = affscore.compare(file, str(file), trained, net, data=images, names=list("abcd"), **QUICK)
+    assert found.distances.loc["a", ["b", "c"]].tolist() == [0, 0]
+    assert found.distances.loc["a", "d"] > 0
+    assert len(found.figure().axes[0].lines) == 4
+
+
+def test_one_network_on_two_data_sets():
+    found = affscore.compare(MINI, data=["digits", "random"], **QUICK)
+    assert list(found.signatures) == [f"{MINI} on digits", f"{MINI} on random"]
+    assert found.distances.iloc[0, 1] > 0
+
+
+def test_the_same_twice_gets_numbers(trained):
+    assert list(affscore.compare(trained, trained).signatures) == [f"{MINI} (1)", f"{MINI} (2)"]
+
+
+def test_printing_shows_statistics_and_distances(trained):
+    shown = repr(affscore.compare(trained, trained))
+    assert "max/median" in shown
+    assert "warping distances" in shown
+
+
+def test_what_was_measured_differently_is_refused(trained):
+    summed = affscore.signature(MINI, "digits", **(QUICK | {"reduction": "sum"}))
+    with pytest.raises(AffscoreError, match="different values of reduction"):
+        affscore.compare(trained, summed)
+
+
+@pytest.mark.parametrize(
+    ("models", "options", "complaint"),
+    [
+        ((), {}, "at least two results, got 0"),
+        ((MINI,), QUICK, "at least two results, got 1"),
+        (("missing.parquet", MINI), QUICK, "there is no file"),
+        (("mini:digitsnot", MINI), QUICK, "did you mean mini:digitsnet"),
+        ((MINI, MINI), QUICK | {"names": ["a"]}, "names must be 2 different ones"),
+        ((MINI, MINI), QUICK | {"names": ["a", "a"]}, "names must be 2 different ones"),
+    ],
+)
+def test_bad_input_is_one_sentence(models, options, complaint):
+    with pytest.raises(AffscoreError, match=complaint):
+        affscore.compare(*models, **options)
