@@ -186,7 +186,8 @@ def test_a_store_that_is_not_there(run, tmp_path, command):
     assert len(err.splitlines()) == 1
 
 
-def test_help(run):
+def test_help(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # options are cut where the terminal is narrow
     code, out, _ = run("survey", "--help")
     assert code == 0
     for option in ("--models", "--datasets", "--store", "--jobs", "--n", "--images", "--reductions", "--orders",
