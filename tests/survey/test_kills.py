@@ -92,7 +92,8 @@ def test_kills_at_fault_points_and_at_random_moments(driver, undisturbed, tmp_pa
 def test_one_kill_at_every_fault_point(driver, undisturbed, tmp_path, at):
     folder, log = tmp_path / "store", tmp_path / "log"
     task = {"store": str(folder), "log": str(log), "jobs": JOBS, "survey": SURVEY}
-    assert driver.run(at=at, count=2, **task) == -9
+    # there are two results, and more of everything else
+    assert driver.run(at=at, count=1 if at.endswith("a result") else 2, **task) == -9
     assert driver.run(**task) == 0
     assert_done(folder, log, undisturbed)
 
@@ -114,7 +115,7 @@ def test_a_limit_on_the_size_of_files(driver, undisturbed, tmp_path):
     """The kernel's own refusal to write: a checkpoint fits, a result does not."""
     folder, log = tmp_path / "store", tmp_path / "log"
     task = {"store": str(folder), "log": str(log), "jobs": JOBS, "survey": SURVEY}
-    for size in (1000, 15000):
+    for size in (1000, 11000):
         assert driver.run(at="largest file", bytes=size, **task) == 1
         failures = [about for event, about in events(log) if event == "outcome"]
         assert all("File too large" in about for about in failures)
