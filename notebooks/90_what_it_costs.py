@@ -215,7 +215,7 @@ table_or_note(survey, survey.table.round(3))
 # * in the benchmark of one score, on every pair that both routes have scored;
 # * on every activation of real, trained networks on real images, by `benchmarks/check_real_networks.py`: both routes get the same
 #   reduced samples;
-# * on 1,000 random cases, in `tests/transport/test_textbook_agreement.py`: each run of the test suite repeats them.
+# * on 1,000 random cases, in `test_textbook_agreement.py` of `tests/transport`: each run of the test suite repeats them.
 
 # %%
 if affinity.note:
