@@ -138,6 +138,11 @@ table_or_note(
     .format("{:.1f}", subset=["times faster"], na_rep="not measured"),
 )
 
+# %% [markdown]
+# Where a goal is missed, what limits is the symmetric eigendecomposition behind the matrix root: about a third of the time
+# at $d = 256$ and half of it at $d = 1024$. Single precision would be faster, but the matrix under the root is a product of
+# two covariances, and single precision does not hold the spread of its eigenvalues (see the last section of this page).
+
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `affscore.figures.score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the textbook route."}}
 affscore.figures.score_memory(affinity)
 plt.show()
@@ -150,7 +155,8 @@ plt.show()
 # default criteria cost more, and mostly because of one of them: the sparsity counts the small entries of every feature map,
 # before and after each activation, and so reads the maps again. The memory's bandwidth is the limit there, which is why the entries
 # are counted in blocks that fit a core's cache, and why for a ReLU, whose output is small exactly where its input is, the input is
-# read alone.
+# read alone. A ReLU that overwrites its input runs together with the two averages around it, block by block in the cache: its
+# feature map is fetched once and not three times.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 affscore.figures.signature_ratios(signatures, {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)})

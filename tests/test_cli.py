@@ -12,6 +12,7 @@ from torch import nn
 import affscore
 from affscore import signature
 from affscore.cli.words import without_folders
+from affscore.network.scoring import CRITERIA
 from affscore.survey import read_signature
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
@@ -72,6 +73,22 @@ def test_the_command_gives_what_the_function_gives(run, tmp_path):
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)
     for key in ("model", "weights", "dataset", "reduction", "order", "covariance", "n", "images", "seed", "batch_size"):
         assert found.metadata[key] == expected.metadata[key]
+
+
+def test_criteria_by_name(run, tmp_path):
+    found = {}
+    for names in ("cka,nlc", "all"):
+        out = tmp_path / "result.parquet"
+        assert run("signature", "mini:digitsnet", "--n", 32, "--images", 32, "--criterion", names, "--out", out)[0] == 0
+        found[names] = read_signature(out).metadata["criteria"]
+    assert found == {"cka,nlc": ["cka", "nlc"], "all": list(CRITERIA)}
+    for words, complaint in (
+        (["--criterion", "ckb"], "criteria must be .* got 'ckb'"),
+        (["--criterion", "cka", "--no-criteria"], "contradict each other"),
+    ):
+        code, out, err = run("signature", "mini:digitsnet", "--n", 32, "--images", 32, *words)
+        assert code > 0
+        assert re.search(complaint, err)
 
 
 def test_criteria_are_computed_unless_told_otherwise(run, tmp_path):

@@ -1,3 +1,4 @@
+import pandas as pd
 import pytest
 import torch
 from torch import nn
@@ -72,3 +73,45 @@ def test_what_was_measured_differently_is_refused(trained):
 def test_bad_input_is_one_sentence(models, options, complaint):
     with pytest.raises(AffscoreError, match=complaint):
         affscore.compare(*models, **options)
+
+
+def test_a_store_is_read_and_filled(tmp_path):
+    store = tmp_path / "store"
+    first = affscore.compare(MINI, f"{MINI}@random", store=store, **QUICK)
+    files = {path: path.stat().st_mtime_ns for path in store.glob("*.parquet")}
+    assert len(files) == 2
+    again = affscore.compare(MINI, f"{MINI}@random", store=store, **QUICK)
+    assert {path: path.stat().st_mtime_ns for path in store.glob("*.parquet")} == files
+    pd.testing.assert_frame_equal(first.distances, again.distances)
+
+
+def test_a_store_keeps_only_what_has_a_name(tmp_path):
+    with pytest.raises(AffscoreError, match="a store keeps what has a name"):
+        affscore.compare(MINI, nn.ReLU(), store=tmp_path / "store", **QUICK)
+    with pytest.raises(AffscoreError, match="a store keeps what has a name"):
+        affscore.compare(MINI, data=torch.randn(32, 1, 8, 8), store=tmp_path / "store", **QUICK)
+
+
+def test_a_job_of_the_store_that_fails_is_one_sentence(tmp_path):
+    with pytest.raises(AffscoreError, match="did you mean mini:digitsnet"):
+        affscore.compare("mini:digitsnot", MINI, store=tmp_path / "store", **QUICK)
+
+
+def test_other_numbers_of_images_and_data_sets_are_said(trained):
+    found = affscore.compare(trained, affscore.signature(MINI, "random", **(QUICK | {"n": 16})))
+    assert len(found.notes) == 2
+    assert "number of images" in found.notes[0]
+    assert "data sets differ" in found.notes[1]
+    assert repr(found).count("note: ") == 2
+    assert affscore.compare(trained, trained).notes == ()
+
+
+def test_saved_as_a_table_and_as_a_figure(trained, tmp_path):
+    found = affscore.compare(trained, f"{MINI}@random", **QUICK)
+    table = pd.read_csv(found.save(tmp_path / "found.csv"), index_col="name")
+    assert table.loc[f"{MINI}@random", f"distance to {MINI}@DEFAULT"] == pytest.approx(found.distances.iloc[0, 1])
+    assert table["mean"].tolist() == pytest.approx(found.statistics["mean"].tolist())
+    assert found.save(tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in found.save(tmp_path / "found.svg").read_bytes()[:2000]
+    with pytest.raises(AffscoreError, match=r"must end in \.png or \.svg or \.pdf or \.csv"):
+        found.save(tmp_path / "found.txt")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import affscore
+from affscore.cli.compare import compare
 from affscore.cli.signature import signature
 from affscore.cli.store import store
 from affscore.cli.survey import survey
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.command()(signature)
 app.command()(survey)
+app.command()(compare)
 app.add_typer(store, name="store")
 
 # typer itself does not export it, and where it comes from depends on typer's version

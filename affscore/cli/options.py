@@ -10,6 +10,13 @@ N = Annotated[int, typer.Option(help="Images in a batch of the statistic.")]
 Images = Annotated[int | None, typer.Option(help="How many images in all (default: all there are).")]
 Covariance = Annotated[str, typer.Option(help="ledoit-wolf or empirical.")]
 Criteria = Annotated[bool, typer.Option(help="Compute the criteria of tables 1 and 2, too.")]
+Criterion = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME,...",
+        help="Compute these criteria instead: cka, norm, sparsity, entropy, r2, cka_debiased, nlc, or all.",
+    ),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, ...")]
 BatchSize = Annotated[int, typer.Option(help="Images that go through the network at once.")]
 Whole = Annotated[
@@ -27,3 +34,27 @@ DATASETS = (
     "digits, random, cifar10, cifar100, fashion-mnist (or one class: cifar10:cat), imagenet:DIR, folder:DIR, "
     "text:FILE[@TOKENIZER] or tokens:FILE"
 )
+
+
+def chosen_criteria(some: bool, names: list[str] | None) -> bool | list[str]:
+    """What ``--criteria`` and ``--criterion`` say together, as :func:`affscore.signature` takes it.
+
+    >>> chosen_criteria(True, None), chosen_criteria(True, ["cka,nlc"]), len(chosen_criteria(True, ["all"]))
+    (True, ['cka', 'nlc'], 7)
+    """
+    if not names:
+        return some
+    if not some:
+        raise typer.BadParameter("--no-criteria and --criterion contradict each other")
+    from affscore.network.scoring import CRITERIA
+
+    return [one for name in split(names) for one in (CRITERIA if name == "all" else [name])]
+
+
+def split(values: list[str] | None) -> list[str]:
+    """Names out of lists that are separated by commas.
+
+    >>> split(["a,b", "c"])
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for value in values or [] for name in value.split(",") if name.strip()]

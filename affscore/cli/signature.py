@@ -22,6 +22,7 @@ def signature(
     order: Annotated[str, typer.Option(help=f"{options.ORDERS}.")] = "activate-first",
     covariance: options.Covariance = "ledoit-wolf",
     criteria: options.Criteria = True,
+    criterion: options.Criterion = None,
     device: options.Device = "auto",
     batch_size: options.BatchSize = 64,
     whole: options.Whole = False,
@@ -45,7 +46,7 @@ def signature(
         reduction=reduction,  # type: ignore[arg-type]  # checked by the function
         order=order,  # type: ignore[arg-type]
         covariance=covariance,  # type: ignore[arg-type]
-        criteria=criteria,
+        criteria=options.chosen_criteria(criteria, criterion),
         device=device,
         batch_size=batch_size,
         seed=seed,

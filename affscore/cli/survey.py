@@ -44,6 +44,7 @@ def survey(
     ] = None,
     covariance: options.Covariance = "ledoit-wolf",
     criteria: options.Criteria = True,
+    criterion: options.Criterion = None,
     device: options.Device = "auto",
     batch_size: options.BatchSize = 64,
     whole: options.Whole = False,
@@ -67,14 +68,14 @@ def survey(
     from affscore.survey.survey import survey as measure
 
     chosen: dict[str, Any] = {
-        "models": [*(model or []), *_split(models)],
-        "datasets": [*(dataset or []), *_split(datasets)] or ["digits"],
-        "reductions": _split(reduction) or ["mean"],
-        "orders": _split(order) or ["activate-first"],
+        "models": [*(model or []), *options.split(models)],
+        "datasets": [*(dataset or []), *options.split(datasets)] or ["digits"],
+        "reductions": options.split(reduction) or ["mean"],
+        "orders": options.split(order) or ["activate-first"],
         "n": n,
         "images": images,
         "covariance": covariance,
-        "criteria": criteria,
+        "criteria": options.chosen_criteria(criteria, criterion),
         "seed": seed,
         "whole": whole,
     }
@@ -105,15 +106,6 @@ def survey(
         typer.echo(f"affscore: {line}", err=True)
     if not report.complete:
         raise typer.Exit(1)
-
-
-def _split(values: list[str] | None) -> list[str]:
-    """Names out of lists that are separated by commas.
-
-    >>> _split(["a,b", "c"])
-    ['a', 'b', 'c']
-    """
-    return [name.strip() for value in values or [] for name in value.split(",") if name.strip()]
 
 
 def _list(folder: Path, chosen: dict[str, Any]) -> None:

@@ -36,6 +36,7 @@ class ActivationCall:
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
+        in_place: Whether it overwrites its input.
         shape: Shape of its input.
         within: The modules that were running, outermost first: path, and the how-manieth run of a module.
     """
@@ -51,6 +52,7 @@ class ActivationCall:
     positions: int
     upstream: int | None
     builtin: bool = False
+    in_place: bool = False
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
 
@@ -58,8 +60,11 @@ class ActivationCall:
 class Listener(Protocol):
     """What is told about activations while the network runs; torch calls made here are not recorded."""
 
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        """An activation is about to see x (which an in-place activation will overwrite)."""
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool | None:
+        """An activation is about to see x (which an in-place activation will overwrite).
+
+        A listener may run a builtin in-place activation itself, and returns True if it did: x holds the output.
+        """
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """The activation returned y."""

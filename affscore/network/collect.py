@@ -17,6 +17,7 @@ from affscore.network.layout import ImageLayout
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
 from affscore.network.sparsity import sparse_entries, sparse_entries_around_relu
+from affscore.network.streaming import can_stream, reduce_around
 from affscore.transport.samples import rounding_of
 
 __all__ = ["Collector", "Pair"]
@@ -144,24 +145,34 @@ class Collector:
         self._known = seen
         return pairs
 
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        """Reduce the input of an activation, before an in-place activation overwrites it."""
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool:
+        """Reduce the input of an activation, before an in-place activation overwrites it.
+
+        Returns:
+            Whether the activation was run, too, and its output reduced.
+        """
         pair = Pair(call, x.dtype, apply)
         self._arriving.append(pair)
         if self.sparsity:
             pair.entries = x.numel()
             pair.sparse = sparse_entries_around_relu(x) if _is_relu(call) else (sparse_entries(x), 0)
+        if self.order == "activate-first" and can_stream(call, x, self.images, self.reduction):
+            before, after = reduce_around(x, self.reduction, apply)
+            pair.xs.extend(before)
+            pair.ys.extend(after)
+            return True
         self._positions = self._draw(call)
         pair.xs.extend(self._reduce(call, x))
         if self.order == "reduce-first":
             pair.ys.extend(self._activate(pair, x.dtype))
+        return False
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
         pair = self._arriving[call.index]
         if self.sparsity and not _is_relu(call):
             pair.sparse = (pair.sparse[0], sparse_entries(y))
-        if self.order == "activate-first":
+        if not len(pair.ys):
             pair.ys.extend(self._reduce(call, y))
 
     def forget(self, call: ActivationCall) -> None:

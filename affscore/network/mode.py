@@ -145,9 +145,10 @@ class Recorder(TorchFunctionMode):
     ) -> Tensor:
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self._formulas.step(func, args, kwargs, self._depends, elementwise=True)
-        call = self._begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
+        in_place = writes_in_place(func) or options.get("inplace") is True
+        call, done = self._begin(name, x, lambda z: func(z, *rest, **options), builtin=True, in_place=in_place)
         with self._aside():
-            y = func(x, *rest, **options)
+            y = x if done else func(x, *rest, **options)
         self._end(call, x, y, step)
         return y
 
@@ -156,7 +157,7 @@ class Recorder(TorchFunctionMode):
     ) -> Tensor:
         for part in reversed(formula.calls):
             self._forget(part)
-        call = self._begin(formula.name, formula.source, formula.apply)
+        call, _ = self._begin(formula.name, formula.source, formula.apply)
         y = func(*args, **kwargs)
         self._end(call, formula.source, y, step)
         return y
@@ -166,7 +167,7 @@ class Recorder(TorchFunctionMode):
         gate = input.chunk(2, dim)[1]
         self._layout.observe(torch.chunk, [input], gate)
         self._images.observe([input], gate)
-        call = self._begin("sigmoid", gate, torch.sigmoid)
+        call, _ = self._begin("sigmoid", gate, torch.sigmoid)
         call.kind = "gated-unit"
         with self._aside():
             opened = torch.sigmoid(gate)
@@ -202,7 +203,7 @@ class Recorder(TorchFunctionMode):
                     check_elementwise(self._described(name), apply, x.narrow(axis, 0, 1) if axis >= 0 else x)
                     self.ran.add(name)
                 step = self._formulas.step(apply, (x,), {}, self._depends, elementwise=True)
-                self._whole = (self._begin(name, x, apply), x, step)
+                self._whole = (self._begin(name, x, apply)[0], x, step)
         self._inside += 1
         return True
 
@@ -235,7 +236,10 @@ class Recorder(TorchFunctionMode):
 
         return apply
 
-    def _begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False) -> ActivationCall:
+    def _begin(
+        self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False, in_place: bool = False
+    ) -> tuple[ActivationCall, bool]:
+        """An activation begins; the second says whether the listener has already run it, in place."""
         origin = self._flow.origin(x)
         assert origin is not None
         layer = self._layer()
@@ -252,14 +256,15 @@ class Recorder(TorchFunctionMode):
             positions=x.numel() // (x.shape[images] * x.shape[axis]) if x.ndim > 1 and images >= 0 else 1,
             upstream=origin.last_activation,
             builtin=builtin,
+            in_place=in_place,
             shape=tuple(x.shape),
             within=tuple(self.path),
         )
         self.calls.append(call)
         self._counts[layer] += 1
         with self._aside():
-            self.listener.before(call, x, apply)
-        return call
+            done = self.listener.before(call, x, apply)
+        return call, bool(done)
 
     def _end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
         with self._aside():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,20 @@ __all__ = ["check_destination", "read_signature", "write_signature"]
 _KEY = b"affscore"
 
 
-def check_destination(path: str | Path) -> Path:
-    """The path, if a Parquet file can be written there; found out before anything is computed.
+def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) -> Path:
+    """The path, if a file can be written there; found out before anything is computed.
+
+    Args:
+        path: Where to write.
+        endings: What the name may end in.
 
     Raises:
         AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder
             in the place of the file.
     """
     path = Path(path)
-    if path.suffix != ".parquet":
-        raise AffscoreError(f"results are written as Parquet: the file name must end in .parquet, got {path.name!r}")
+    if path.suffix not in endings:
+        raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
     try:
         is_folder = path.is_dir()
     except OSError as error:

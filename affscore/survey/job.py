@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from affscore.network.options import Options
-from affscore.network.scoring import DEFAULT_CRITERIA
+from affscore.network.scoring import CRITERIA, DEFAULT_CRITERIA
 from affscore.zoo.identity import identity_of_data, identity_of_model
 
 __all__ = ["RESULTS_FORMAT", "DescribedJob", "Job", "describe", "key_of"]
@@ -111,7 +111,8 @@ def _words_of(options: Options) -> list[str]:
     for value, usual in ((options.order, "activate-first"), (options.covariance, "ledoit-wolf")):
         words += [value] if value != usual else []
     if options.criteria != DEFAULT_CRITERIA:
-        words.append("+".join(options.criteria) or "no-criteria")
+        every = options.criteria == tuple(CRITERIA)
+        words.append("all-criteria" if every else "+".join(options.criteria) or "no-criteria")
     words += [f"seed{options.seed}"] if options.seed else []
     words += ["whole"] if options.whole else []
     return words

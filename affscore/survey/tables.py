@@ -9,12 +9,10 @@ import pandas as pd
 from affscore.errors import AffscoreError
 from affscore.survey.aside import written_aside
 from affscore.survey.files import read_signature
+from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 
-__all__ = ["SHIPPED", "export", "load_results"]
-
-SHIPPED = Path(__file__).parent / "results"
-"""The results that come with the package."""
+__all__ = ["export", "load_results"]
 
 
 def load_results(path: str | Path | None = None) -> pd.DataFrame:

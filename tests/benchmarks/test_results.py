@@ -28,3 +28,8 @@ def test_no_score_differs_from_the_textbook():
     assert agreement["largest_difference"].max() < 1e-4
     assert agreement["compared"].sum() > 80  # three networks of 26 to 35 activations
     assert not found["affinity"].table["difference"].gt(1e-4).any()
+
+
+def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
+    peaks = read_benchmarks(RESULTS)["memory"].table.set_index(["how", "n"])["memory_mb"]
+    assert peaks["signature", 512] < peaks["keeping", 16] / 3

@@ -1,0 +1,83 @@
+"""``affscore compare``: several networks, or one on several data sets, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from affscore.cli import options
+
+__all__ = ["compare"]
+
+
+def compare(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A [B ...]",
+            help=f"A network ({options.MODELS}), a finished result (FILE.parquet), or shipped:MODEL for one that "
+            "comes with the package.",
+        ),
+    ],
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPEC",
+            help=f"{options.DATASETS}. Repeat it to compare data sets, or classes of one.  [default: digits]",
+        ),
+    ] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
+    ] = None,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="What to call a result. Repeat it, in their order.")
+    ] = None,
+    n: options.N = 512,
+    images: options.Images = None,
+    reduction: Annotated[str, typer.Option(help=f"{options.REDUCTIONS}.")] = "mean",
+    order: Annotated[str, typer.Option(help=f"{options.ORDERS}.")] = "activate-first",
+    covariance: options.Covariance = "ledoit-wolf",
+    device: options.Device = "auto",
+    batch_size: options.BatchSize = 64,
+    whole: options.Whole = False,
+    seed: options.Seed = 0,
+    store: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Take results from this folder, and keep new ones there.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the figure to this .png, .svg or .pdf file.")
+    ] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write statistics and distances to this .csv file.")
+    ] = None,
+) -> None:
+    """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure."""
+    from affscore.comparison import compare as measure
+    from affscore.survey.files import check_destination
+
+    if out is not None:
+        check_destination(out, (".png", ".svg", ".pdf"))
+    if csv is not None:
+        check_destination(csv, (".csv",))
+    chosen: dict[str, Any] = {
+        "n": n,
+        "images": images,
+        "reduction": reduction,
+        "order": order,
+        "covariance": covariance,
+        "criteria": False,
+        "device": device,
+        "batch_size": batch_size,
+        "whole": whole,
+        "seed": seed,
+    }
+    data = options.split(datasets)
+    found = measure(*models, data=[*(dataset or []), *data] or ["digits"], names=name or None, store=store, **chosen)
+    typer.echo(str(found))
+    for file in (out, csv):
+        if file is not None:
+            found.save(file)
+            typer.echo(f"written to {file}", err=True)
+

@@ -1,0 +1,142 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Your model in five minutes
+#
+# You have a network in a file, weights that you trained, and images. This page takes such a file from nothing to a
+# signature beside those of networks that you know. Replace three names and it is yours.
+
+# %% tags=["parameters"]
+model: str = "../examples/small_network.py:small"  # path/to/file.py:factory, seen from the folder of this notebook
+train: bool = True  # on scanned digits, for this page; False: with the weights that `model` has or names behind an @
+dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR, text:FILE ...
+n: int = 512  # images in a batch of the statistic
+beside: list = ["shipped:resnet20", "shipped:squeezenet1_1"]  # finished results, or further networks
+device: str = "auto"  # cpu, cuda or auto
+seed: int = 0  # of random weights and of the choice of images
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% [markdown]
+# ## 1. The file
+#
+# A function without arguments that returns the network is all that is needed. Two attributes help: `preprocessing` says
+# what the network expects of an image, and `declared_activations` names an activation that PyTorch does not have. This
+# is `examples/small_network.py`:
+
+# %% tags=["hide-input"]
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import torch
+from IPython.display import Code
+
+import affscore
+from affscore.figures import raw_signature
+from affscore.zoo import digits
+
+Code(filename="../examples/small_network.py", language="python")
+
+# %% [markdown]
+# ## 2. The weights
+#
+# You have yours already. For this page the network is trained for a few seconds on scanned digits, and its state dictionary is
+# saved as you would save it.
+
+# %%
+if train:
+    network = affscore.load_model(model, seed=seed)
+    images, labels = digits("train")
+    optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3)
+    torch.manual_seed(seed)
+    for epoch in range(12):
+        for chosen in torch.randperm(len(images)).split(100):
+            loss = torch.nn.functional.cross_entropy(network((images[chosen] - 0.5) / 0.5), labels[chosen])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    folder = Path(tempfile.mkdtemp())
+    torch.save(network.state_dict(), folder / "my_weights.pt")
+    model = f"{model}@{folder / 'my_weights.pt'}"
+
+# %% tags=["hide-input"]
+if train:
+    held_out, held_out_labels = digits("test")
+    with torch.no_grad():
+        right = (network((held_out - 0.5) / 0.5).argmax(dim=1) == held_out_labels).float().mean().item()
+    print(f"{100 * right:.1f} % of the {len(held_out)} held-out digits are recognised")
+
+# %% [markdown]
+# ## 3. The signature
+#
+# The name of the file, the function and the weights, and the images: `folder:/data/photos` for a folder of yours. In
+# the shell it is
+#
+# ```sh
+# affscore signature examples/small_network.py:small@my_weights.pt --dataset digits --out mine.parquet
+# ```
+#
+# and in Python
+
+# %%
+mine = affscore.signature(model, dataset, n=n, seed=seed, device=device, progress=False)
+print(mine)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "The signature of the network in the file, coloured by what kind of activation each is (as figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
+raw_signature(mine)
+plt.show()
+
+# %% [markdown]
+# A score of 1 means: on these images an affine map does the same. The lower, the more the activation bends its data.
+# All columns, as `mine.table`, are explained in {doc}`../book/columns`.
+#
+# ## 4. Beside networks that you know
+#
+# `shipped:resnet20` is a finished result that comes with the package ({ref}`shipped-results`). In the shell:
+#
+# ```sh
+# affscore compare mine.parquet shipped:resnet20 shipped:squeezenet1_1 --out beside.svg
+# ```
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "One's own signature beside those of trained networks that come with the package, each on its own images (as figure 5 of the paper; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+comparison = affscore.compare(mine, *beside, data=dataset, n=n, device=device, seed=seed, progress=False)
+comparison.figure()
+plt.show()
+
+# %%
+comparison.statistics.round(3)
+
+# %% tags=["hide-input"]
+for note in comparison.notes:
+    print("Note:", note)
+
+# %% [markdown]
+# ## 5. The whole chapter with your model
+#
+# {doc}`04_signature_of_a_network` asks more of a network: other reductions, how steady the scores are, what training
+# changed. It runs with yours by
+#
+# ```sh
+# papermill --cwd notebooks notebooks/04_signature_of_a_network.ipynb mine.ipynb \
+#   -p model ../examples/small_network.py:small@../my_weights.pt -p dataset digits
+# ```
+#
+# and this page by `-p model ../my_file.py:my_function@../my_weights.pt -p train False`. Further: {doc}`../book/how_to_run_with_your_model` for all names of networks
+# and data, {doc}`../book/surveys` for many of them.

@@ -1,0 +1,91 @@
+import pytest
+import torch
+from torch import nn
+
+from affscore.network import collect, streaming
+from affscore.network.collect import Collector
+from affscore.network.recorder import recording
+from affscore.network.reduction import reduce
+from affscore.network.streaming import BLOCK, WORTHWHILE, reduce_around
+
+LARGE = (12, 24, 80, 80)
+assert 4 * torch.Size(LARGE).numel() > WORTHWHILE
+
+
+def feature_map(shape=LARGE, dtype=torch.float32):
+    return 4 * torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(dtype)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [LARGE, (1, 3, 2), (5, 7, 1, 1), (2, 3, BLOCK), (3, 5, 37, 41), (4, 2, 9, 8, 7)])
+@pytest.mark.parametrize("activate", [torch.relu_, nn.ReLU6(inplace=True)])
+def test_both_reductions_and_the_activation(activate, shape, dtype, reduction):
+    features = feature_map(shape, dtype)
+    output = activate(features.clone())
+    wanted = [reduce(x.double(), shape[0], 1, reduction) for x in (features, output)]
+    found = reduce_around(features, reduction, activate)
+    assert torch.equal(features, output)
+    for one, other in zip(found, wanted, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-5, atol=1e-5 if reduction == "mean" else 1e-1)
+
+
+class Net(nn.Module):
+    """Whatever runs between two identities: only its activation is seen."""
+
+    def __init__(self, activation, prepare=lambda x: x):
+        super().__init__()
+        self.activation, self.prepare = activation, prepare
+
+    def forward(self, x):
+        return self.activation(self.prepare(x + 0)) * 2
+
+
+def run(network, images, reduction, order, grad=False):
+    collector = Collector(reduction, order, sparsity=True, seed=0)
+    with torch.set_grad_enabled(grad), recording(network, collector) as recorder:
+        for chunk in images.split(12):
+            collector.start(len(chunk))
+            recorder.start(chunk)
+            output = network(chunk)
+    (pair,) = collector.take()
+    return pair, output
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "streamed"),
+    [
+        (Net(nn.ReLU(inplace=True)), {}, True),
+        (Net(nn.ReLU(inplace=True)), {"reduction": "sum"}, True),
+        (Net(nn.ReLU6(inplace=True)), {}, True),
+        (Net(torch.relu_), {}, True),
+        (Net(lambda x: x.clamp_(min=0)), {}, True),
+        (Net(lambda x: x.clamp_(0, 6)), {}, True),
+        (Net(nn.ReLU(inplace=True), lambda x: x.double()), {}, True),
+        (Net(nn.ReLU(inplace=True)), {"reduction": "flatten"}, False),
+        (Net(nn.ReLU(inplace=True)), {"reduction": "sample"}, False),
+        (Net(nn.ReLU(inplace=True)), {"order": "reduce-first"}, False),
+        (Net(nn.ReLU(inplace=True)), {"grad": True}, False),
+        (Net(nn.ReLU()), {}, False),
+        (Net(nn.SiLU(inplace=True)), {}, False),
+        (Net(nn.ReLU(inplace=True), lambda x: x.bfloat16()), {}, False),
+        (Net(nn.ReLU(inplace=True), lambda x: x[..., :78]), {}, False),
+        (Net(nn.ReLU(inplace=True), lambda x: x.contiguous(memory_format=torch.channels_last)), {}, False),
+    ],
+)
+def test_what_is_streamed_and_that_nothing_changes(network, options, streamed, monkeypatch):
+    options = {"reduction": "mean", "order": "activate-first"} | options
+    images = feature_map((24, *LARGE[1:]))
+    calls = []
+    monkeypatch.setattr(collect, "reduce_around", lambda *args: calls.append(args) or reduce_around(*args))
+    found, output = run(network, images, **options)
+    assert len(calls) == (2 if streamed else 0)
+    monkeypatch.setattr(streaming, "WORTHWHILE", float("inf"))
+    calls.clear()
+    wanted, expected = run(network, images, **options)
+    assert not calls
+    assert torch.equal(output, expected)
+    assert found.sparse == wanted.sparse
+    tolerance = {"rtol": 1e-5, "atol": 1e-5 if options["reduction"] == "mean" else 1e-1}
+    torch.testing.assert_close(found.x, wanted.x, **tolerance)
+    torch.testing.assert_close(found.y, wanted.y, **tolerance)

@@ -1,0 +1,64 @@
+"""Finished results by the name of their network, in a store that the test makes."""
+
+import dataclasses
+
+import pytest
+
+import affscore
+from affscore import AffscoreError
+from affscore.survey.files import write_signature
+from affscore.survey.shipped import shipped_signature
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Results with the names of networks that they are not of: only names are looked at here."""
+    made = affscore.signature("mini:digitsnet", "digits", n=16, images=16, criteria=False, progress=False)
+    place = tmp_path_factory.mktemp("shipped")
+    of = {
+        "a": ("vgg11", "vgg11.pth", "mean"),
+        "b": ("vgg11", "random", "mean"),
+        "c": ("nets.py:tiny", "tiny.pt", "mean"),
+        "d": ("nets.py:tiny", "tiny.pt", "sample"),
+        "e": ("vgg13", "random", "mean"),
+        "f": ("vgg16", "one.pth", "mean"),
+        "g": ("vgg16", "two.pth", "mean"),
+    }
+    for name, (model, weights, reduction) in of.items():
+        columns = {"model": model, "weights": weights, "reduction": reduction}
+        result = dataclasses.replace(
+            made, table=made.table.assign(**columns), metadata={**made.metadata, **columns, "key": name}
+        )
+        write_signature(result, place / f"{name}.parquet")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "key"),
+    [
+        ("shipped:vgg11", {}, "a"),
+        ("shipped:vgg11@random", {}, "b"),
+        ("shipped:tiny", {}, "c"),
+        ("shipped:nets.py:tiny", {}, "c"),
+        ("shipped:tiny", {"reduction": "sample"}, "d"),
+        ("shipped:vgg16@two.pth", {}, "g"),
+    ],
+)
+def test_a_result_by_name(folder, name, options, key):
+    assert shipped_signature(name, **options, folder=folder).metadata["key"] == key
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "complaint"),
+    [
+        ("shipped:vgg12", {}, "did you mean .*vgg11"),
+        ("shipped:zzz", {}, r"load_results\(\) shows"),
+        ("shipped:vgg13", {}, "there are weights random: name them behind an @"),
+        ("shipped:vgg11@other.pth", {}, "there are weights random, vgg11.pth"),
+        ("shipped:vgg11", {"reduction": "sum"}, "are for mean with activate-first; there is none for sum"),
+        ("shipped:vgg16", {}, "2 results are called .*add @"),
+    ],
+)
+def test_a_name_that_is_none(folder, name, options, complaint):
+    with pytest.raises(AffscoreError, match=complaint):
+        shipped_signature(name, **options, folder=folder)

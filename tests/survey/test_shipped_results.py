@@ -1,0 +1,67 @@
+"""The results that come with the package: whole, small, without a path of a machine, and what the book says they are."""
+
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+import affscore
+from affscore.survey.files import read_signature
+from affscore.survey.shipped import SHIPPED, shipped_signature
+from affscore.survey.store import Store
+from affscore.survey.verify import verify
+
+FILES = Store(SHIPPED).files()
+TRAINED = {
+    *(f"cifar_networks.py:{kind}{depth}" for kind in ("resnet", "plainnet") for depth in (20, 32, 44, 56)),
+    "mobilenet_v2", "squeezenet1_0", "squeezenet1_1",
+}  # fmt: skip
+A_PATH = re.compile(r"(?<![\w.])/(?:[\w.-]+/)*[\w.-]+|[A-Za-z]:\\|~/|\.\./")
+
+
+def test_every_file_is_whole():
+    assert verify(SHIPPED) == {}
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5e6
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-16:])
+def test_no_path_of_a_machine(path):
+    schema = pq.read_schema(path)
+    texts = [value.decode() for value in (schema.metadata or {}).values()]
+    table = pq.read_table(path)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name != "layer":
+            texts += [str(value) for value in column.unique().to_pylist() if isinstance(value, str)]
+    for text in [path.name, *texts]:
+        for token in re.split(r"[\s\"',]+", text.replace("\\n", " ")):
+            assert not A_PATH.search(token), token
+
+
+def test_what_there_is():
+    table = affscore.load_results()
+    trained = table[table["weights"] != "random"]
+    assert set(trained["model"]) == TRAINED
+    ways = trained.groupby("model")[["reduction", "order"]].apply(lambda rows: set(map(tuple, rows.to_numpy())))
+    wanted = {("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")}
+    assert all(found == wanted for found in ways)
+    assert trained["n"].eq(512).all()
+    assert trained[["cka", "norm", "sparsity_before", "entropy_after", "r2", "cka_debiased", "nlc"]].notna().mean().min() > 0.9
+    cifar = trained[trained["model"].str.startswith("cifar")]
+    assert cifar.groupby("job")["batch"].nunique().eq(10_000 // 512).all()
+    random = table[table["weights"] == "random"]
+    assert set(random["dataset"]) == {"random"}
+    assert random["model"].nunique() >= 20
+
+
+def test_they_are_found_by_name():
+    assert len(shipped_signature("shipped:resnet20")) == 19
+    assert shipped_signature("shipped:resnet18@random").metadata["dataset"] == "random"
+    with pytest.raises(affscore.AffscoreError, match="name them behind an @"):
+        shipped_signature("shipped:resnet18")
+
+
+def test_the_metadata_tell_how_they_were_made():
+    for path in FILES:
+        metadata = read_signature(path).metadata
+        assert metadata["command"].startswith("affscore survey "), path.name
+        assert metadata["versions"]["torch"]

@@ -1,0 +1,55 @@
+"""affscore compare, in this process."""
+
+import pandas as pd
+import pytest
+
+import affscore
+
+QUICK = ["--n", "32", "--images", "32"]
+MINI = "mini:digitsnet"
+
+
+def test_two_networks(run, tmp_path):
+    files = ["--out", tmp_path / "two.png", "--csv", tmp_path / "two.csv"]
+    code, out, err = run("compare", MINI, f"{MINI}@random", *QUICK, *files)
+    assert code == 0, err
+    assert "warping distances" in out
+    table = pd.read_csv(tmp_path / "two.csv", index_col="name")
+    wanted = affscore.compare(MINI, f"{MINI}@random", n=32, images=32, criteria=False)
+    assert table["mean"].tolist() == pytest.approx(wanted.statistics["mean"].tolist())
+    assert (tmp_path / "two.png").stat().st_size > 10_000
+    assert err.splitlines() == [f"written to {tmp_path / 'two.png'}", f"written to {tmp_path / 'two.csv'}"]
+
+
+def test_two_data_sets_with_names_of_ones_own(run):
+    code, out, err = run("compare", MINI, "--datasets", "digits,random", "--name", "seen", "--name", "noise", *QUICK)
+    assert code == 0, err
+    assert [line.split()[0] for line in out.splitlines()[1:3]] == ["seen", "noise"]
+    assert "note: the data sets differ (seen: digits, noise: random)" in out
+
+
+def test_a_finished_result_and_a_store(run, tmp_path):
+    kept, store = tmp_path / "kept.parquet", tmp_path / "store"
+    assert run("signature", MINI, *QUICK, "--no-criteria", "--out", kept)[0] == 0
+    for _ in range(2):
+        code, out, err = run("compare", kept, f"{MINI}@random", "--store", store, *QUICK)
+        assert code == 0, err
+    assert len(list(store.glob("*.parquet"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([MINI], "a comparison needs at least two results, got 1"),
+        ([MINI, "missing.parquet"], "there is no file"),
+        ([MINI, MINI, "--out", "x.jpg"], "must end in .png or .svg or .pdf"),
+        ([MINI, MINI, "--out", "missing/x.png"], "there is no folder"),
+        ([MINI, "shipped:resnet999"], "no result that comes with the package"),
+        ([MINI, MINI, "--name", "one"], "names must be 2 different ones"),
+    ],
+)
+def test_mistakes_are_one_sentence(run, words, complaint):
+    code, out, err = run("compare", *words, *QUICK)
+    assert (code, out) == (1, "")
+    assert complaint in err
+    assert err.count("\n") == 1
