@@ -46,3 +46,11 @@ def test_a_depth_that_no_network_has(depth):
     network = type(load_model(f"{CIFAR}:resnet20"))
     with pytest.raises(ValueError, match=f"6 n \\+ 2 for a whole number n, got {depth}"):
         network(depth, shortcuts=True)
+
+
+def test_the_small_network_of_the_page_for_ones_own():
+    """Its own activation, made of a sine, counts as one because the file declares it."""
+    result = signature(f"{CIFAR.with_name('small_network.py')}:small", "digits", n=64, images=64, progress=False)
+    assert result.table["activation"].tolist() == ["relu", *(["Snake", "relu"] * 3)]
+    assert result.notes == []
+    assert result.table["score"].between(0, 1).all()
