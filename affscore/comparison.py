@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from torch import nn
@@ -15,6 +17,7 @@ from torch import nn
 from affscore.analysis.similarity import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError
 from affscore.figures.comparison import comparison
+from affscore.network.options import choose_options
 from affscore.network.result import Signature
 from affscore.network.signature import signature
 from affscore.survey.aside import written_aside
@@ -33,7 +36,7 @@ class Comparison:
         signatures: The signatures by name.
         distances: Dynamic time warping distance of every pair.
         statistics: Number of activations, mean, standard deviation, minimum, median, maximum, ... of each.
-        notes: What the reader should be told, in sentences: differences in how the results were measured.
+        notes: What the reader should be told, in sentences: how the measurements differ, and the notes of each.
     """
 
     signatures: dict[str, Signature]
@@ -43,7 +46,8 @@ class Comparison:
 
     def figure(self) -> Figure:
         """The signatures in one plot, and their distances (:func:`affscore.figures.comparison`)."""
-        return comparison({name: result.scores for name, result in self.signatures.items()}, self.distances)
+        scores = {name: result.scores for name, result in self.signatures.items()}
+        return comparison({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
 
     def save(self, path: str | Path) -> Path:
         """Write the figure (.png, .svg or .pdf), or statistics and distances as a table (.csv).
@@ -106,26 +110,47 @@ def compare(
     (['mini:digitsnet@DEFAULT', 'mini:digitsnet@random'], True)
     """
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
+    finished = [_finished(model, options) for model in models]
+    count = sum(len(datasets) if one is None else 1 for one in finished)
+    _check_before(count, names, [one for one in finished if one is not None], options if None in finished else None)
     results: list[Signature] = []
-    for model in models:
-        finished = _finished(model, options)
-        if finished is not None:
-            results.append(finished)
+    for model, one in zip(models, finished, strict=True):
+        if one is not None:
+            results.append(one)
         elif store is not None:
-            results += [kept_signature(model, dataset, store, **options) for dataset in datasets]  # type: ignore[arg-type]
+            results += [kept_signature(cast(str, model), dataset, store, **options) for dataset in datasets]
         else:
-            results += [signature(model, dataset, **options) for dataset in datasets]
-    if len(results) < 2:
-        raise AffscoreError(
-            f"a comparison needs at least two results, got {len(results)}: name another model or data set"
-        )
-    labels = list(names) if names is not None else _labels(results)
-    if len(labels) != len(results) or len(set(labels)) != len(labels):
-        raise AffscoreError(f"names must be {len(results)} different ones, got {labels}")
-    signatures = dict(zip(labels, results, strict=True))
-    notes = _check_alike(signatures)
-    scores = {name: result.scores for name, result in signatures.items()}
+            results += [signature(cast("str | nn.Module", model), dataset, **options) for dataset in datasets]
+    signatures = dict(zip(names or _labels(results), results, strict=True))
+    _check_alike([result.metadata for result in results])
+    notes = _notes(signatures)
+    scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
+
+
+def _check_before(
+    count: int, names: Sequence[str] | None, finished: Sequence[Signature], options: Mapping[str, Any] | None
+) -> None:
+    """Refuse what cannot become a comparison, before hours are spent on measuring.
+
+    Args:
+        count: How many results there will be.
+        names: What to call them.
+        finished: Those that are there.
+        options: How the others will be measured, if there are any.
+    """
+    if count < 2:
+        raise AffscoreError(f"a comparison needs at least two results, got {count}: name another model or data set")
+    if names is not None and not (len(names) == len(set(names)) == count):
+        raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
+    planned = [] if options is None else [_planned(options)]
+    _check_alike([*(one.metadata for one in finished), *planned])
+
+
+def _planned(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the metadata of a result will say of these options."""
+    known = inspect.signature(choose_options).parameters
+    return dict(choose_options(**{name: value for name, value in options.items() if name in known}).as_columns())
 
 
 def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, Any]) -> Signature | None:
@@ -153,20 +178,35 @@ def _labels(results: list[Signature]) -> list[str]:
     ]
 
 
-def _check_alike(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
-    """Refuse what does not compare (reduction and order alone move scores by 0.1 to 0.3); say what else differs."""
-    notes = []
-    for key in ("reduction", "order", "covariance", "coupling", "n", "dataset"):
-        found = {name: result.metadata.get(key) for name, result in signatures.items()}
-        if len(set(found.values())) < 2:
-            continue
-        ways = ", ".join(f"{name}: {value}" for name, value in found.items())
-        if key == "n":
-            notes.append(f"the batches differ in their number of images ({ways}), which alone may move scores a little")
-        elif key == "dataset":
-            notes.append(f"the data sets differ ({ways}): a score belongs to a network and its data")
-        else:
+def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse what does not compare: reduction and order alone move scores by 0.1 to 0.3."""
+    for key in ("reduction", "order", "covariance", "coupling"):
+        found = {str(metadata.get(key)) for metadata in results}
+        if len(found) > 1:
             raise AffscoreError(
-                f"these signatures were measured with different values of {key} ({ways}); measure them alike"
+                f"these signatures were, or would be, measured with different values of {key} "
+                f"({', '.join(sorted(found))}); measure them alike"
             )
-    return tuple(notes)
+
+
+def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
+    """What differs between the signatures and may move their scores, and what each of them has to say."""
+    sizes = {name: int(result.table["n"].max()) for name, result in signatures.items()}
+    datasets = {name: result.metadata.get("dataset") for name, result in signatures.items()}
+    missing = {name: int(np.isnan(result.scores).sum()) for name, result in signatures.items()}
+    notes = []
+    if len(set(sizes.values())) > 1:
+        ways = _listed(sizes)
+        notes.append(f"the batches differ in their number of images ({ways}), which alone may move scores a little")
+    if len(set(datasets.values())) > 1:
+        notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
+    notes += [
+        f"{name}: {count} of {len(signatures[name])} activations have no score (constant input), and are left out"
+        for name, count in missing.items()
+        if count
+    ]
+    return (*notes, *(f"{name}: {note}" for name, result in signatures.items() for note in result.notes))
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in values.items())

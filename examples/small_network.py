@@ -1,6 +1,6 @@
 """A network of one's own: the page "Your model in five minutes" of the book begins with this file.
 
-    affscore signature examples/small_network.py:small --dataset digits
+In the shell: affscore signature examples/small_network.py:small --dataset digits
 """
 
 import torch

@@ -17,7 +17,8 @@
 # # Your model in five minutes
 #
 # You have a network in a file, weights that you trained, and images. This page takes such a file from nothing to a
-# signature beside those of networks that you know. Replace three names and it is yours.
+# signature beside those of networks that you know. With your names in the cell below, and `train` set to `False`, it is
+# yours.
 
 # %% tags=["parameters"]
 model: str = "../examples/small_network.py:small"  # path/to/file.py:factory, seen from the folder of this notebook
@@ -66,7 +67,7 @@ if train:
     images, labels = digits("train")
     optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3)
     torch.manual_seed(seed)
-    for epoch in range(12):
+    for _ in range(12):
         for chosen in torch.randperm(len(images)).split(100):
             loss = torch.nn.functional.cross_entropy(network((images[chosen] - 0.5) / 0.5), labels[chosen])
             optimizer.zero_grad()

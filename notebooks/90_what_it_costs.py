@@ -155,8 +155,8 @@ plt.show()
 # default criteria cost more, and mostly because of one of them: the sparsity counts the small entries of every feature map,
 # before and after each activation, and so reads the maps again. The memory's bandwidth is the limit there, which is why the entries
 # are counted in blocks that fit a core's cache, and why for a ReLU, whose output is small exactly where its input is, the input is
-# read alone. A ReLU that overwrites its input runs together with the two averages around it, block by block in the cache: its
-# feature map is fetched once and not three times.
+# read alone. The averages cost less: on a CPU a ReLU that overwrites its input runs together with the two averages around it,
+# block by block in the cache, so that these need no further pass over the memory.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 affscore.figures.signature_ratios(signatures, {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)})

@@ -32,7 +32,7 @@ def test_a_finished_result_and_a_store(run, tmp_path):
     kept, store = tmp_path / "kept.parquet", tmp_path / "store"
     assert run("signature", MINI, *QUICK, "--no-criteria", "--out", kept)[0] == 0
     for _ in range(2):
-        code, out, err = run("compare", kept, f"{MINI}@random", "--store", store, *QUICK)
+        code, _, err = run("compare", kept, f"{MINI}@random", "--store", store, *QUICK)
         assert code == 0, err
     assert len(list(store.glob("*.parquet"))) == 1
 

@@ -4,8 +4,9 @@ import torch
 from torch import nn
 
 import affscore
-from affscore import AffscoreError
+from affscore import AffscoreError, comparison
 from affscore.analysis.similarity import signature_distance
+from affscore.survey import survey
 from affscore.survey.files import write_signature
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
@@ -89,7 +90,14 @@ def test_a_store_keeps_only_what_has_a_name(tmp_path):
     with pytest.raises(AffscoreError, match="a store keeps what has a name"):
         affscore.compare(MINI, nn.ReLU(), store=tmp_path / "store", **QUICK)
     with pytest.raises(AffscoreError, match="a store keeps what has a name"):
-        affscore.compare(MINI, data=torch.randn(32, 1, 8, 8), store=tmp_path / "store", **QUICK)
+        affscore.compare(MINI, MINI, data=torch.randn(32, 1, 8, 8), store=tmp_path / "store", **QUICK)
+
+
+def test_options_that_a_store_does_not_take(tmp_path):
+    with pytest.raises(AffscoreError, match="set declared_activations"):
+        affscore.compare(MINI, f"{MINI}@random", store=tmp_path, activations=[nn.Sigmoid], **QUICK)
+    with pytest.raises(AffscoreError, match="reduction must be one of"):
+        affscore.compare(MINI, f"{MINI}@random", store=tmp_path, **(QUICK | {"reduction": "men"}))
 
 
 def test_a_job_of_the_store_that_fails_is_one_sentence(tmp_path):
@@ -104,6 +112,52 @@ def test_other_numbers_of_images_and_data_sets_are_said(trained):
     assert "data sets differ" in found.notes[1]
     assert repr(found).count("note: ") == 2
     assert affscore.compare(trained, trained).notes == ()
+
+
+def test_the_notes_of_each_result_and_batches_that_are_smaller_than_asked_for():
+    options = QUICK | {"n": 64, "images": None}
+    found = affscore.compare(MINI, data=["digits", "digits:1"], **options)
+    assert "(mini:digitsnet on digits: 64, mini:digitsnet on digits:1: 60)" in found.notes[0]
+    assert any("images were dropped" in note for note in found.notes)
+
+
+def test_what_cannot_be_compared_is_refused_before_anything_is_measured(trained, monkeypatch, tmp_path):
+    def fail(*args, **options):
+        raise AssertionError("measured")
+
+    monkeypatch.setattr(comparison, "signature", fail)
+    summed = write_signature(affscore.signature(MINI, "digits", **QUICK | {"reduction": "sum"}), tmp_path / "s.parquet")
+    for models, more in (
+        ((MINI, "missing.parquet"), {}),
+        ((MINI, "shipped:nothing"), {}),
+        ((MINI, summed), {}),
+        ((MINI, trained), {"whole": True}),
+        ((MINI, MINI), {"names": ["a"]}),
+        ((MINI,), {}),
+    ):
+        with pytest.raises(AffscoreError):
+            affscore.compare(*models, **QUICK, **more)
+
+
+def test_a_result_with_further_criteria_is_taken_from_a_store(tmp_path):
+    survey(MINI, "digits", tmp_path / "store", n=32, images=32, progress=False, only=0)
+    found = affscore.compare(MINI, f"{MINI}@random", store=tmp_path / "store", **QUICK)
+    assert len(list((tmp_path / "store").glob("*.parquet"))) == 2
+    assert "cka" in found.signatures[f"{MINI}@DEFAULT"].table
+
+
+def test_an_activation_without_a_score_is_left_out(trained):
+    class Half(nn.Module):
+        def forward(self, x):
+            return torch.relu(x) + torch.cos(torch.sigmoid(0 * x))
+
+    x = torch.randn(32, 4, generator=torch.Generator().manual_seed(0))
+    lost = affscore.signature(Half(), x, **QUICK)
+    lost.table.loc[1, "score"] = float("nan")
+    found = affscore.compare(trained, lost)
+    assert any("1 of 2 activations have no score" in note for note in found.notes)
+    assert found.statistics["activations"].tolist() == [9, 1]
+    assert len(found.figure().axes[0].lines) == 2
 
 
 def test_saved_as_a_table_and_as_a_figure(trained, tmp_path):

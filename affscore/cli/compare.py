@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from affscore.cli import options
+from affscore.cli.words import command_line
 
 __all__ = ["compare"]
 
@@ -73,6 +74,8 @@ def compare(
         "whole": whole,
         "seed": seed,
     }
+    if store is not None:
+        chosen["command"] = command_line()
     data = options.split(datasets)
     found = measure(*models, data=[*(dataset or []), *data] or ["digits"], names=name or None, store=store, **chosen)
     typer.echo(str(found))
@@ -80,4 +83,3 @@ def compare(
         if file is not None:
             found.save(file)
             typer.echo(f"written to {file}", err=True)
-

@@ -264,7 +264,7 @@ class Recorder(TorchFunctionMode):
         self._counts[layer] += 1
         with self._aside():
             done = self.listener.before(call, x, apply)
-        return call, bool(done)
+        return call, builtin and in_place and done is True
 
     def _end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
         with self._aside():

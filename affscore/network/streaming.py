@@ -1,4 +1,4 @@
-"""An in-place activation and both reductions around it, block by block: large feature maps are read once, not thrice."""
+"""An in-place activation and the reductions around it, block by block: these read nothing that is not in the cache."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def can_stream(call: ActivationCall, x: Tensor, images: int, reduction: Reductio
         and x.is_contiguous()
         and x.numel() * x.element_size() >= WORTHWHILE
         and not torch.is_grad_enabled()
+        and not torch.is_autocast_enabled("cpu")
     )
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.network.reduction import check_order, check_reduction
 from affscore.network.result import Signature
+from affscore.survey.files import read_signature
 from affscore.survey.job import describe
 from affscore.survey.plan import plan
 from affscore.survey.store import Store
@@ -39,11 +41,19 @@ def kept_signature(model: str, dataset: str, store: str | Path, **options: Any) 
     """
     if not isinstance(model, str) or not isinstance(dataset, str):
         raise AffscoreError("a store keeps what has a name: give the network and the data set as text, or no store")
+    if options.pop("activations", None):
+        raise AffscoreError(
+            "a store keeps what a file says: set declared_activations in the file of the network, or give no store"
+        )
     measuring = {name: options.pop(name) for name in _OF_A_SURVEY & options.keys()}
-    for one in ("reduction", "order"):
-        if one in options:
-            options[f"{one}s"] = options.pop(one)
+    reduction, order = options.pop("reduction", "mean"), options.pop("order", "activate-first")
+    check_reduction(reduction)
+    check_order(order)
+    options |= {"reductions": reduction, "orders": order}
     (job,) = plan(model, dataset, **options)
+    found = _stored(Store(store, create=True), describe(job).description)
+    if found is not None:
+        return found
     report = survey(model, dataset, store, only=0, **options, **measuring)
     if report.failures:
         raise AffscoreError(report.failures[0][1])
@@ -51,3 +61,20 @@ def kept_signature(model: str, dataset: str, store: str | Path, **options: Any) 
     if result is None:
         raise AffscoreError(f"the result of {job} was removed from the store while it was measured")
     return result
+
+
+def _stored(store: Store, description: dict[str, Any]) -> Signature | None:
+    """A result of this job, or of one that differs only in having further criteria."""
+    for path in store.files():
+        try:
+            result = read_signature(path)
+        except AffscoreError:
+            continue  # what is damaged is told where it stands in the way
+        job = result.metadata.get("job")
+        if not isinstance(job, dict) or not isinstance(job.get("options"), dict):
+            continue
+        if set(description["options"]["criteria"]) <= set(job["options"].get("criteria", ())):
+            alike = {**job, "options": {**job["options"], "criteria": description["options"]["criteria"]}}
+            if alike == description:
+                return result
+    return None

@@ -7,6 +7,8 @@ import functools
 from pathlib import Path
 
 from affscore.errors import AffscoreError
+from affscore.network.options import COMMUTING
+from affscore.network.reduction import check_order, check_reduction
 from affscore.network.result import Signature
 from affscore.survey.files import read_signature
 from affscore.survey.store import Store
@@ -37,19 +39,24 @@ def shipped_signature(
     Raises:
         AffscoreError: No such result (near names are told), or several.
     """
+    check_reduction(reduction)
+    check_order(order)
+    order = "activate-first" if reduction in COMMUTING else order
     model, _, weights = name.removeprefix(PREFIX).partition("@")
     results = _results(SHIPPED if folder is None else folder)
     names = {_short(str(result.metadata["model"])) for result in results}
+    of_model = [result for result in results if result.metadata["model"] == model]
+    of_model = of_model or [result for result in results if _short(str(result.metadata["model"])) == model]
     found = [
         result
-        for result in results
-        if model in (result.metadata["model"], _short(str(result.metadata["model"])))
-        and (result.metadata["weights"] == weights if weights else result.metadata["weights"] != "random")
+        for result in of_model
+        if (result.metadata["weights"] == weights if weights else result.metadata["weights"] != "random")
     ]
     if not found:
         near = difflib.get_close_matches(model, names, n=3)
-        if model in names:
-            hint = f"there are weights {', '.join(sorted(_weights_of(model, results)))}: name them behind an @"
+        if of_model:
+            known = sorted({str(result.metadata["weights"]) for result in of_model})
+            hint = f"there are weights {', '.join(known)}: name them behind an @"
         elif near:
             hint = f"did you mean {' or '.join(near)}?"
         else:
@@ -62,7 +69,10 @@ def shipped_signature(
             f"the results of {name!r} are for {', '.join(ways)}; there is none for {reduction} with {order}"
         )
     if len(alike) > 1:
-        raise AffscoreError(f"{len(alike)} results are called {name!r}: add @ and the name of the weights")
+        what = " or ".join(f"{r.metadata['weights']} on {r.metadata['dataset']}, n={r.metadata['n']}" for r in alike)
+        raise AffscoreError(
+            f"{len(alike)} results are called {name!r} ({what}); name the weights behind an @, or give the file of one"
+        )
     return alike[0]
 
 
@@ -74,11 +84,8 @@ def _results(folder: Path) -> list[Signature]:
 def _short(model: str) -> str:
     """The name of the factory where a network comes from a file.
 
-    >>> _short("cifar_networks.py:resnet20"), _short("resnet18")
-    ('resnet20', 'resnet18')
+    >>> _short("cifar_networks.py:resnet20"), _short("timm:resnet18")
+    ('resnet20', 'timm:resnet18')
     """
-    return model.rpartition(":")[2]
-
-
-def _weights_of(model: str, results: list[Signature]) -> set[str]:
-    return {str(r.metadata["weights"]) for r in results if _short(str(r.metadata["model"])) == model}
+    file, _, factory = model.rpartition(":")
+    return factory if file.endswith(".py") else model

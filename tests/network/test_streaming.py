@@ -41,9 +41,13 @@ class Net(nn.Module):
         return self.activation(self.prepare(x + 0)) * 2
 
 
-def run(network, images, reduction, order, grad=False):
+def run(network, images, reduction, order, grad=False, autocast=False):
     collector = Collector(reduction, order, sparsity=True, seed=0)
-    with torch.set_grad_enabled(grad), recording(network, collector) as recorder:
+    with (
+        torch.set_grad_enabled(grad),
+        torch.autocast("cpu", enabled=autocast),
+        recording(network, collector) as recorder,
+    ):
         for chunk in images.split(12):
             collector.start(len(chunk))
             recorder.start(chunk)
@@ -66,6 +70,7 @@ def run(network, images, reduction, order, grad=False):
         (Net(nn.ReLU(inplace=True)), {"reduction": "sample"}, False),
         (Net(nn.ReLU(inplace=True)), {"order": "reduce-first"}, False),
         (Net(nn.ReLU(inplace=True)), {"grad": True}, False),
+        (Net(nn.ReLU(inplace=True)), {"autocast": True}, False),
         (Net(nn.ReLU()), {}, False),
         (Net(nn.SiLU(inplace=True)), {}, False),
         (Net(nn.ReLU(inplace=True), lambda x: x.bfloat16()), {}, False),
@@ -89,3 +94,17 @@ def test_what_is_streamed_and_that_nothing_changes(network, options, streamed, m
     tolerance = {"rtol": 1e-5, "atol": 1e-5 if options["reduction"] == "mean" else 1e-1}
     torch.testing.assert_close(found.x, wanted.x, **tolerance)
     torch.testing.assert_close(found.y, wanted.y, **tolerance)
+
+
+def test_only_a_listener_that_says_true_has_run_the_activation():
+    class Careless:
+        def before(self, call, x, apply):
+            return call.layer
+
+        def after(self, call, y): ...
+
+    x = torch.tensor([[-1.0, 2.0]])
+    for network in (nn.Sequential(nn.ReLU(inplace=True)), nn.Sequential(nn.ReLU())):
+        with torch.no_grad(), recording(network, Careless()) as recorder:
+            recorder.start(x)
+            assert network(x.clone()).tolist() == [[0.0, 2.0]]

@@ -42,6 +42,7 @@ def folder(tmp_path_factory):
         ("shipped:nets.py:tiny", {}, "c"),
         ("shipped:tiny", {"reduction": "sample"}, "d"),
         ("shipped:vgg16@two.pth", {}, "g"),
+        ("shipped:tiny", {"reduction": "sample", "order": "reduce-first"}, "d"),
     ],
 )
 def test_a_result_by_name(folder, name, options, key):
@@ -56,7 +57,9 @@ def test_a_result_by_name(folder, name, options, key):
         ("shipped:vgg13", {}, "there are weights random: name them behind an @"),
         ("shipped:vgg11@other.pth", {}, "there are weights random, vgg11.pth"),
         ("shipped:vgg11", {"reduction": "sum"}, "are for mean with activate-first; there is none for sum"),
-        ("shipped:vgg16", {}, "2 results are called .*add @"),
+        ("shipped:vgg16", {}, "2 results are called .*one.pth on digits, n=16 or two.pth on digits.*behind an @"),
+        ("shipped:nets.py:tiny@x.pt", {}, "there are weights tiny.pt"),
+        ("shipped:tiny", {"reduction": "men"}, "reduction must be one of"),
     ],
 )
 def test_a_name_that_is_none(folder, name, options, complaint):

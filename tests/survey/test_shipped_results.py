@@ -1,4 +1,4 @@
-"""The results that come with the package: whole, small, without a path of a machine, and what the book says they are."""
+"""The results that come with the package: whole, small, without a path of a machine, and what the book says."""
 
 import re
 
@@ -45,7 +45,8 @@ def test_what_there_is():
     wanted = {("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")}
     assert all(found == wanted for found in ways)
     assert trained["n"].eq(512).all()
-    assert trained[["cka", "norm", "sparsity_before", "entropy_after", "r2", "cka_debiased", "nlc"]].notna().mean().min() > 0.9
+    criteria = ["cka", "norm", "sparsity_before", "entropy_after", "r2", "cka_debiased", "nlc"]
+    assert trained[criteria].notna().mean().min() > 0.9
     cifar = trained[trained["model"].str.startswith("cifar")]
     assert cifar.groupby("job")["batch"].nunique().eq(10_000 // 512).all()
     random = table[table["weights"] == "random"]

@@ -1,4 +1,4 @@
-"""What the page of surveys shows is what happens, and every command of the book and the README has the options it is given."""
+"""What the page of surveys shows is what happens, and every command of the book has the options that it is given."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from tests.test_book.test_readme import PYTHON, same
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = (REPOSITORY / "book" / "surveys.md").read_text()
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "book").glob("*.md")), *(REPOSITORY / "notebooks").glob("*.py")]
+PAGES = [
+    REPOSITORY / "README.md",
+    *sorted((REPOSITORY / "book").glob("*.md")),
+    *(REPOSITORY / "notebooks").glob("*.py"),
+]
 COMMAND = re.compile(r"^(?:# )?(?:\$ )?(?:srun )?(affscore (?:.*\\\n)*.*)$", re.MULTILINE)
 
 
@@ -49,6 +53,10 @@ def test_the_options_of_commands_exist(path: Path) -> None:
         options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
         given = {word.partition("=")[0] for word in words[2:] if word.startswith("--")}
         assert given <= options | {"--help"}, f"{words}: {given - options}"
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    assert "SHIPPED" not in PAGE
 
 
 def test_commands_are_found() -> None:
