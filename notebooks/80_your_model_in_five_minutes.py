@@ -43,6 +43,7 @@ check_parameters(globals())
 
 # %% tags=["hide-input"]
 import tempfile
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -52,6 +53,8 @@ from IPython.display import Code
 import affscore
 from affscore.figures import raw_signature
 from affscore.zoo import digits
+
+warnings.simplefilter("ignore", UserWarning)  # that images were dropped is said below
 
 Code(filename="../examples/small_network.py", language="python")
 
@@ -117,7 +120,8 @@ plt.show()
 # ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "One's own signature beside those of trained networks that come with the package, each on its own images (as figure 5 of the paper; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
-comparison = affscore.compare(mine, *beside, data=dataset, n=n, device=device, seed=seed, progress=False)
+names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
+comparison = affscore.compare(mine, *beside, data=dataset, names=names, n=n, device=device, seed=seed, progress=False)
 comparison.figure()
 plt.show()
 

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -176,13 +177,15 @@ def test_a_failing_job_and_a_dying_process_stop_nobody(tmp_path, broken):
     models = ["mini:digitsnet", broken("dying"), broken("raising"), "resnet17", "mini:digitsnet@random"]
     report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
     states = {job.model: outcome.state for job, outcome in report.outcomes}
-    assert [states[model] for model in models] == ["measured", "failed", "failed", "failed", "measured"]
+    assert [states[model] for model in models[1:4]] == ["failed", "failed", "failed"]
+    # a result that was written just before another process died is found when its job is taken up again
+    assert {states[models[0]], states[models[4]]} <= {"measured", "there"}
     assert not report.complete
     messages = {job.model: message for job, message in report.failures}
     assert messages[broken("dying")] == "its process died (SIGKILL(-9))"
     assert "the head is broken" in messages[broken("raising")]
     assert "did you mean" in messages["resnet17"]
-    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
+    assert re.match("5 jobs: .*, 3 failed", str(report))
     assert verify(tmp_path / "s") == {}
     assert not (tmp_path / "s" / ".affscore").exists()
     again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
