@@ -96,7 +96,7 @@ plt.show()
 #   the shrinkage and the score need, are known from the full $d$. That is why the lines level off.
 # * **One decomposition.** With a Cholesky factor $\Sigma_X = L L^\top$, the map of {eq}`eq-affine-map` is
 #   $A = L^{-\top} (L^\top \Sigma_Y L)^{1/2} L^{-1}$: one symmetric root in the place of two general ones and an inverse.
-# * **The certificate.** Often the pairing $i \to i$ is the optimal coupling, and then prices that prove it are
+# * **The certificate.** Often the pairing $i \to i$ is the optimal coupling, and then prices of the points (a solution of the dual problem) that prove it are
 #   found in one pass over the cost matrix. Only where they are not, an assignment problem is solved.
 #
 # How fast do times grow? Exponents $a$ of $t \sim d^a$, fitted to the best times of all widths from 128 on, where there are at
@@ -139,7 +139,7 @@ table_or_note(
 )
 
 # %% [markdown]
-# Where a goal is missed, what limits is the symmetric eigendecomposition behind the matrix root: about a third of the time
+# Where a goal of the table is missed, what limits is the symmetric eigendecomposition behind the matrix root: about a third of the time
 # at $d = 256$ and half of it at $d = 1024$. Single precision would be faster, but the matrix under the root is a product of
 # two covariances, and single precision does not hold the spread of its eigenvalues (see the last section of this page).
 
@@ -208,6 +208,9 @@ seconds_and_memory(gpu)
 
 # %% [markdown]
 # ### A survey of many networks
+#
+# Two jobs, each on one thread, on two cores: one after the other, and both at once in processes of their own ({doc}`../book/surveys`).
+# `ratio` is the time of both at once over that of one after the other; a half would be perfect, 0.65 was aimed at.
 
 # %% tags=["hide-input"]
 table_or_note(survey, survey.table.round(3))

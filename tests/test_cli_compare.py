@@ -37,6 +37,13 @@ def test_a_finished_result_and_a_store(run, tmp_path):
     assert len(list(store.glob("*.parquet"))) == 1
 
 
+def test_a_survey_finds_what_a_comparison_has_kept(run, tmp_path):
+    words = [*QUICK, "--store", tmp_path]
+    assert run("compare", MINI, f"{MINI}@random", *words)[0] == 0
+    code, out, _ = run("survey", "--models", MINI, *words, "--job", 0)
+    assert (code, out) == (0, "1 job: 1 already there\n")
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -44,6 +51,7 @@ def test_a_finished_result_and_a_store(run, tmp_path):
         ([MINI, "missing.parquet"], "there is no file"),
         ([MINI, MINI, "--out", "x.jpg"], "must end in .png or .svg or .pdf"),
         ([MINI, MINI, "--out", "missing/x.png"], "there is no folder"),
+        ([MINI, "net.py"], "'net.py' is a file: name the function in it that returns the network, net.py:FUNCTION"),
         ([MINI, "shipped:resnet999"], "no result that comes with the package"),
         ([MINI, MINI, "--name", "one"], "names must be 2 different ones"),
     ],

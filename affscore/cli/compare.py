@@ -54,7 +54,10 @@ def compare(
         Path | None, typer.Option(metavar="FILE", help="Write statistics and distances to this .csv file.")
     ] = None,
 ) -> None:
-    """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure."""
+    """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure.
+
+    The options say how what is not finished is measured; finished results are taken as they are.
+    """
     from affscore.comparison import compare as measure
     from affscore.survey.files import check_destination
 
@@ -68,7 +71,7 @@ def compare(
         "reduction": reduction,
         "order": order,
         "covariance": covariance,
-        "criteria": False,
+        "criteria": store is not None,  # in a store: what a survey would measure, so that nothing is there twice
         "device": device,
         "batch_size": batch_size,
         "whole": whole,

@@ -33,6 +33,7 @@ def signature(
 
     Prints one line for every activation: where it is, what it is, its affinity score (1 is affine).
     """
+    from affscore.network.scoring import CRITERIA
     from affscore.network.signature import signature as measure
     from affscore.survey.files import check_destination, write_signature
 
@@ -54,6 +55,8 @@ def signature(
     )
     summary = result.summary
     shown = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+    if criterion:
+        shown += [column for name in result.metadata["criteria"] for column in CRITERIA[name]]
     shown += ["flag"] if summary["flag"].any() else []
     typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     typer.echo(repr(result))

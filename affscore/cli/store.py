@@ -32,7 +32,10 @@ def ls(folder: Folder) -> None:
 
 @store.command()
 def show(
-    folder: Folder, name: Annotated[str, typer.Argument(metavar="NAME-or-KEY", help="A file, or the key of a job.")]
+    folder: Folder,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME-or-KEY", help="The name of a file of the store, or the beginning of a key.")
+    ],
 ) -> None:
     """Show a result: how it was made, and a line for every activation."""
     from affscore.survey.contents import find

@@ -140,7 +140,8 @@ def _numbers(jobs: int, only: int | None) -> range:
         return range(jobs)
     number = check_whole_number("the number of a job", only, 0)
     if number >= jobs:
-        raise AffscoreError(f"this survey has {jobs} jobs, numbered from 0, and none with the number {number}")
+        count = "1 job" if jobs == 1 else f"{jobs} jobs"
+        raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {number}")
     return range(number, number + 1)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.survey.aside import written_aside
-from affscore.survey.files import read_signature
+from affscore.survey.files import check_destination, read_signature
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 
@@ -67,8 +67,7 @@ def export(folder: str | Path, file: str | Path) -> Path:
         AffscoreError: As :func:`load_results`; another ending; a place that cannot be written.
     """
     file = Path(file)
-    if file.suffix not in (".csv", ".parquet"):
-        raise AffscoreError(f"tables are written as .csv or .parquet, got {file.name!r}")
+    check_destination(file, (".csv", ".parquet"))
     if file.absolute().parent.resolve() == Path(folder).resolve():
         raise AffscoreError(f"{file.name!r} would lie among the results of the store; choose another folder")
     table = load_results(folder)

@@ -130,9 +130,9 @@ def test_export(finished, tmp_path, suffix):
 
 def test_export_to_a_bad_place(finished, tmp_path):
     for file, message in [
-        (tmp_path / "all.xlsx", "written as .csv or .parquet"),
+        (tmp_path / "all.xlsx", "must end in .csv or .parquet"),
         (finished / "all.parquet", "would lie among the results"),
-        (tmp_path / "missing" / "all.csv", "could not be written"),
+        (tmp_path / "missing" / "all.csv", "there is no folder"),
     ]:
         with pytest.raises(AffscoreError, match=message):
             export(finished, file)

@@ -77,6 +77,8 @@ def unknown(name: str, known: Iterable[str]) -> AffscoreError:
         name: MODEL.
         known: Full names, as in ``timm:resnet26``. Only the part behind the colon has to be near.
     """
+    if name.endswith(".py"):
+        return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
     return AffscoreError(
         f"unknown model {name!r}{near(name, known)} (MODEL is a torchvision classification network, timm:NAME, "
         "hf:NAME, mini:NAME, or path/to/file.py:factory)"
