@@ -97,7 +97,7 @@ $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBR
 # One page draws what the benchmarks wrote.
 $(EXECUTED)/notebooks/90_what_it_costs.ipynb: $(wildcard benchmarks/results/*.json)
 # Another begins with a file of networks.
-$(EXECUTED)/notebooks/80_your_model_in_five_minutes.ipynb: examples/small_network.py
+$(EXECUTED)/notebooks/91_your_model_in_five_minutes.ipynb: examples/small_network.py
 
 -include $(NOTEBOOKS:.ipynb=.d)
 

@@ -240,7 +240,7 @@ def undisturbed(tmp_path, slow_network):
 
 @pytest.mark.slow
 def test_surveys_that_are_killed_or_interrupted_are_finished_by_two_at_once(undisturbed, tmp_path):
-    slow, expected = undisturbed(0.15)
+    slow, expected = undisturbed(0.4)
     store = tmp_path / "store"
     words = words_for(slow, store, "--jobs", 2, "--threads", 1)
     for ending, at_least in ((signal.SIGKILL, 3), (signal.SIGINT, 7)):
