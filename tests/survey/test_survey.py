@@ -90,7 +90,7 @@ def test_plans_that_make_no_sense(arguments, message):
         ({"covariance": "x"}, "covariance must be"),
         ({"seed": -1}, "seed must be"),
         ({"whole": "yes"}, "whole must be True or False"),
-        ({"only": 1}, "this survey has 1 jobs, numbered from 0, and none with the number 1"),
+        ({"only": 1}, "this survey has 1 job, numbered from 0, and none with the number 1"),
         ({"only": -1}, "the number of a job must be"),
         ({"scheduler": "nonsense"}, "no scheduler of dask at 'nonsense'"),
     ],
@@ -200,6 +200,8 @@ def command(*words, **options):
         text=True,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         start_new_session=True,
+        # a shell starts what runs in the background with this signal ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **options,
     )
 
