@@ -60,7 +60,7 @@ def nonlinearity_coefficient(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FutureWarning)  # PyTorch's own, of a module that it loads here
                 values, pushed = torch.func.jvp(function, (x.clone(),), (deviations[others],))  # type: ignore[misc]
-        except (RuntimeError, NotImplementedError) as error:
+        except (RuntimeError, NotImplementedError) as error:  # as PyTorch raises where it has no derivative
             raise AffscoreError(
                 f"this function has no forward derivative in PyTorch ({str(error).splitlines()[0]})"
             ) from error

@@ -110,9 +110,11 @@ def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) ->
         if not lock.held:
             return Outcome(number, "busy")
         checkpoints = store.checkpoints(job.key)
-        if store.result_of(job.key) is not None:
+        result = store.result_of(job.key)
+        if result is not None:
             checkpoints.remove()
-            return Outcome(number, "there")
+            # the outcome of a job of this run is lost where another process dies in the moment that it ends
+            return Outcome(number, "measured" if result.metadata.get("run") == work.run else "there")
         if describe(job.job).key != job.key:
             raise AffscoreError("its files were changed after the survey had begun; run it again")
         checkpoints.drop_parts()
@@ -128,7 +130,7 @@ def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) ->
             checkpoints.drop()
             found = []
             result = _measure(job, work, device, checkpoints, found)
-        result.metadata.update({"key": job.key, "job": job.description})
+        result.metadata.update({"key": job.key, "job": job.description, "run": work.run})
         if work.command is not None:
             result.metadata["command"] = work.command
         store.add(job, result)

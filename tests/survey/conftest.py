@@ -41,12 +41,15 @@ def driver():
     driver.close()
 
 
+OF_A_RUN = ("created", "command", "run")
+
+
 def tables_of(folder):
     """The tables of a store by key, without what differs from run to run, and their metadata and notes."""
     found = {}
     for path in Store(folder).files():
         result = read_signature(path)
-        metadata = {name: value for name, value in result.metadata.items() if name not in ("created", "command")}
+        metadata = {name: value for name, value in result.metadata.items() if name not in OF_A_RUN}
         found[metadata["key"]] = (result.table.drop(columns="seconds"), metadata, result.notes)
     return found
 
