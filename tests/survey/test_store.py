@@ -50,8 +50,8 @@ def mean_of(folder):
     return next(folder.glob("*-mean-*.parquet"))
 
 
-def work(store, **more):
-    return Work(Path(store), run="0", folder=Path.cwd(), threads=1, **more)
+def work(store, run="0", **more):
+    return Work(Path(store), run=run, folder=Path.cwd(), threads=1, **more)
 
 
 def test_a_result_has_the_columns_and_the_provenance(finished, described):
@@ -357,7 +357,7 @@ def test_a_job_that_another_process_is_at(described, tmp_path):
         assert waiting.is_alive()
     waiting.join(60)
     assert outcomes[0].state == "measured"
-    assert run_job(0, described, work(tmp_path)).state == "there"
+    assert run_job(0, described, work(tmp_path, run="1")).state == "there"
     assert not store.is_running(described.key)
 
 
