@@ -39,7 +39,7 @@ check_parameters(globals())
 #
 # A function without arguments that returns the network is all that is needed. Two attributes help: `preprocessing` says
 # what the network expects of an image, and `declared_activations` names an activation that PyTorch does not have. This
-# is `examples/small_network.py`:
+# is the file, `examples/small_network.py` unless another one was given as the parameter `model`:
 
 # %% tags=["hide-input"]
 import tempfile
@@ -56,7 +56,8 @@ from affscore.zoo import digits
 
 warnings.simplefilter("ignore", UserWarning)  # that images were dropped is said below
 
-Code(filename="../examples/small_network.py", language="python")
+source = model.partition("@")[0].rpartition(":")[0]
+Code(filename=source, language="python") if source.endswith(".py") else print("no file of one's own:", model)
 
 # %% [markdown]
 # ## 2. The weights

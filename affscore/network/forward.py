@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -59,17 +60,38 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     finally:
         recorder.stop()
     if not recorder.calls:
-        hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
-        raise AffscoreError(
-            f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that do "
-            "not count as one; activations=[...] declares the classes or functions that are activations"
-        )
+        raise AffscoreError(_why_none(network, recorder, images[:1], name))
     if recorder.lost(output):
         raise AffscoreError(
             f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
             "functions show; a part of it is TorchScript, NumPy or a custom kernel (if that part is an activation, "
             "declare its class: activations=[...])"
         )
+
+
+def _why_none(network: nn.Module, recorder: Recorder, image: Tensor, name: str) -> str:
+    """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
+    unseen = ", ".join(sorted(recorder.unseen))
+    if aside := recorder.independent_of_input:
+        return (
+            f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the images as far as "
+            "torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
+        )
+    with BelowPython(recorder) as below, contextlib.suppress(Exception):  # that it runs has been seen
+        recorder.start(image)
+        _called(network, image)
+    recorder.stop()
+    if below.missed:
+        missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
+        return (
+            f"the activations of {name} cannot be seen ({missed}): they run in TorchScript, torch.ops or an extension; "
+            "give the network in plain PyTorch, or declare the class that is an activation: activations=[...]"
+        )
+    hidden = f"; those inside {unseen} cannot be seen" if unseen else ""
+    return (
+        f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that do "
+        "not count as one; activations=[...] declares the classes or functions that are activations"
+    )
 
 
 def _called(network: nn.Module, images: Tensor) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -117,7 +117,7 @@ def _named(
 
 
 def _readable(
-    data: NamedData, candidates: list[int], wanted: int, batch_size: int, expected: Expected, notes: list[str]
+    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, expected: Expected, notes: list[str]
 ) -> Iterator[Tensor]:
     """The first images of these that can be read, as many as are wanted."""
     unreadable: list[UnreadableImageError] = []

@@ -19,6 +19,7 @@ from affscore.network.options import Options, check_whole_number
 from affscore.network.result import Signature, signature_of
 from affscore.network.run import Run
 from affscore.network.scorers import Batch, BatchScorer, WholeScorer
+from affscore.zoo.card import check_has_weights
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.state_dicts import fingerprint, tensor_bytes
 
@@ -75,6 +76,7 @@ def measure(
     if isinstance(model, str):
         model = load_model(model, options.seed)
     network = unwrapped(model)
+    check_has_weights(network, type(network).__name__)
     card = card_of(network)
     _check_network(network, finished, options)
     stream = image_stream(data, card.preprocessing, options.images, options.n, batch_size, options.seed)
@@ -123,6 +125,12 @@ def measure(
     notes = [_ASSUMED] if assumed else []
     notes += dict.fromkeys(note for batch in batches for note in batch.notes)
     notes += stream.notes
+    dead = {row["index"] for batch in batches for row in batch.rows if row["flag"] == "constant output"}
+    if dead:
+        notes.append(
+            f"{len(dead)} of {len(batches[0].rows)} activations have a constant output in a batch, which is affine: "
+            "their score of 1 says that they do nothing (column flag)"
+        )
     if run.silent:
         notes.append(f"declared as an activation, but never run: {', '.join(run.silent)}")
     if filled:

@@ -17,6 +17,11 @@ __all__ = ["Options", "check_whole_number", "choose_options"]
 COMMUTING = ("sample", "flatten")
 """Reductions that commute with an elementwise function: both orders are the same."""
 
+MOST_IN_A_BATCH = 100_000
+"""The coupling of n images needs n^2 distances: 80 GB at this n."""
+
+MOST_IMAGES = 10**9
+
 
 @dataclass(frozen=True)
 class Options:
@@ -79,8 +84,10 @@ def choose_options(
     check_reduction(reduction)
     check_order(order)
     check_name(covariance)
-    n, seed = check_whole_number("n", n, 2), check_whole_number("seed", seed, 0)
-    images = None if images is None else check_whole_number("images", images, 2)
+    n, seed = check_whole_number("n", n, 2, MOST_IN_A_BATCH), check_whole_number("seed", seed, 0)
+    if images is not None and (isinstance(images, bool) or images == 0):
+        raise AffscoreError(f"images must be a whole number of at least 2, got {images!r}; leave it away for all")
+    images = None if images is None else check_whole_number("images", images, 2, MOST_IMAGES)
     if not isinstance(whole, bool):
         raise AffscoreError(f"whole must be True or False, got {whole!r}")
     if reduction in COMMUTING:
@@ -88,14 +95,14 @@ def choose_options(
     return Options(n, images, reduction, order, covariance, choose_criteria(criteria), seed, whole)
 
 
-def check_whole_number(name: str, value: Any, least: int) -> int:
-    """The value as an int, if it is a whole number that is large enough and fits into 63 bits.
+def check_whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """The value as an int, if it is a whole number from least to most.
 
     >>> check_whole_number("n", 64, 2)
     64
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    if int(value) >= 2**63:
-        raise AffscoreError(f"{name} must be below 2**63, got {value}")
+    if int(value) > most:
+        raise AffscoreError(f"{name} must be at most {most}, got {value}")
     return int(value)

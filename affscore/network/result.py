@@ -147,6 +147,7 @@ def signature_of(
         "images": int(sum(batch.rows[0]["n"] for batch in batches)),
         "seed": options.seed,
         "criteria": list(options.criteria),
+        "depth": max(row["depth"] for batch in batches for row in batch.rows),
         **about,
         **provenance(),
     }

@@ -57,7 +57,8 @@ def choose_criteria(criteria: bool | Collection[str]) -> tuple[str, ...]:
     """
     if isinstance(criteria, bool):
         return DEFAULT_CRITERIA if criteria else ()
-    unknown = [criteria] if isinstance(criteria, str) else sorted(set(criteria) - CRITERIA.keys())
+    listed = isinstance(criteria, Collection) and not isinstance(criteria, str)
+    unknown = [name for name in criteria if not isinstance(name, str) or name not in CRITERIA] if listed else [criteria]
     if unknown:
         raise AffscoreError(
             f"criteria must be True, False or a list of names among {', '.join(CRITERIA)}, got {unknown[0]!r}"

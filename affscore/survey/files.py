@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas.api.types import is_float_dtype
 
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
@@ -20,6 +21,17 @@ from affscore.survey.aside import written_aside
 __all__ = ["check_destination", "read_signature", "write_signature"]
 
 _KEY = b"affscore"
+
+COLUMNS = ("model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch",
+           "n", "reduction", "order", "covariance", "coupling", "score", "raw", "pairing_optimal", "bound_exceeded",
+           "flag", "seconds")  # fmt: skip
+"""What every signature has, whatever the criteria are."""
+
+METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
+            "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
+
+MOST_VALUES, MOST_BYTES = 10**8, 2**31
+"""More cannot be a result: a thousand activations on a thousand batches are 4 x 10^7 values."""
 
 
 def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) -> Path:
@@ -87,7 +99,7 @@ def read_signature(path: str | Path) -> Signature:
     """The signature in a file that :func:`write_signature` wrote.
 
     Raises:
-        AffscoreError: No such file, not Parquet, or not written by this package.
+        AffscoreError: No such file, not Parquet, not written by this package, or damaged since.
     """
     path = Path(path)
     try:
@@ -98,24 +110,67 @@ def read_signature(path: str | Path) -> Signature:
         what = "a folder, not a file" if path.is_dir() else "no file"
         raise AffscoreError(f"there is {what} {str(path)!r}")
     try:
-        table = pq.read_table(path)
+        table = _table(path)
     except PermissionError as error:
         raise AffscoreError(f"the file {path.name!r} may not be read (Permission denied)") from error
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except AffscoreError:
+        raise
+    except Exception as error:  # pyarrow raises its own errors and Python's on damaged files
         raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
     try:
-        kept = json.loads((table.schema.metadata or {})[_KEY])
-        metadata, notes = kept["metadata"], kept["notes"]
-        if not isinstance(metadata, dict) or not isinstance(notes, list):
-            raise TypeError("the entry affscore of its metadata holds something else")
-    except (KeyError, TypeError, ValueError) as error:
+        return _signature(table)
+    except _ForeignError as error:
+        raise AffscoreError(
+            f"the file {path.name!r} is Parquet, but not a signature that affscore wrote: {error}"
+        ) from error
+    except _DamagedError as error:
+        raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it") from error
+    except Exception as error:  # a foreign file can hold anything in any place
         raise AffscoreError(f"the file {path.name!r} is Parquet, but not a signature that affscore wrote") from error
-    rows: pd.DataFrame = table.to_pandas()
-    for name in {"pairing_optimal"} & set(rows.columns):
-        rows[name] = rows[name].astype("boolean")  # true, false, or not looked at
+
+
+class _ForeignError(Exception):
+    """What the table of a signature has, and this one has not."""
+
+
+class _DamagedError(Exception):
+    """The checksum is not that of the rest."""
+
+
+def _table(path: Path) -> pa.Table:
+    """The table in a file, unless it would swell to more than a result can have: few bytes may stand for many rows."""
+    about = pq.ParquetFile(path).metadata
+    values = about.num_rows * about.num_columns
+    size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+    if values > MOST_VALUES or size > MOST_BYTES:
+        raise AffscoreError(
+            f"the file {path.name!r} was not read: it says that it holds {values} values in {size} bytes, more than a "
+            "signature can have"
+        )
+    return pq.read_table(path)
+
+
+def _signature(table: pa.Table) -> Signature:
+    """The signature in a table; anything may be raised where it holds none."""
+    kept = json.loads((table.schema.metadata or {})[_KEY])
+    metadata, notes = kept["metadata"], kept["notes"]
+    rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
+        raise TypeError("the entry affscore of its metadata holds something else")
+    if missing := next((name for name in COLUMNS if name not in rows.columns), None):
+        raise _ForeignError(f"the column {missing!r} is missing")
+    if missing := next((name for name in METADATA if name not in metadata), None):
+        raise _ForeignError(f"its metadata lacks {missing!r}")
+    if not is_float_dtype(rows["score"]):
+        raise _ForeignError(f"the column 'score' holds {rows['score'].dtype}, not numbers")
+    if rows.empty:
+        raise _ForeignError("it has no row")
+    rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
     if "checksum" in kept and kept["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
-        raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it")
-    return Signature(rows, metadata, notes)
+        raise _DamagedError
+    result = Signature(rows, metadata, notes)
+    result.summary  # noqa: B018  # which all that shows a result asks for
+    return result
 
 
 def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:

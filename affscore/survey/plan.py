@@ -88,8 +88,9 @@ def look_at(
     for number in numbers:
         try:
             described[number] = describe(jobs[number], model, data)
-            if store is not None and store.result_of(described[number].key) is not None:
-                outcomes[number] = Outcome(number, "there")
+            found = None if store is None else store.result_of(described[number].key)
+            if found is not None:
+                outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
         except Exception as error:  # noqa: BLE001  # becomes the outcome of this job
             outcomes[number] = outcome_of_error(number, error)
     return described, outcomes

@@ -27,8 +27,8 @@ class Report:
     """What became of every job of a survey.
 
     Attributes:
-        outcomes: Each job and its outcome, by their numbers. The text of the report counts them, and tells
-            of each failure.
+        outcomes: Each job and its outcome, by their numbers. The text of the report counts them, tells of each
+            failure, and has the notes of the results.
     """
 
     outcomes: tuple[tuple[Job, Outcome], ...]
@@ -43,6 +43,15 @@ class Report:
         """The jobs that failed, and why."""
         return [(job, outcome.message) for job, outcome in self.outcomes if outcome.state == "failed"]
 
+    @property
+    def notes(self) -> dict[str, list[int]]:
+        """What the results have to say, each sentence with the numbers of its jobs."""
+        found: dict[str, list[int]] = {}
+        for _, outcome in self.outcomes:
+            for note in outcome.notes:
+                found.setdefault(note, []).append(outcome.number)
+        return found
+
     def __str__(self) -> str:
         counts = Counter(outcome.state for _, outcome in self.outcomes)
         said = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
@@ -53,6 +62,9 @@ class Report:
         for job, outcome in self.outcomes:
             if outcome.state == "failed":
                 lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
+        for note, numbers in self.notes.items():
+            jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+            lines.append(f"note on {jobs}: {note}" if len(self.outcomes) > 1 else f"note: {note}")
         return "\n".join(lines)
 
 

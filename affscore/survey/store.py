@@ -35,6 +35,8 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, create: bool = False) -> None:
+        if not str(folder):
+            raise AffscoreError("the store needs the path of a folder, got an empty one")
         self.folder = Path(folder)
         try:
             if create:
@@ -112,15 +114,20 @@ class Store:
         with self.lock(key) as lock:
             return not lock.held
 
+    def _is_done(self, key: str) -> bool:
+        """Whether the result of this job is there; a file in its place that is another does not count."""
+        with contextlib.suppress(AffscoreError):
+            return self.result_of(key) is not None
+        return False
+
     def tidy(self) -> None:
         """Remove what killed processes left and nobody needs: half-written files, and checkpoints of finished jobs."""
-        done = {path.stem.rpartition("-")[2] for path in self.files()}
         for key, checkpoints in self.unfinished().items():
             with self.lock(key) as lock:
                 if not lock.held:
                     continue
                 checkpoints.drop_parts()
-                if key in done or (checkpoints.count() == 0):
+                if checkpoints.count() == 0 or self._is_done(key):
                     checkpoints.remove()
         with contextlib.suppress(OSError):
             (self.folder / HIDDEN).rmdir()

@@ -92,7 +92,7 @@ def survey(
         criteria=criteria, seed=seed, whole=whole,
     )  # fmt: skip
     jobs = check_whole_number("jobs", jobs, 1)
-    threads = None if threads is None else check_whole_number("threads", threads, 1)
+    threads = None if threads is None else check_whole_number("threads", threads, 1, 1024)
     if threads is None and scheduler is None:
         threads = max(1, joblib.cpu_count() // (jobs if only is None else 1))
     numbers = _numbers(len(asked), only)

@@ -65,12 +65,14 @@ class Outcome:
         state: "measured" in this run, "there" before, "busy" in another process, or "failed".
         message: Why it failed, in one sentence.
         resumed: How many batches an earlier run had finished.
+        notes: What the result has to say (images that were dropped, ...).
     """
 
     number: int
     state: State
     message: str = ""
     resumed: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wait: bool = False) -> Outcome:
@@ -114,7 +116,8 @@ def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) ->
         if result is not None:
             checkpoints.remove()
             # the outcome of a job of this run is lost where another process dies in the moment that it ends
-            return Outcome(number, "measured" if result.metadata.get("run") == work.run else "there")
+            state: State = "measured" if result.metadata.get("run") == work.run else "there"
+            return Outcome(number, state, notes=tuple(result.notes))
         if describe(job.job).key != job.key:
             raise AffscoreError("its files were changed after the survey had begun; run it again")
         checkpoints.drop_parts()
@@ -134,7 +137,7 @@ def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) ->
         if work.command is not None:
             result.metadata["command"] = work.command
         store.add(job, result)
-        return Outcome(number, "measured", resumed=len(found))
+        return Outcome(number, "measured", resumed=len(found), notes=tuple(result.notes))
 
 
 def _measure(

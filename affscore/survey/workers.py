@@ -45,7 +45,7 @@ def on_this_machine(
         while left:
             try:
                 if jobs > 1 and len(left) > 1:
-                    for outcome in _outcomes(list(left.values()), jobs):
+                    for outcome in _outcomes(list(left.values()), min(jobs, len(left))):
                         done(outcome)
                 else:
                     _one_at_a_time(list(left.values()), done)

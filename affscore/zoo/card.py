@@ -7,10 +7,11 @@ from typing import Literal
 
 from torch import nn
 
+from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["ModelCard", "parameter_count", "stated_preprocessing"]
+__all__ = ["ModelCard", "check_has_weights", "parameter_count", "stated_preprocessing"]
 
 InputKind = Literal["image", "tokens"]
 
@@ -61,6 +62,26 @@ def parameter_count(model: nn.Module) -> int:
     8
     """
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def check_has_weights(model: nn.Module, name: str) -> None:
+    """Refuse a network whose weights have no values as yet.
+
+    Raises:
+        AffscoreError: It has lazy layers that never saw an input, or lies on the device "meta".
+
+    >>> check_has_weights(nn.Linear(3, 2), "mine")
+    """
+    for part, weights in (*model.named_parameters(), *model.named_buffers()):
+        if isinstance(weights, (nn.parameter.UninitializedParameter, nn.parameter.UninitializedBuffer)):
+            raise AffscoreError(
+                f"the network {name} is lazy: {part!r} has no shape as yet; send one image through it first, or give "
+                "its layers their sizes"
+            )
+        if weights.is_meta:
+            raise AffscoreError(
+                f"the network {name} has no weights: {part!r} is on the device meta; build it on the CPU and load them"
+            )
 
 
 def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:

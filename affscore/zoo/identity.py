@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import stat
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -59,6 +61,8 @@ def identity_of_model(spec: str) -> dict[str, Any]:
     elif colon and prefix in _HUBS:
         about["package"] = _minor_version(_HUBS[prefix])
         local = user_path(rest)
+        if local.name == "config.json":  # stands for its folder, whose weights are taken
+            local = local.parent
         if local.exists():
             about["model"] = f"{prefix}:{local.resolve().name}"
             files |= {file.relative_to(local.parent).as_posix(): _hash_of_file(file, spec) for file in _files(local)}
@@ -96,7 +100,8 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
         seed: Fixes which images are used, in which order.
 
     Raises:
-        AffscoreError: As :func:`affscore.load_data`; fewer images than asked for; a file that cannot be read.
+        AffscoreError: As :func:`affscore.load_data`; fewer images than asked for. (A file that cannot be read is
+            part of the identity: as long as it cannot, the next one takes its place.)
 
     >>> about = identity_of_data("digits", 64, 32, 0)
     >>> about["data"], about["of"], about["images"], len(about["content"])
@@ -112,8 +117,8 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
         for file in data.files or ():
             digest.update(bytes.fromhex(_hash_of_file(file, spec)))
     elif data.files is not None:
-        for file in _used(data.files, data.order(None, seed, default=n), len(order)):
-            digest.update(bytes.fromhex(_hash_of_file(file, spec)))
+        for content in _used(data.files, data.order(None, seed, default=n), len(order)):
+            digest.update(content)
     else:
         for index in order:
             image = data[index]
@@ -122,20 +127,42 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
     return {**about, "content": digest.hexdigest()}
 
 
-def _used(files: Sequence[Path], order: Sequence[int], images: int) -> Iterator[Path]:
-    """The files that are used: another one takes the place of a file that Pillow does not even recognise."""
+def _used(files: Sequence[Path], order: Sequence[int], images: int) -> Iterator[bytes]:
+    """The hashes of the files that are used: another one takes the place of a file that is no readable image."""
     for index in order:
         if images == 0:
             return
-        yield files[index]
-        images -= _is_image(files[index])
+        content, readable = _content(files[index])
+        yield content
+        images -= readable
+
+
+def _content(file: Path) -> tuple[bytes, bool]:
+    """The hash of a file, and whether there is an image in it."""
+    try:
+        state = file.stat()
+        if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait for somebody to write into it
+            return b"no file", False
+        return _content_of_state(file, (state.st_ino, state.st_size, state.st_mtime_ns))
+    except OSError as error:
+        return f"unreadable: {error.errno}".encode(), False
+
+
+@functools.lru_cache(maxsize=100_000)
+def _content_of_state(file: Path, state: tuple[int, ...]) -> tuple[bytes, bool]:
+    """As :func:`_content`; a survey asks once for each network, and a file that was not touched is what it was."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest(), _is_image(file)
 
 
 def _is_image(file: Path) -> bool:
+    """Whether Pillow can read all of it, which of JPEG is decoded at an eighth of its size."""
     try:
-        with Image.open(file):
+        with Image.open(file) as image:
+            image.draft("RGB", (image.width // 8, image.height // 8))
+            image.load()
             return True
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except Exception:  # noqa: BLE001  # Pillow's decoders raise nearly anything; the signature counts the file
         return False
 
 

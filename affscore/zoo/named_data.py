@@ -80,7 +80,7 @@ class NamedData(Dataset[Tensor], ABC):
             AffscoreError: The network expects another kind of data.
         """
 
-    def order(self, images: int | None, seed: int, default: int) -> list[int]:
+    def order(self, images: int | None, seed: int, default: int) -> Sequence[int]:
         """Which items, in which order: fixed by the seed, and shuffled, since folders are sorted by class.
 
         Args:
@@ -92,7 +92,7 @@ class NamedData(Dataset[Tensor], ABC):
             AffscoreError: More are asked for than there are.
         """
         if self.length is None:
-            return list(range(default if images is None else images))
+            return range(default if images is None else images)
         if images is not None and images > self.length:
             raise AffscoreError(f"{self.name!r} has {self.length} {self.items}, {images} were asked for")
         return np.random.default_rng(seed).permutation(self.length)[:images].tolist()

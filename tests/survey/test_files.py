@@ -36,10 +36,10 @@ def test_what_is_written_comes_back(result, tmp_path):
 
 def test_missing_scores_come_back_as_missing(result, tmp_path):
     table = result.table.assign(score=np.nan, flag="constant input")
-    write_signature(Signature(table, {}), tmp_path / "x.parquet")
+    write_signature(Signature(table, result.metadata), tmp_path / "x.parquet")
     back = read_signature(tmp_path / "x.parquet")
     assert back.table["score"].isna().all()
-    assert (back.metadata, back.notes) == ({}, [])
+    assert (back.metadata, back.notes) == (result.metadata, [])
 
 
 def test_pandas_reads_it_without_this_package(result, tmp_path):
@@ -105,7 +105,7 @@ def test_a_file_is_replaced_as_a_whole(result, tmp_path, monkeypatch):
         seen.append((Path(where) != file, len(read_signature(file).table)))
 
     monkeypatch.setattr(pq, "write_table", watch)
-    write_signature(Signature(result.table.head(9), {}), file)
+    write_signature(Signature(result.table.head(9), result.metadata), file)
     assert seen == [(True, 18)]  # until the very end the old file is there
     assert len(read_signature(file).table) == 9
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -138,7 +138,8 @@ class _Place:
 
     def _parts(self, index: Path) -> list[Path]:
         try:
-            names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+            told = json.loads(index.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+            names = sorted(set(told["weight_map"].values()))
             safe = all(isinstance(name, str) and name == Path(name).name for name in names)
         except Exception as error:
             raise AffscoreError(f"the file {index.name!r} is no index of weights ({first_line(error)})") from error
@@ -160,7 +161,7 @@ class _Place:
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
     try:
-        settings = json.loads(file.read_text(encoding="utf-8"))
+        settings = _without_code(json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once))
         model_type = settings["model_type"]
     except Exception as error:
         raise AffscoreError(
@@ -177,7 +178,16 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
         raise AffscoreError(
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
         )
-    return known[model_type], _without_code(settings)
+    return known[model_type], settings
+
+
+def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"it has two entries {name!r}")
+        found[name] = value
+    return found
 
 
 def _without_code(value: Any) -> Any:
