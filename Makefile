@@ -56,6 +56,10 @@ format: $(INSTALLED)  ## format the code, and bring the notebooks in step
 	$(BIN)/ruff format .
 	$(MAKE) --no-print-directory sync
 
+.PHONY: zoo
+zoo: $(INSTALLED)  ## train the small networks that are not trained yet, and write their tables and signatures
+	$(BIN)/python scripts/make_zoo.py
+
 .PHONY: sync
 sync: $(INSTALLED)  ## bring each notebook's .py and .ipynb in step; the newer one wins
 	$(BIN)/jupytext --sync $(SOURCES)

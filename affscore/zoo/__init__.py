@@ -1,7 +1,9 @@
 """Floor 2: networks and data by name."""
 
+from affscore.zoo.characteristics import characteristics
 from affscore.zoo.datasets import load_data
 from affscore.zoo.digits import digits
+from affscore.zoo.mini import hard_task, list_models
 from affscore.zoo.models import ModelCard, card_of, load_model
 from affscore.zoo.named_data import ImageSet, NamedData
 from affscore.zoo.preprocessing import Preprocessing
@@ -14,7 +16,10 @@ __all__ = [
     "Preprocessing",
     "TextPreprocessing",
     "card_of",
+    "characteristics",
     "digits",
+    "hard_task",
+    "list_models",
     "load_data",
     "load_model",
 ]

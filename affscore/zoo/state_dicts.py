@@ -66,7 +66,9 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
             f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {example})"
         )
     check_kinds(model, state, name)
-    model.load_state_dict({**model.state_dict(), **state})
+    whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
+    whole.update(state)
+    model.load_state_dict(whole)
 
 
 def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:

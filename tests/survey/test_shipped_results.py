@@ -8,6 +8,8 @@ import pytest
 
 import affscore
 from affscore.survey.files import read_signature
+from affscore.survey.job import describe
+from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED, shipped_signature
 from affscore.survey.store import Store
 from affscore.survey.verify import verify
@@ -40,7 +42,8 @@ def test_no_path_of_a_machine(path):
 
 def test_what_there_is():
     table = affscore.load_results()
-    trained = table[table["weights"] != "random"]
+    small = table["model"].str.startswith("mini:")
+    trained = table[(table["weights"] != "random") & ~small]
     assert set(trained["model"]) == TRAINED
     ways = trained.groupby("model")[["reduction", "order"]].apply(lambda rows: set(map(tuple, rows.to_numpy())))
     wanted = {("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")}
@@ -59,6 +62,22 @@ def test_what_there_is():
     assert set(random["model"]) == listed
     assert len(listed | missing) == 36
     assert not listed & missing
+
+
+def test_every_small_network_is_there_with_its_present_weights():
+    table = affscore.load_results()
+    small = table[table["model"].str.startswith("mini:")]
+    names = [f"mini:{name}" for name in affscore.zoo.list_models()["name"]]
+    assert set(small["model"]) == set(names)
+    for column, value in {"weights": "DEFAULT", "dataset": "digits", "n": 512, "reduction": "mean"}.items():
+        assert set(small[column]) == {value}
+    assert small["order"].eq("activate-first").all()
+    assert small[["cka", "norm", "sparsity_before", "entropy_after", "r2"]].notna().mean().min() > 0.9
+    wanted = {describe(job).key for job in plan(names, "digits", n=512)}
+    found = {file.stem[-16:] for file in FILES if file.name.startswith("mini")}
+    assert found == wanted
+    page = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
+    assert "| all of `affscore.zoo.list_models()`, as `mini:alexnet` | trained on digits" in page
 
 
 def test_they_are_found_by_name():

@@ -1,0 +1,91 @@
+"""Plain convolutional networks, of 2012 and 2014: one layer after the other, without normalisation."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torchvision.models.vgg import make_layers
+
+from affscore.zoo.mini.first_layer import grey
+
+__all__ = ["MiniAlexNet", "MiniVGG"]
+
+
+class MiniAlexNet(nn.Module):
+    """AlexNet's five convolutions and three linear layers, seven ReLUs.
+
+    The original has 64, 192, 384, 256 and 256 channels and 4096 twice; this one 12, 24, 32, 24 and 24, and 64 twice.
+
+    Args:
+        classes: Number of outputs.
+    """
+
+    def __init__(self, classes: int = 10) -> None:
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(1, 12, 7, stride=2, padding=3),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(3, stride=2, padding=1),
+            nn.Conv2d(12, 24, 5, padding=2),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(3, stride=2, padding=1),
+            nn.Conv2d(24, 32, 3, padding=1),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(32, 24, 3, padding=1),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(24, 24, 3, padding=1),
+            nn.ReLU(inplace=True),
+            nn.MaxPool2d(3, stride=2, padding=1),
+        )
+        self.classifier = _two_hidden_layers(24 * 2 * 2, 64, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (N, classes) of images (N, 1, 32, 32)."""
+        return self.classifier(self.features(x).flatten(1))
+
+
+VGG_WIDTHS = (8, 12, 16, 20, 20)
+"""Channels of the five stages; the originals have 64, 128, 256, 512 and 512."""
+
+VGG_CONVOLUTIONS = {
+    "vgg11": (1, 1, 2, 2, 2),
+    "vgg13": (2, 2, 2, 2, 2),
+    "vgg16": (2, 2, 3, 3, 3),
+    "vgg19": (2, 2, 4, 4, 4),
+}
+"""Convolutions in each stage, as in the originals."""
+
+
+class MiniVGG(nn.Module):
+    """A VGG with all the layers of the original: 8 to 16 convolutions and three linear layers.
+
+    The convolutions come from torchvision's ``make_layers``, without batch normalisation.
+
+    Args:
+        name: One of ``vgg11``, ``vgg13``, ``vgg16``, ``vgg19``.
+        classes: Number of outputs.
+    """
+
+    def __init__(self, name: str, classes: int = 10) -> None:
+        super().__init__()
+        stages = zip(VGG_WIDTHS, VGG_CONVOLUTIONS[name], strict=True)
+        self.features = grey(make_layers([layer for width, many in stages for layer in [*[width] * many, "M"]]))
+        self.classifier = _two_hidden_layers(VGG_WIDTHS[-1], 48, classes)
+        for module in self.modules():
+            if isinstance(module, (nn.Conv2d, nn.Linear)):  # deep and without normalisation: the scale must be kept
+                nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+                assert module.bias is not None
+                nn.init.zeros_(module.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (N, classes) of images (N, 1, 32, 32)."""
+        return self.classifier(self.features(x).flatten(1))
+
+
+def _two_hidden_layers(inputs: int, hidden: int, classes: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(inputs, hidden),
+        nn.ReLU(inplace=True),
+        nn.Linear(hidden, hidden),
+        nn.ReLU(inplace=True),
+        nn.Linear(hidden, classes),
+    )

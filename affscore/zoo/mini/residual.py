@@ -1,0 +1,114 @@
+"""Networks with shortcuts: residual ones from torchvision's blocks, and densely connected ones."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from torch import Tensor, nn
+from torchvision.models import DenseNet
+from torchvision.models.resnet import BasicBlock, Bottleneck
+
+from affscore.zoo.mini.first_layer import grey
+
+__all__ = ["DENSENETS", "RESNETS", "DigitsNet", "MiniResNet", "densenet"]
+
+
+class DigitsNet(nn.Module):
+    """A small residual network for digits: a stem and four of torchvision's basic blocks, nine ReLUs.
+
+    It is He et al.'s design at a size that trains in a minute: 16, 32 and 64 channels, average pooling,
+    one linear layer, 152 thousand parameters.
+
+    Args:
+        classes: Number of outputs.
+    """
+
+    def __init__(self, classes: int = 10) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(inplace=True))
+        self.blocks = nn.Sequential(BasicBlock(16, 16), _wider(16, 32), _wider(32, 64), BasicBlock(64, 64))
+        self.head = nn.Linear(64, classes)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (N, classes) of images (N, 1, 32, 32)."""
+        features = self.blocks(self.stem(x))
+        return self.head(features.mean(dim=(2, 3)))
+
+
+def _wider(before: int, after: int) -> BasicBlock:
+    return BasicBlock(before, after, stride=2, downsample=_shortcut(before, after, stride=2))
+
+
+def _shortcut(before: int, after: int, stride: int) -> nn.Sequential:
+    return nn.Sequential(nn.Conv2d(before, after, 1, stride=stride, bias=False), nn.BatchNorm2d(after))
+
+
+class MiniResNet(nn.Module):
+    """A residual network of four stages.
+
+    Args:
+        block: torchvision's ``BasicBlock`` (two convolutions) or ``Bottleneck`` (three).
+        blocks: Number of blocks of each stage.
+        widths: Channels of each stage; a bottleneck puts out four times as many.
+        classes: Number of outputs.
+    """
+
+    def __init__(
+        self,
+        block: type[BasicBlock | Bottleneck],
+        blocks: tuple[int, ...],
+        widths: tuple[int, ...],
+        classes: int = 10,
+    ) -> None:
+        super().__init__()
+        stem = nn.Conv2d(1, widths[0], 3, stride=2, padding=1, bias=False)
+        self.stem = nn.Sequential(stem, nn.BatchNorm2d(widths[0]), nn.ReLU(inplace=True))
+        before, stages = widths[0], []
+        for stage, (many, width) in enumerate(zip(blocks, widths, strict=True)):
+            after, stride = width * block.expansion, 1 if stage == 0 else 2
+            shortcut = None if (before, stride) == (after, 1) else _shortcut(before, after, stride)
+            rest = [block(after, width) for _ in range(many - 1)]
+            stages.append(nn.Sequential(block(before, width, stride, shortcut), *rest))
+            before = after
+        self.stages = nn.Sequential(*stages)
+        self.head = nn.Linear(before, classes)
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+            elif isinstance(
+                module, (BasicBlock, Bottleneck)
+            ):  # each block begins as its shortcut, or 90 layers do not train
+                nn.init.zeros_((module.bn2 if isinstance(module, BasicBlock) else module.bn3).weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits (N, classes) of images (N, 1, 32, 32)."""
+        return self.head(self.stages(self.stem(x)).mean(dim=(2, 3)))
+
+
+RESNETS = {
+    "resnet18": partial(MiniResNet, BasicBlock, (2, 2, 2, 2), (8, 12, 16, 20)),
+    "resnet34": partial(MiniResNet, BasicBlock, (3, 4, 6, 3), (8, 12, 16, 20)),
+    "resnet50": partial(MiniResNet, Bottleneck, (3, 4, 6, 3), (8, 8, 8, 16)),
+    "resnet101": partial(MiniResNet, Bottleneck, (3, 4, 12, 3), (8, 8, 8, 16)),
+    "resnet152": partial(MiniResNet, Bottleneck, (3, 6, 18, 3), (8, 8, 8, 16)),
+}
+"""As many blocks as the originals, but 12 for 23 in resnet101, and 6 and 18 for 8 and 36 in resnet152."""
+
+
+def densenet(layers: tuple[int, int, int, int], growth: int) -> DenseNet:
+    """The DenseNet of torchvision, with its 3 x 3 convolutions narrow.
+
+    Args:
+        layers: Dense layers of each block.
+        growth: Channels that each layer adds.
+    """
+    return grey(DenseNet(growth, layers, num_init_features=8, num_classes=10), kernel=3, stride=1)
+
+
+DENSENETS = {
+    "densenet121": partial(densenet, (3, 6, 12, 8), 3),
+    "densenet161": partial(densenet, (3, 6, 18, 12), 4),
+    "densenet169": partial(densenet, (3, 6, 16, 16), 3),
+    "densenet201": partial(densenet, (3, 6, 24, 16), 3),
+}
+"""Half as many layers as the originals, and a growth of 3 channels, and 4 in the widest, for 32 and 48."""

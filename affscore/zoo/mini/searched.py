@@ -1,0 +1,86 @@
+"""Networks that were found by a search: MNASNet and EfficientNet, torchvision's classes with few channels."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from torch import nn
+from torchvision.models import EfficientNet, MNASNet
+from torchvision.models.efficientnet import MBConv, MBConvConfig
+from torchvision.ops.misc import SqueezeExcitation
+
+from affscore.zoo.mini.first_layer import grey
+
+__all__ = ["EFFICIENTNETS", "MNASNETS", "efficientnet", "mnasnet"]
+
+
+def mnasnet(alpha: float) -> MNASNet:
+    """The MNASNet of torchvision with a narrow last layer.
+
+    Its batch normalisation forgets 0.0003 of its running statistics a step, too little for a short training, and
+    that is raised to the usual 0.1.
+
+    Args:
+        alpha: The factor of all widths, which are multiples of 8 at least 8.
+    """
+    model = grey(MNASNet(alpha, num_classes=10, dropout=0.0))
+    widest = model.get_submodule("layers.12.0.layers.3")
+    widest.stride = (1, 1)  # a fifth halving would leave one position of 32 x 32
+    _narrow_last_layer(model.layers, len(model.layers) - 3, model.classifier)
+    for module in model.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 0.1
+    return model
+
+
+def _narrow_last_layer(layers: nn.Sequential, index: int, classifier: nn.Sequential, width: int = 128) -> None:
+    """1280 channels before the classifier, which the class does not let one choose, become fewer."""
+    before, after = layers[index], classifier[-1]
+    assert isinstance(before, nn.Conv2d)
+    assert isinstance(after, nn.Linear)
+    layers[index] = nn.Conv2d(before.in_channels, width, 1, bias=False)
+    layers[index + 1] = nn.BatchNorm2d(width)
+    classifier[-1] = nn.Linear(width, after.out_features)
+
+
+MNASNETS = {
+    "mnasnet0_5": partial(mnasnet, 0.05),
+    "mnasnet0_75": partial(mnasnet, 0.075),
+    "mnasnet1_0": partial(mnasnet, 0.10),
+    "mnasnet1_3": partial(mnasnet, 0.13),
+}
+"""A tenth of the originals' widths."""
+
+
+def efficientnet(width: float, depth: float) -> EfficientNet:
+    """The EfficientNet of torchvision: seven stages of inverted bottlenecks with squeeze and excitation.
+
+    Args:
+        width: The factor of all widths, which are multiples of 8 at least 8.
+        depth: The factor of the number of blocks.
+    """
+    stage = partial(MBConvConfig, width_mult=width, depth_mult=depth, block=partial(MBConv, se_layer=_gate))
+    stages = [
+        stage(1, 3, 1, 32, 16, 1),
+        stage(6, 3, 2, 16, 24, 2),
+        stage(6, 5, 2, 24, 40, 2),
+        stage(6, 3, 2, 40, 80, 3),
+        stage(6, 5, 1, 80, 112, 3),
+        stage(6, 5, 1, 112, 192, 4),  # a fifth halving would leave one position of a picture of 32 pixels
+        stage(6, 3, 1, 192, 320, 1),
+    ]
+    return grey(EfficientNet(stages, dropout=0.0, stochastic_depth_prob=0.0, num_classes=10))
+
+
+def _gate(channels: int, squeezed: int, **options: type[nn.Module]) -> SqueezeExcitation:
+    """Squeeze and excitation through 8 channels at least: a quarter of so few would be 2."""
+    return SqueezeExcitation(channels, max(8, squeezed), **options)
+
+
+EFFICIENTNETS = {
+    "efficientnet_b1": partial(efficientnet, 0.050, 0.66),
+    "efficientnet_b2": partial(efficientnet, 0.055, 0.72),
+    "efficientnet_b3": partial(efficientnet, 0.060, 0.84),
+    "efficientnet_b4": partial(efficientnet, 0.070, 1.08),
+}
+"""The originals' widths times 0.05, and their depths times 0.6: they are 1.0, 1.1, 1.2, 1.4 and 1.1, 1.2, 1.4, 1.8."""

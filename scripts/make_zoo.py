@@ -1,0 +1,98 @@
+"""Make the mini zoo: train what is not trained, and write its tables.
+
+    python scripts/make_zoo.py
+
+1. Each network is trained on the digits (affscore/zoo/weights), unless its files are there, made with the same
+   recipe for the same architecture.
+2. affscore/zoo/zoo.csv says what each of them reaches and how large it is.
+3. The signature of each network is measured (affscore/survey/results), unless that was done.
+4. Each network is trained five times on the hard task (affscore/zoo/hard_task.csv), unless that was done.
+
+Each training uses one processor. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from joblib import Parallel, delayed
+from mini_zoo.hard_task import SEEDS, describe, run
+from mini_zoo.members import is_made, train_member
+from mini_zoo.recipes import recipe_of
+from mini_zoo.signatures import measure, remove_outdated
+from mini_zoo.tables import write_table, zoo_table
+from tqdm import tqdm
+
+from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import WEIGHTS
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--jobs", type=int, default=2, help="number of trainings at once (default: 2)")
+    parser.add_argument("--only", help="names with commas between them (default: all networks)")
+    parser.add_argument("--no-hard-task", action="store_true", help="leave out the hard task")
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else list(MINI_NETWORKS)
+    if unknown := sorted(set(names) - set(MINI_NETWORKS)):
+        parser.error(f"no small network is called {', '.join(unknown)}; there are {', '.join(MINI_NETWORKS)}")
+    train_all(names, options.jobs)
+    remove_outdated(names)
+    print(measure(names, options.jobs))
+    if not options.no_hard_task:
+        hard_task_of_all(names, WEIGHTS.parent / "hard_task.csv", options.jobs)
+
+
+def train_all(names: Sequence[str], jobs: int) -> None:
+    """The first two steps."""
+    missing = [name for name in names if not is_made(name, recipe_of(name), WEIGHTS)]
+    tasks = [delayed(train_member)(name, recipe_of(name), WEIGHTS) for name in missing]
+    _each(tasks, jobs, "training", lambda record: f"{record['name']}: {record['accuracy']:.2%}")
+    made = [name for name in MINI_NETWORKS if is_made(name, recipe_of(name), WEIGHTS)]
+    write_table(zoo_table(made), WEIGHTS.parent / "zoo.csv")
+
+
+def hard_task_of_all(names: Sequence[str], file: Path, jobs: int) -> None:
+    """The last step. The table is written after each training.
+
+    Args:
+        names: Which networks.
+        file: The CSV; what its rows depend on is kept in a JSON file of its name.
+        jobs: Number of trainings at once.
+    """
+    about_file = file.with_suffix(".json")
+    about = json.loads(about_file.read_text(encoding="utf-8")) if about_file.is_file() else {}
+    rows: list[dict[Any, Any]] = pd.read_csv(file).to_dict("records") if file.is_file() else []
+    current = {name: describe(name) for name in MINI_NETWORKS}
+    rows = [row for row in rows if about.get(row["name"]) == current.get(row["name"], "gone")]
+    done = {(row["name"], row["seed"]) for row in rows}
+    order = [(name, seed) for name in MINI_NETWORKS for seed in SEEDS]
+
+    def keep(row: dict[str, Any]) -> str:
+        rows.append(row)
+        rows.sort(key=lambda row: order.index((row["name"], row["seed"])))
+        kept = {row["name"] for row in rows}
+        write_table(pd.DataFrame(rows), file, {name: current[name] for name in current if name in kept})
+        return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
+
+    left = [(name, seed) for seed in SEEDS for name in MINI_NETWORKS if name in names and (name, seed) not in done]
+    tasks = [delayed(run)(name, seed) for name, seed in left]
+    _each(tasks, jobs, "hard task", keep)
+
+
+def _each(tasks: Sequence[Any], jobs: int, title: str, after: Callable[[dict[str, Any]], str]) -> None:
+    """Do the tasks in several processes, and tell of each that has ended."""
+    results = Parallel(n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1, backend="loky")(tasks)
+    for result in tqdm(results, total=len(tasks), desc=title, unit="training"):
+        tqdm.write(after(result), file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""The hard task: few training images and strong distortions, five times over, so that accuracies differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from affscore import signature
+from affscore.analysis.similarity import STATISTICS, signature_statistics
+from affscore.zoo.mini import MINI_NETWORKS
+from mini_zoo.distortions import DEGREES, MOVE, NOISE, SCALE, distorted
+from mini_zoo.members import layout
+from mini_zoo.recipes import Recipe, hard_recipe_of
+from mini_zoo.training import accuracy, fit, one_thread, prepared
+
+__all__ = ["EACH_DIGIT", "SEEDS", "describe", "few_images", "hard_test_images", "run"]
+
+SEEDS = range(5)
+"""Each network is trained with each of them; a seed chooses the training images, too."""
+
+EACH_DIGIT = 20
+"""Training images of each digit."""
+
+TEST_SEED = 2024
+"""Of the distortions of the held-out images, which are the same for all networks."""
+
+
+def describe(name: str) -> dict[str, Any]:
+    """What a network's results on the hard task depend on, in the types that JSON knows."""
+    return {
+        "recipe": {**hard_recipe_of(name).as_dict(), "seed": list(SEEDS)},
+        "layout": layout(MINI_NETWORKS[name].build()),
+        "training_images": 10 * EACH_DIGIT,
+        "distortions": {"degrees": DEGREES, "scale": SCALE, "move": MOVE, "noise": NOISE, "test_seed": TEST_SEED},
+    }
+
+
+def few_images(images: Tensor, labels: Tensor, seed: int) -> tuple[Tensor, Tensor]:
+    """As many images of each digit, chosen at random."""
+    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
+    chosen = torch.cat([order[labels[order] == digit][:EACH_DIGIT] for digit in range(10)])
+    return images[chosen], labels[chosen]
+
+
+def hard_test_images(images: Tensor) -> Tensor:
+    """The held-out images, each distorted once and for all."""
+    return distorted(images, torch.Generator().manual_seed(TEST_SEED))
+
+
+def run(name: str, seed: int, recipe: Recipe | None = None) -> dict[str, Any]:
+    """Train a network on the hard task and measure it.
+
+    Args:
+        name: Which network.
+        seed: Chooses training images, random weights, order and distortions.
+        recipe: How; None for the network's own.
+
+    Returns:
+        Name, seed, accuracy on the distorted held-out images in percent, and the statistics of the trained
+        network's signature on the held-out images as they are (n = 512, ``mean``, activate first).
+    """
+    network = MINI_NETWORKS[name]
+    images, labels = few_images(*prepared(network, "train"), seed)
+    model = fit(network, images, labels, distorted, replace(recipe or hard_recipe_of(name), seed=seed))
+    test_images, test_labels = prepared(network, "test")
+    reached = accuracy(model, hard_test_images(test_images), test_labels)
+    with one_thread():
+        measured = signature(model, test_images, n=512, images=512, criteria=False, device="cpu", progress=False)
+    statistics = signature_statistics({name: measured.scores}).to_dict("records")[0]
+    return {
+        "name": name,
+        "seed": seed,
+        "accuracy": 100 * reached,
+        **{statistic: float(statistics[statistic]) for statistic in STATISTICS},
+    }

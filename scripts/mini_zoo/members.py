@@ -1,0 +1,128 @@
+"""The trained networks of the mini zoo: made, written, and looked at again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+import torch
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.survey.aside import written_aside
+from affscore.zoo.card import parameter_count
+from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.state_dicts import load_state_dict
+from mini_zoo.distortions import shifted
+from mini_zoo.recipes import Recipe
+from mini_zoo.training import accuracy, fit, prepared, standard_error
+
+__all__ = ["half", "is_made", "layout", "train_member", "versions"]
+
+
+def layout(model: nn.Module) -> str:
+    """A hash of the names and shapes of all weights: another for another architecture.
+
+    >>> layout(nn.Linear(2, 3)) == layout(nn.Linear(2, 3)), layout(nn.Linear(2, 3)) == layout(nn.Linear(3, 3))
+    (True, False)
+    """
+    shapes = sorted((name, list(value.shape)) for name, value in model.state_dict().items())
+    return hashlib.sha256(json.dumps(shapes).encode()).hexdigest()[:16]
+
+
+def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
+    """Whether a network's two files are there, made with this recipe for the architecture as it is now."""
+    record = _record_file(name, folder)
+    if not (record.is_file() and _weights_file(name, folder).is_file()):
+        return False
+    written = json.loads(record.read_text(encoding="utf-8"))
+    wanted = {"recipe": recipe.as_dict(), "layout": layout(MINI_NETWORKS[name].build())}
+    return {key: written.get(key) for key in wanted} == wanted
+
+
+def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False) -> dict[str, Any]:
+    """Train a network on the digits, and write its weights and its record.
+
+    Args:
+        name: Which network.
+        recipe: How.
+        folder: Where NAME.safetensors (of 16 bits) and NAME.json are written.
+        progress: Whether to show a bar of the epochs.
+
+    Returns:
+        The record; its accuracy is that of the weights as they were written.
+    """
+    network = MINI_NETWORKS[name]
+    start = time.perf_counter()
+    (images, labels), (test_images, test_labels) = prepared(network, "train"), prepared(network, "test")
+    model = fit(network, images, labels, shifted, recipe, progress)
+    weights = half(model, name)
+    load_state_dict(model, weights, name)
+    reached = accuracy(model, test_images, test_labels)
+    record = {
+        "name": name,
+        "data": f"scikit-learn digits, {len(labels)} training and {len(test_labels)} test images",
+        "accuracy": round(reached, 4),
+        "accuracy_standard_error": round(standard_error(reached, len(test_labels)), 4),
+        "parameters": parameter_count(model),
+        "recipe": recipe.as_dict(),
+        "layout": layout(model),
+        "seconds": round(time.perf_counter() - start, 1),
+        "versions": versions(),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    with written_aside(_weights_file(name, folder)) as part:
+        part.write_bytes(save(weights))
+    with written_aside(_record_file(name, folder)) as part:  # the last of the two: where it is, both are
+        part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return record
+
+
+def half(model: nn.Module, name: str) -> dict[str, Tensor]:
+    """The weights in 16 bits, without the counters of the batch normalisations, on which nothing depends.
+
+    A variance below 6e-8 becomes 0, which the 1e-5 that is added to it makes good.
+
+    Args:
+        model: A trained network.
+        name: Its name, for the message.
+
+    Raises:
+        AffscoreError: A weight that is no finite number of 16 bits.
+    """
+    state = model.state_dict()
+    weights = {
+        key: (value.half() if value.is_floating_point() else value).contiguous()
+        for key, value in state.items()
+        if not key.endswith("num_batches_tracked")
+    }
+    for key, value in weights.items():
+        if not bool(value.isfinite().all()):
+            largest = float(state[key].abs().max())
+            raise AffscoreError(f"{key!r} of {name} must fit into 16 bits, got {largest}; train it with a smaller rate")
+    return weights
+
+
+def versions() -> dict[str, str]:
+    """Of what the numbers depend on."""
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+
+
+def _weights_file(name: str, folder: Path) -> Path:
+    return folder / f"{name}.safetensors"
+
+
+def _record_file(name: str, folder: Path) -> Path:
+    return folder / f"{name}.json"

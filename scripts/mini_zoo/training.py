@@ -1,0 +1,86 @@
+"""Training: one network, one task, one thread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from affscore.zoo.digits import digits
+from affscore.zoo.mini import MiniNetwork, seeded
+from mini_zoo.recipes import Recipe
+
+__all__ = ["accuracy", "fit", "one_thread", "prepared", "standard_error"]
+
+Change = Callable[[Tensor, torch.Generator], Tensor]
+
+
+def prepared(network: MiniNetwork, part: str) -> tuple[Tensor, Tensor]:
+    """The digits as a network expects them, and which they are; ``part`` is "train" or "test"."""
+    images, labels = digits("train" if part == "train" else "test")
+    return torch.stack([network.preprocessing(image) for image in images]), labels
+
+
+def fit(
+    network: MiniNetwork, images: Tensor, labels: Tensor, change: Change, recipe: Recipe, progress: bool = False
+) -> nn.Module:
+    """Train from scratch.
+
+    Args:
+        network: Which network.
+        images: Training images as the network expects them.
+        labels: What they show.
+        change: Changes the images of a step at random.
+        recipe: How long and how fast.
+        progress: Whether to show a bar of the epochs.
+
+    Returns:
+        The network in evaluation mode. The same recipe on the same versions and processor gives the same weights.
+    """
+    with one_thread():
+        model = seeded(network.build, recipe.seed)
+        generator = torch.Generator().manual_seed(recipe.seed)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=recipe.weight_decay)
+        steps = math.ceil(len(images) / recipe.batch_size)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=recipe.epochs * steps)
+        model.train()
+        for _ in tqdm(range(recipe.epochs), desc=f"training {network.name}", unit="epoch", disable=not progress):
+            for chosen in torch.randperm(len(images), generator=generator).split(recipe.batch_size):
+                loss = F.cross_entropy(model(change(images[chosen], generator)), labels[chosen])
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+        return model.eval()
+
+
+def accuracy(model: nn.Module, images: Tensor, labels: Tensor) -> float:
+    """Share of the images that the model names rightly."""
+    model.eval()
+    with one_thread(), torch.inference_mode():
+        return float((model(images).argmax(dim=1) == labels).float().mean())
+
+
+def standard_error(share: float, images: int) -> float:
+    """Of a share of so many images: sqrt(p (1 - p) / N).
+
+    >>> standard_error(0.5, 100)
+    0.05
+    """
+    return math.sqrt(share * (1 - share) / images)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread: the sums of another number of threads are rounded in another way."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

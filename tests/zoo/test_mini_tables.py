@@ -1,0 +1,113 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from mini_zoo.hard_task import EACH_DIGIT, SEEDS, describe, few_images, hard_test_images
+from mini_zoo.members import is_made
+from mini_zoo.recipes import recipe_of
+from mini_zoo.tables import multiply_adds, zoo_row, zoo_table
+from mini_zoo.training import prepared
+from torch import nn
+
+from affscore.analysis import printed_table
+from affscore.analysis.similarity import STATISTICS
+from affscore.zoo import hard_task, list_models
+from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import WEIGHTS
+
+MODELS = list_models()
+COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()
+
+
+def test_each_network_has_a_line():
+    assert list(MODELS.columns) == COLUMNS
+    assert MODELS["name"].tolist() == list(MINI_NETWORKS)
+    assert len(MODELS) >= 30
+
+
+def test_each_group_of_figure_4_has_at_least_five_networks():
+    study = printed_table("study_networks").query("in_figure14 == 1")
+    wanted = study.reset_index().groupby("figure4_group")["model"].apply(set)
+    groups = MODELS.groupby("group")["name"].apply(set)
+    assert groups.to_dict() == wanted.to_dict()
+    assert min(map(len, groups)) >= 5
+
+
+def test_the_table_is_what_is_found_by_looking_again():
+    again = zoo_table(MINI_NETWORKS)
+    pd.testing.assert_frame_equal(again, MODELS, check_dtype=False)
+
+
+def test_the_line_of_a_network_is_its_record():
+    row = zoo_row(MINI_NETWORKS["resnet18"])
+    record = MINI_NETWORKS["resnet18"].training_record()
+    assert row["accuracy"] == pytest.approx(100 * record["accuracy"])
+    assert row["parameters"] == record["parameters"]
+
+
+def test_multiply_adds_are_counted_in_convolutions():
+    convolutions = nn.Sequential(nn.Conv2d(1, 4, 3, stride=2, padding=1), nn.ReLU(), nn.Conv2d(4, 2, 1), nn.Flatten())
+    model = nn.Sequential(convolutions, nn.Linear(2 * 16 * 16, 10))
+    expected = 16 * 16 * 4 * 9 + 16 * 16 * 2 * 4 + 512 * 10
+    assert multiply_adds(model, MINI_NETWORKS["alexnet"]) == expected
+
+
+def test_multiply_adds_are_counted_in_attention():
+    """Patches; in a layer queries, keys, values, output, the two products of attention, the perceptron; head."""
+    tokens, width, layers = 17, 16, 6
+    one_layer = 4 * tokens * width**2 + 2 * tokens**2 * width + 8 * tokens * width**2
+    expected = 16 * 64 * width + layers * one_layer + 10 * width
+    assert multiply_adds(MINI_NETWORKS["vit_b_16"].build().eval(), MINI_NETWORKS["vit_b_16"]) == expected
+
+
+def test_all_networks_are_made_with_the_present_recipes():
+    assert [name for name in MINI_NETWORKS if not is_made(name, recipe_of(name), WEIGHTS)] == []
+
+
+HARD = hard_task()
+
+
+def test_each_network_has_five_seeds_and_all_statistics():
+    assert list(HARD.columns) == ["name", "seed", "accuracy", *STATISTICS]
+    assert list(HARD[["name", "seed"]].itertuples(index=False, name=None)) == [
+        (name, seed) for name in MINI_NETWORKS for seed in SEEDS
+    ]
+    assert HARD.notna().all(axis=None)
+    assert HARD["accuracy"].between(0, 100).all()
+    assert ((HARD["min"] <= HARD["median"]) & (HARD["median"] <= HARD["max"])).all()
+    np.testing.assert_allclose(HARD["max"] / HARD["mean"], HARD["max/mean"], rtol=1e-4)
+
+
+def test_accuracies_on_the_hard_task_spread_over_five_standard_errors():
+    """Between networks, in units of the largest standard error that a network's accuracy has."""
+    by_network = HARD.groupby("name")["accuracy"].agg(["mean", "std", "size"])
+    of_the_seeds = (by_network["std"] / by_network["size"] ** 0.5).max()
+    share = by_network["mean"] / 100
+    of_the_images = 100 * ((share * (1 - share) / 597) ** 0.5).max()
+    spread = by_network["mean"].quantile(0.9) - by_network["mean"].quantile(0.1)
+    assert spread > 5 * of_the_images
+    assert by_network["mean"].max() - by_network["mean"].min() > 5 * of_the_seeds
+
+
+def test_the_hard_task_was_done_as_it_is_described():
+    about = json.loads((WEIGHTS.parent / "hard_task.json").read_text())
+    assert about == {name: describe(name) for name in MINI_NETWORKS}
+
+
+def test_few_images_are_as_many_of_each_digit_and_others_for_another_seed():
+    images, labels = prepared(MINI_NETWORKS["alexnet"], "train")
+    (some, which), (others, _), (again, _) = (few_images(images, labels, seed) for seed in (0, 1, 0))
+    assert which.bincount().tolist() == [EACH_DIGIT] * 10
+    assert torch.equal(some, again)
+    assert not torch.equal(some, others)
+
+
+def test_the_test_images_of_the_hard_task_are_the_same_each_time_and_distorted():
+    images, _ = prepared(MINI_NETWORKS["alexnet"], "test")
+    distorted = hard_test_images(images)
+    assert torch.equal(distorted, hard_test_images(images))
+    assert distorted.shape == images.shape
+    correlation = torch.corrcoef(torch.stack([distorted[0].flatten(), images[0].flatten()]))[0, 1]
+    assert 0.1 < float(correlation) < 0.95

@@ -1,0 +1,145 @@
+import json
+import sys
+from dataclasses import replace
+
+import make_zoo
+import pandas as pd
+import pytest
+import torch
+import train_mini_network
+from mini_zoo import signatures
+from mini_zoo.distortions import distorted, shifted
+from mini_zoo.members import half, is_made, train_member
+from mini_zoo.recipes import FAMILIES, recipe_of
+from mini_zoo.training import accuracy, prepared
+from torch import nn
+
+from affscore import load_model
+from affscore.errors import AffscoreError
+from affscore.survey import survey
+from affscore.survey.store import Store
+from affscore.zoo.mini import MINI_NETWORKS
+
+CHEAP = "vit_b_32"
+"""Trains fastest of all."""
+
+
+def seeded_generator():
+    return torch.Generator().manual_seed(0)
+
+
+def test_shifting_moves_images_and_fills_with_the_background():
+    images = torch.zeros(50, 1, 12, 12)
+    images[:, :, 5:7, 5:7] = 1.0
+    moved = shifted(images, seeded_generator())
+    assert moved.shape == images.shape
+    assert moved.sum(dim=(1, 2, 3)).tolist() == [4.0] * 50
+    assert len({tuple(image.nonzero()[0].tolist()) for image in moved}) > 20
+
+
+def test_distorting_turns_scales_and_moves_and_adds_noise():
+    images = -torch.ones(400, 1, 32, 32)
+    images[:, :, 14:18, 8:24] = 1.0  # a bar
+    changed = distorted(images, seeded_generator())
+    assert changed.shape == images.shape
+    corner = changed[:, 0, :3, :3]  # outside of the bar, whatever happened to it: background and noise
+    assert float(corner.mean()) == pytest.approx(-1.0, abs=0.05)
+    assert float(corner.std()) == pytest.approx(0.3, abs=0.02)
+    weight = (changed[:, 0] + 1).clamp(min=0.8) - 0.8
+    rows = torch.arange(32.0)
+    centres = (weight.sum(dim=2) * rows).sum(dim=1) / weight.sum(dim=(1, 2))
+    assert 1.0 < float(centres.std()) < 3.0  # moves of up to 3.2 pixels
+    areas = (changed[:, 0] > 0).float().sum(dim=(1, 2))
+    assert float(areas.quantile(0.9) / areas.quantile(0.1)) > 1.2
+
+
+def test_each_family_of_the_recipes_is_that_of_a_network():
+    for begins in FAMILIES:
+        assert any(name.startswith(begins) for name in MINI_NETWORKS), begins
+
+
+def test_a_network_is_trained_again_when_the_recipe_changes_and_not_otherwise(tmp_path):
+    recipe = replace(recipe_of(CHEAP), epochs=1)
+    assert not is_made(CHEAP, recipe, tmp_path)
+    train_member(CHEAP, recipe, tmp_path)
+    assert is_made(CHEAP, recipe, tmp_path)
+    assert not is_made(CHEAP, replace(recipe, seed=1), tmp_path)
+    assert not is_made("vit_b_16", recipe, tmp_path)
+    record = json.loads((tmp_path / f"{CHEAP}.json").read_text())
+    (tmp_path / f"{CHEAP}.json").write_text(json.dumps({**record, "layout": "of another architecture"}))
+    assert not is_made(CHEAP, recipe, tmp_path)
+
+
+def test_weights_that_do_not_fit_into_16_bits_are_refused():
+    model = nn.Linear(2, 2)
+    nn.init.constant_(model.weight, 1e6)
+    with pytest.raises(AffscoreError, match=r"'weight' of mine must fit into 16 bits, got 1000000\.0"):
+        half(model, "mine")
+
+
+def train(folder, monkeypatch, capsys, *words):
+    monkeypatch.setattr(sys, "argv", ["train_mini_network.py", *words, "--out", str(folder)])
+    train_mini_network.main()
+    assert capsys.readouterr().out.startswith(f"{words[0]}: ")
+    return json.loads((folder / f"{words[0]}.json").read_text()), (folder / f"{words[0]}.safetensors").read_bytes()
+
+
+def test_the_training_script_writes_weights_that_load_and_is_reproducible(tmp_path, monkeypatch, capsys):
+    words = (CHEAP, "--epochs", "3", "--seed", "5")
+    record, weights = train(tmp_path / "one", monkeypatch, capsys, *words)
+    _, again = train(tmp_path / "two" / "nested", monkeypatch, capsys, *words)
+    assert weights == again
+    assert weights != MINI_NETWORKS[CHEAP].weights.read_bytes()
+    assert (record["recipe"]["epochs"], record["recipe"]["seed"]) == (3, 5)
+    model = load_model(f"mini:{CHEAP}@{tmp_path / 'one' / f'{CHEAP}.safetensors'}")
+    right = accuracy(model, *prepared(MINI_NETWORKS[CHEAP], "test"))
+    assert right == pytest.approx(record["accuracy"], abs=2e-3)
+
+
+@pytest.mark.slow
+def test_one_command_trains_a_network_again_to_the_committed_accuracy(tmp_path, monkeypatch, capsys):
+    record, _ = train(tmp_path, monkeypatch, capsys, "alexnet")
+    assert record["accuracy"] == pytest.approx(MINI_NETWORKS["alexnet"].training_record()["accuracy"], abs=0.01)
+
+
+def test_results_for_weights_of_before_are_removed_from_the_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(signatures, "SHIPPED", tmp_path)
+    for name in ("alexnet", "vgg11"):
+        survey(f"mini:{name}", "digits", tmp_path, n=32, images=32, criteria=False, progress=False, only=0)
+    signatures.remove_outdated(["alexnet"])  # measured with other options: not what is wanted
+    assert ["vgg11" in file.name for file in Store(tmp_path).files()] == [True]
+
+
+def test_the_hard_task_is_not_done_again_unless_what_it_depends_on_has_changed(tmp_path, monkeypatch):
+    done = []
+
+    def run(name, seed):
+        done.append((name, seed))
+        return {"name": name, "seed": seed, "accuracy": 50.0 + seed}
+
+    monkeypatch.setattr(make_zoo, "run", run)
+    file, names = tmp_path / "hard_task.csv", ["vgg11", "alexnet"]
+    make_zoo.hard_task_of_all(names, file, jobs=1)
+    assert sorted(done) == [(name, seed) for name in ("alexnet", "vgg11") for seed in range(5)]
+    table = pd.read_csv(file)
+    assert table["name"].tolist() == ["alexnet"] * 5 + ["vgg11"] * 5
+    assert table["seed"].tolist() == [*range(5)] * 2
+    done.clear()
+    table[table["seed"] != 3].to_csv(file, index=False)  # as after an interruption
+    make_zoo.hard_task_of_all(names, file, jobs=1)
+    assert done == [("alexnet", 3), ("vgg11", 3)]
+    done.clear()
+    describe = make_zoo.describe
+    monkeypatch.setattr(
+        make_zoo, "describe", lambda name: {**describe(name), **({"new": 1} if name == "vgg11" else {})}
+    )
+    make_zoo.hard_task_of_all(names, file, jobs=1)
+    assert done == [("vgg11", seed) for seed in range(5)]
+    assert len(pd.read_csv(file)) == 10
+
+
+def test_the_zoo_refuses_names_that_it_does_not_know(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["make_zoo.py", "--only", "alexnet,alexnett"])
+    with pytest.raises(SystemExit):
+        make_zoo.main()
+    assert "no small network is called alexnett" in capsys.readouterr().err
