@@ -10,6 +10,7 @@ import typer
 
 import affscore
 from affscore.cli.compare import compare
+from affscore.cli.ledger import ledger
 from affscore.cli.signature import signature
 from affscore.cli.store import store
 from affscore.cli.survey import survey
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command()(signature)
 app.command()(survey)
 app.command()(compare)
+app.command()(ledger)
 app.add_typer(store, name="store")
 
 # typer itself does not export it, and where it comes from depends on typer's version

@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError
+from affscore.network.result import Signature
 from affscore.survey.aside import written_aside
 from affscore.survey.files import check_destination, read_signature
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 
-__all__ = ["export", "load_results"]
+__all__ = ["export", "load_results", "stored_signatures", "write_table"]
 
 
 def load_results(path: str | Path | None = None) -> pd.DataFrame:
@@ -29,28 +30,27 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
     """
-    if path is None and not SHIPPED.is_dir():
-        raise AffscoreError(
-            "this version of the package comes without results; give the folder of a store, as written by: "
-            "affscore survey ... --store DIR"
-        )
-    store = Store(SHIPPED if path is None else path)
-    files = store.files()
-    if not files:
-        raise AffscoreError(
-            "this version of the package comes without results; give the folder of a store"
-            if path is None
-            else f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
-        )
-    tables = []
-    for file in files:
-        try:
-            found = read_signature(file)
-        except AffscoreError as error:
-            raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
-        tables.append(found.table.assign(job=str(found.metadata.get("key", file.stem))))
+    tables = [found.table.assign(job=str(found.metadata.get("key", file.stem))) for file, found in _read_all(path)]
     table = pd.concat(tables, ignore_index=True)
     return table[[*(name for name in table.columns if name not in ("seconds", "job")), "seconds", "job"]]
+
+
+def stored_signatures(path: str | Path | None = None) -> list[Signature]:
+    """All results in a store, each as the signature that was measured.
+
+    Args:
+        path: The folder of a store; None for the results that come with the package.
+
+    Returns:
+        The signatures, in the order of the names of their files.
+
+    Raises:
+        AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
+
+    >>> stored_signatures()[0].metadata["model"]
+    'alexnet'
+    """
+    return [found for _, found in _read_all(path)]
 
 
 def export(folder: str | Path, file: str | Path) -> Path:
@@ -70,7 +70,15 @@ def export(folder: str | Path, file: str | Path) -> Path:
     check_destination(file, (".csv", ".parquet"))
     if file.absolute().parent.resolve() == Path(folder).resolve():
         raise AffscoreError(f"{file.name!r} would lie among the results of the store; choose another folder")
-    table = load_results(folder)
+    return write_table(load_results(folder), file)
+
+
+def write_table(table: pd.DataFrame, file: Path) -> Path:
+    """Write a table without its index to a .csv or .parquet file, aside first, so that there is never half of it.
+
+    Raises:
+        AffscoreError: It cannot be written.
+    """
     try:
         with written_aside(file) as temporary:
             if file.suffix == ".csv":
@@ -80,3 +88,26 @@ def export(folder: str | Path, file: str | Path) -> Path:
     except OSError as error:
         raise AffscoreError(f"the table could not be written to {file.name!r}: {error.strerror or error}") from error
     return file
+
+
+def _read_all(path: str | Path | None) -> list[tuple[Path, Signature]]:
+    if path is None and not SHIPPED.is_dir():
+        raise AffscoreError(
+            "this version of the package comes without results; give the folder of a store, as written by: "
+            "affscore survey ... --store DIR"
+        )
+    store = Store(SHIPPED if path is None else path)
+    files = store.files()
+    if not files:
+        raise AffscoreError(
+            "this version of the package comes without results; give the folder of a store"
+            if path is None
+            else f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
+        )
+    found = []
+    for file in files:
+        try:
+            found.append((file, read_signature(file)))
+        except AffscoreError as error:
+            raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
+    return found

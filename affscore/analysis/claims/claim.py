@@ -1,0 +1,89 @@
+"""A claim of the papers in words, the test that decides it, and what the test found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from affscore.analysis.claims.facts import Facts
+
+__all__ = ["DOES_NOT_HOLD", "HOLDS", "UNDECIDED", "Claim", "Decision", "Outcome"]
+
+HOLDS = "holds"
+DOES_NOT_HOLD = "does not hold"
+UNDECIDED = "cannot be decided"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a test found.
+
+    Attributes:
+        holds: Whether the claim holds on the facts that were looked at.
+        words: A sentence with a field for each number, as in ``"the smallest is {smallest:.2f}"``.
+        numbers: The numbers that decided.
+    """
+
+    holds: bool
+    words: str
+    numbers: Mapping[str, float]
+
+    @property
+    def sentence(self) -> str:
+        """The sentence with its numbers.
+
+        >>> Outcome(True, "the smallest is {smallest:.2f}", {"smallest": 0.614}).sentence
+        'The smallest is 0.61.'
+        """
+        sentence = self.words.format(**self.numbers)
+        return f"{sentence[:1].upper()}{sentence[1:]}."
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that the papers say in words.
+
+    Attributes:
+        name: A short name.
+        source: Where it stands.
+        claim: What it says, in our words.
+        test: When we call it true, in one sentence.
+        decide: The test: an outcome, or None where the facts have nothing to say of it.
+        needs: What it takes to decide it, for the reader of an undecided one.
+    """
+
+    name: str
+    source: str
+    claim: str
+    test: str
+    decide: Callable[[Facts], Outcome | None]
+    needs: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of a claim on some facts.
+
+    Attributes:
+        claim: The claim.
+        on: What it was tested on; empty where nothing was there.
+        analogue: Whether that is something else than the papers looked at.
+        outcome: What was found; None where nothing was there.
+    """
+
+    claim: Claim
+    on: str
+    analogue: bool
+    outcome: Outcome | None
+
+    @property
+    def verdict(self) -> str:
+        """One of "holds", "does not hold" and "cannot be decided"."""
+        if self.outcome is None:
+            return UNDECIDED
+        return HOLDS if self.outcome.holds else DOES_NOT_HOLD
+
+    @property
+    def sentence(self) -> str:
+        """What was found, with its numbers; of an undecided claim what it takes."""
+        return f"It takes {self.claim.needs}." if self.outcome is None else self.outcome.sentence

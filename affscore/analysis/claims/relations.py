@@ -1,0 +1,262 @@
+"""What the papers say of the score beside something else: criteria, accuracy, other data, other training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from affscore.analysis.cells import cell
+from affscore.analysis.chance import chance_of_group, independent_p_value, plain_r2
+from affscore.analysis.claims.claim import Claim, Outcome
+from affscore.analysis.claims.facts import Facts
+from affscore.analysis.groups import study_groups, table_1_families
+from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1
+from affscore.analysis.repeats import over_seeds
+from affscore.analysis.similarity import STATISTICS, signature_statistics
+from affscore.zoo.characteristics import characteristics
+
+__all__ = ["RELATIONS"]
+
+PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+
+STRONG = 0.5
+CHANCE = 0.05
+PERMUTATIONS = 10_000
+ROUNDED = 0.0101
+"""Two numbers of two decimals that are computed from rounded ones may differ by so much."""
+
+
+def _no_criterion(facts: Facts) -> Outcome | None:
+    table = facts.criteria
+    if table is None or len(table) < 10:
+        return None
+    known = table[list(CRITERIA_OF_TABLE_1)]
+    weakest = (known * np.sign(known.mean())).min()
+    best = str(weakest.idxmax())
+    numbers = {"weakest": float(weakest[best]), "networks": len(table)}
+    holds = numbers["weakest"] < STRONG
+    ends = f"no criterion stays above {STRONG}" if holds else f"one criterion stays at or above {STRONG}"
+    words = (
+        f"over {{networks:.0f}} networks {ends}; the most consistent is {best}, and its weakest correlation, counted "
+    )
+    return Outcome(holds, f"{words}positive in its usual direction, is {{weakest:.2f}}", numbers)
+
+
+def _cka_of_densenets(facts: Facts) -> Outcome | None:
+    table = facts.criteria
+    if table is None or len(table) < 10 or not any(str(name).startswith("densenet") for name in table.index):
+        return None
+    dense = table.index.astype(str).str.startswith("densenet")
+    numbers = {"dense": float(table.loc[dense, "cka"].min()), "other": float(table.loc[~dense, "cka"].min())}
+    holds = numbers["dense"] > STRONG and numbers["other"] < 0
+    ends = "as claimed" if holds else "not as claimed"
+    words = (
+        "the correlation of score and CKA is at least {dense:.2f} in DenseNets and goes down to {other:.2f} in others, "
+    )
+    return Outcome(holds, f"{words}{ends} (limits {STRONG} and 0)", numbers)
+
+
+def _signature_explains_accuracy(facts: Facts) -> Outcome | None:
+    found = _printed_fits(facts.printed["figure4_r2"]) if facts.printed else _fits(facts)
+    if found is None:
+        return None
+    better = found["statistic_r2"] > found["common_r2"]
+    numbers = {
+        "groups": len(found),
+        "better": int(better.sum()),
+        "beyond": int((better & (found["p_value"] < CHANCE)).sum()),
+    }
+    holds = 2 * numbers["beyond"] > numbers["groups"]
+    ends = "in more than half" if holds else "not in more than half"
+    words = (
+        "the best statistic of the signature has a larger R2 than the best of depth, parameters and operations in "
+        f"{{better}} of {{groups}} groups, and in {{beyond}} of them one that chance reaches with p < {CHANCE}: {ends}"
+    )
+    return Outcome(holds, words, numbers)
+
+
+def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
+    """The printed R2 of figure 4, which are adjusted ones, and bounds of their p-values: nothing else was printed."""
+    sizes = {group: len(names) for group, names in study_groups().items()}
+    r2 = {group: plain_r2(cell(printed, group, "signature_r2"), size) for group, size in sizes.items()}
+    p_values = {group: independent_p_value(max(r2[group], 0.0), size, len(STATISTICS)) for group, size in sizes.items()}
+    found = printed.rename(columns={"signature_r2": "statistic_r2"})[["statistic_r2", "common_r2"]]
+    return found.assign(p_value=pd.Series(p_values))
+
+
+def _fits(facts: Facts) -> pd.DataFrame | None:
+    """For each group of figure 4 the best R2 of a statistic, its p-value, and the best of a common characteristic."""
+    groups = {name: group for group, names in study_groups().items() for name in names}
+    common = ["depth", "parameters", "operations"]
+    if facts.hard_task is not None and facts.zoo is not None:
+        table = over_seeds(facts.hard_task)
+        table = table.join(facts.zoo.set_index("name").rename(columns={"flops": "operations"})[common])
+    elif not facts.analogue and set(groups) <= facts.signatures.keys():
+        table = characteristics(groups)[["accuracy", "depth", "parameters", "gflops"]]
+        table = table.rename(columns={"gflops": "operations"})
+        table = table.join(signature_statistics({name: facts.scores(name) for name in groups}))
+    else:
+        return None
+    table = table.assign(group=table.index.map(groups))
+    rows = {
+        group: chance_of_group(members, list(STATISTICS), common, kind="logarithm", permutations=PERMUTATIONS)
+        for group, members in table.groupby("group", sort=False)
+    }
+    wanted = ["statistic_r2", "common_r2", "p_value"]
+    found = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=wanted).astype(float).dropna()
+    return None if found.empty else found
+
+
+def _training_again(facts: Facts) -> Outcome | None:
+    if facts.hard_task is None or facts.hard_task["seed"].nunique() < 2:
+        return None
+    means = facts.hard_task.pivot_table(index="name", columns="seed", values="mean")
+    numbers = {
+        "seeds": float(means.std(axis=1).mean()),
+        "networks": float(means.mean(axis=1).std()),
+        "trainings": float(means.shape[1]),
+    }
+    holds = numbers["seeds"] < numbers["networks"] / 2
+    ends = "less than half of" if holds else "not less than half of"
+    words = "over {trainings:.0f} trainings the mean score of a network varies by {seeds:.3f} (standard deviation), "
+    return Outcome(holds, f"{words}{ends} the {{networks:.3f}} between networks", numbers)
+
+
+def _nearer_data(facts: Facts) -> Outcome | None:
+    means = {}
+    for dataset in ("cifar10", "cifar100", "random"):
+        there = facts.elsewhere.get(dataset, {})
+        both = [name for name in facts.signatures if name in there and len(there[name]) == len(facts.signatures[name])]
+        gaps = [float(np.linalg.norm(facts.signatures[name].scores - there[name].scores)) for name in both]
+        means[dataset] = float(np.mean(gaps)) if gaps else np.nan
+    if facts.printed:
+        means = {str(name): float(value) for name, value in facts.printed["figure15_deviation"]["mean"].items()}
+    if np.isnan(list(means.values())).any():
+        return None
+    holds = max(means["cifar10"], means["cifar100"]) < means["random"]
+    ends = "less than" if holds else "not both less than"
+    words = (
+        "signatures on CIFAR-10 and CIFAR-100 are {cifar10:.2f} and {cifar100:.2f} away from those on the first data, "
+    )
+    return Outcome(holds, f"{words}{ends} the {{random:.2f}} of those on noise", means)
+
+
+def _steadiest(facts: Facts) -> Outcome | None:
+    if not facts.printed:
+        return None
+    stds = facts.printed["table3_resnet50_robustness"]["std"]
+    others = stds.drop(index="affinity_score")
+    numbers = {"score": float(stds["affinity_score"]), "next": float(others.min())}
+    holds = numbers["score"] < numbers["next"]
+    ends = "the smallest of all" if holds else "not the smallest of all"
+    words = (
+        f"over the checkpoints of table 3 the standard deviation of the score is {{score:.2f}}, {ends}; of the others "
+    )
+    return Outcome(holds, f"{words}{others.idxmin()} has the smallest, {{next:.2f}}", numbers)
+
+
+def _table_1(facts: Facts) -> Outcome | None:
+    if not facts.printed or facts.correlations is None:
+        return None
+    rows, families = facts.correlations, facts.printed["table1_family_correlations"]
+    apart = cells = 0
+    for family, members in rows.groupby(pd.Series(table_1_families(rows.index))):
+        if family not in families.index:
+            continue
+        for criterion in CRITERIA_OF_TABLE_1:
+            again = members[criterion].mean(), members[criterion].std(ddof=0)
+            printed = [cell(families, str(family), f"{criterion}_{what}") for what in ("mean", "std")]
+            apart += int((np.abs(np.subtract(again, printed)) > ROUNDED).sum())
+            cells += 2
+    numbers = {"cells": cells, "apart": apart}
+    ends = "all agree" if apart == 0 else "not all agree"
+    words = (
+        "of {cells} means and standard deviations of table 1, computed again from table 2, {apart} differ by more than "
+    )
+    return Outcome(apart == 0, f"{words}rounding: {ends}", numbers)
+
+
+def _average_of_table_2(facts: Facts) -> Outcome | None:
+    if not facts.printed or facts.correlations is None:
+        return None
+    again, printed = facts.correlations.mean(), facts.printed["table2_average"]["mean"]
+    gaps = (again - printed).abs()
+    worst = str(gaps.idxmax())
+    numbers = {"again": float(again[worst]), "printed": float(printed[worst]), "apart": int((gaps > ROUNDED).sum())}
+    holds = numbers["apart"] == 0
+    ends = "all five agree" if holds else "they do not all agree"
+    words = f"{{apart}} of the five averages differ by more than rounding, {ends}; most apart is {worst}: "
+    return Outcome(holds, f"{words}{{printed:.2f}} is printed, the rows have {{again:.2f}}", numbers)
+
+
+_ALL = "the study's networks of torchvision on ImageNet (notebooks/params/paper.yml names them)"
+
+RELATIONS = (
+    Claim(
+        "no-criterion-says-the-same",
+        f"{PAPER}, section 4, tables 1 and 2; {FIRST}, section 4.2",
+        "No other criterion correlates strongly and consistently with the score.",
+        f"Every criterion has a network where its correlation, in its usual direction, is below {STRONG}.",
+        _no_criterion,
+        _ALL,
+    ),
+    Claim(
+        "cka-fits-densenets-only",
+        f"{FIRST}, section 4.2",
+        "CKA agrees with the score in some architectures, above all DenseNets, and disagrees in others.",
+        f"The correlation is above {STRONG} in every DenseNet and negative in some other network.",
+        _cka_of_densenets,
+        _ALL,
+    ),
+    Claim(
+        "signature-explains-accuracy",
+        f"{PAPER}, section 4 and figure 4",
+        "What one reads off the signature often explains accuracy better than depth, size and operations do.",
+        "In more than half of the groups its best statistic has the larger R2, in fits in the logarithm, and one that "
+        f"is beyond chance: with shuffled accuracies the best statistic reaches it with p < {CHANCE}. For printed R2, "
+        "p is an upper bound.",
+        _signature_explains_accuracy,
+        _ALL,
+    ),
+    Claim(
+        "training-changes-little",
+        f"{PAPER}, appendices E and I, figure 8 and table 3",
+        "Training again, from another seed or in another way, hardly changes a signature.",
+        "The mean score varies less than half as much between trainings of a network as between networks.",
+        _training_again,
+        "networks that were trained several times",
+    ),
+    Claim(
+        "steadiest-criterion",
+        f"{PAPER}, appendix I and table 3",
+        "Over differently trained networks of one architecture the score varies less than all other criteria.",
+        "Its printed standard deviation is the smallest (the criteria have different units, which the test ignores).",
+        _steadiest,
+        "the printed numbers",
+    ),
+    Claim(
+        "noise-is-further-than-cifar",
+        f"{PAPER}, appendix H and figure 15",
+        "Signatures on CIFAR-10 and CIFAR-100 are nearer to those on ImageNet than signatures on noise are.",
+        "The mean Euclidean distance is smaller for both.",
+        _nearer_data,
+        f"{_ALL}, and on cifar10, cifar100 and random",
+    ),
+    Claim(
+        "table-1-sums-up-table-2",
+        f"{PAPER}, table 1",
+        "Table 1 has the means and standard deviations of the rows of table 2, family by family.",
+        "Computed again from table 2 they agree up to rounding (MNASNets have no rows there and are left out).",
+        _table_1,
+        "the printed numbers",
+    ),
+    Claim(
+        "average-of-table-2",
+        f"{PAPER}, table 2",
+        "The last row of table 2 is the average of the rows above it.",
+        "Computed again the five averages agree up to rounding.",
+        _average_of_table_2,
+        "the printed numbers",
+    ),
+)
+"""Claims about the score beside something else."""

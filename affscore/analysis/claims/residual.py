@@ -1,0 +1,163 @@
+"""What the papers say of residual networks: what a shortcut's sum does, and how many peaks the scores have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from affscore.analysis.bimodality import one_peak_test
+from affscore.analysis.claims.claim import Claim, Outcome
+from affscore.analysis.claims.facts import Facts
+
+__all__ = ["RESIDUAL"]
+
+PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+
+LINEAR = 0.9
+ONE_PEAK = 0.05
+ENOUGH = 50
+"""On fewer activations Silverman's cautious test misses many second peaks: that it rejects nothing says nothing."""
+
+
+def _after_sums(facts: Facts) -> Outcome | None:
+    gaps = _gaps(facts)
+    if not gaps:
+        return None
+    smallest = min(gaps, key=lambda name: gaps[name][0] - gaps[name][1])
+    numbers = {"networks": len(gaps), "after": gaps[smallest][0], "inside": gaps[smallest][1]}
+    holds = numbers["after"] > numbers["inside"]
+    ends = "more linear after the sum in all of them" if holds else "not more linear after the sum in all of them"
+    words = f"{{networks:.0f}} ResNets, {ends}; least so {smallest}, with mean scores of {{after:.2f}} after a sum and "
+    return Outcome(holds, f"{words}{{inside:.2f}} elsewhere", numbers)
+
+
+def _deeper_approaches_one(facts: Facts) -> Outcome | None:
+    gaps = _gaps(facts)
+    if len(gaps) < 3:
+        return None
+    names = [name for name in facts.beginning("resnet") if name in gaps]
+    first, last = gaps[names[0]], gaps[names[-1]]
+    numbers = {
+        "after_first": first[0],
+        "after_last": last[0],
+        "gap_first": first[0] - first[1],
+        "gap_last": last[0] - last[1],
+    }
+    holds = last[0] > max(LINEAR, first[0]) and numbers["gap_last"] > numbers["gap_first"]
+    ends = f"larger, and above {LINEAR}" if holds else f"not both larger and above {LINEAR}"
+    words = (
+        f"from {names[0]} to {names[-1]} the mean score after a sum goes from {{after_first:.2f}} to "
+        f"{{after_last:.2f}}, its lead over the others from {{gap_first:.2f}} to {{gap_last:.2f}}: {ends}"
+    )
+    return Outcome(holds, words, numbers)
+
+
+def _gaps(facts: Facts) -> dict[str, tuple[float, float]]:
+    """Of each ResNet the mean score after a sum, and of all its other activations."""
+    found = {}
+    for name in facts.beginning("resnet"):
+        after, inside = facts.scores_where(name, kind="after-sum")
+        if len(after) and len(inside):
+            found[name] = (float(after.mean()), float(inside.mean()))
+    return found
+
+
+def _pairs_bimodal(facts: Facts) -> Outcome | None:
+    pairs = [name for name in facts.beginning("resnet") if name.replace("resnet", "plainnet") in facts.signatures]
+    if not pairs:
+        return None
+    residual = [_several_peaks(facts, name) for name in pairs]
+    plain = [_several_peaks(facts, name.replace("resnet", "plainnet")) for name in pairs]
+    refuted = False in residual or True in plain
+    if not refuted and None in (*residual, *plain):
+        return None
+    numbers = {"pairs": len(pairs), "residual": residual.count(True), "plain": plain.count(True)}
+    holds = not refuted
+    ends = "as claimed" if holds else "not as claimed"
+    words = "a single peak is rejected for {residual:.0f} of {pairs:.0f} networks with shortcuts and for {plain:.0f} "
+    return Outcome(holds, f"{words}of those without, {ends} (Silverman's test at {ONE_PEAK})", numbers)
+
+
+def _several_peaks(facts: Facts, name: str) -> bool | None:
+    """Whether a single peak is rejected; None where it is not and there are too few activations to say more."""
+    scores = facts.scores(name)
+    if one_peak_test(scores).p_value < ONE_PEAK:
+        return True
+    return False if len(scores) >= ENOUGH else None
+
+
+def _resnets_bimodal(facts: Facts) -> Outcome | None:
+    names = facts.beginning("resnet")
+    if len(names) < 2:
+        return None
+    several = [_several_peaks(facts, name) for name in names]
+    if False not in several and None in several:
+        return None
+    numbers = {"networks": len(names), "bimodal": several.count(True)}
+    holds = numbers["bimodal"] == numbers["networks"]
+    ends = "all of them" if holds else "not all of them"
+    words = "a single peak is rejected for {bimodal:.0f} of {networks:.0f} ResNets"
+    return Outcome(holds, f"{words}, {ends} (Silverman's test at {ONE_PEAK})", numbers)
+
+
+def _linear_mode(facts: Facts) -> Outcome | None:
+    found = {}
+    for name in facts.beginning("resnet"):
+        after, _ = facts.scores_where(name, kind="after-sum")
+        if len(after):
+            found[name] = float(np.median(after))
+    if not found:
+        return None
+    numbers = {"networks": len(found), "smallest": min(found.values()), "largest": max(found.values())}
+    holds = numbers["smallest"] >= LINEAR
+    ends = "none" if holds else "not all of them"
+    words = "in {networks:.0f} ResNets the median score after a sum is {smallest:.2f} to {largest:.2f}, "
+    return Outcome(holds, f"{words}{ends} {'below' if holds else 'at least'} {LINEAR}", numbers)
+
+
+_ON_IMAGENET = "of torchvision on ImageNet (affscore survey --datasets imagenet:data/imagenet --store results)"
+
+RESIDUAL = (
+    Claim(
+        "after-sums-more-linear",
+        f"{PAPER}, appendix F; {FIRST}, section 4.1",
+        "In ResNets the activations behind a shortcut's sum are much more linear than those inside a block.",
+        "In every ResNet the mean score after sums is above that of its other activations.",
+        _after_sums,
+        f"a ResNet {_ON_IMAGENET}",
+    ),
+    Claim(
+        "deeper-approaches-one",
+        f"{PAPER}, appendix F",
+        "The deeper the ResNet, the further apart are the activations after a sum, and the nearer to 1.",
+        f"The deepest has a higher mean score after sums than the shallowest, above {LINEAR}, and a larger lead.",
+        _deeper_approaches_one,
+        f"three ResNets {_ON_IMAGENET}",
+    ),
+    Claim(
+        "shortcuts-make-two-peaks",
+        f"{PAPER}, section 4 and figure 5 D",
+        "Residual connections make the distribution of scores bimodal, which the same network without them has not.",
+        "Silverman's test rejects a single peak for every residual network and for no plain one; that it rejects "
+        f"nothing counts from {ENOUGH} activations on.",
+        _pairs_bimodal,
+        f"trained pairs of networks with and without shortcuts, of {ENOUGH} activations or more",
+    ),
+    Claim(
+        "resnets-bimodal",
+        f"{PAPER}, figure 5 C",
+        "The scores of ResNets have a bimodal distribution.",
+        "Silverman's test rejects a single peak for every ResNet; that it rejects nothing counts from "
+        f"{ENOUGH} activations on.",
+        _resnets_bimodal,
+        f"two ResNets {_ON_IMAGENET}, of {ENOUGH} activations or more where one peak is not rejected",
+    ),
+    Claim(
+        "one-peak-is-linear",
+        f"{PAPER}, section 4",
+        "One of the two peaks of a residual network lies at highly linear activations.",
+        f"In every ResNet the median score after sums is at least {LINEAR}.",
+        _linear_mode,
+        f"a ResNet {_ON_IMAGENET}",
+    ),
+)
+"""Claims about residual networks."""

@@ -1,0 +1,21 @@
+"""The ledger: every number that the papers print, beside ours, or beside an analogue where we have none."""
+
+from affscore.analysis.ledger.finding import DIFFERS, NEEDS_DATA, REPRODUCED, VERDICTS, WAYS, Finding, Row
+from affscore.analysis.ledger.printed import PrintedNumber, printed_numbers
+from affscore.analysis.ledger.table import COLUMNS, KINDS, Ledger, ledger
+
+__all__ = [
+    "COLUMNS",
+    "DIFFERS",
+    "KINDS",
+    "NEEDS_DATA",
+    "REPRODUCED",
+    "VERDICTS",
+    "WAYS",
+    "Finding",
+    "Ledger",
+    "PrintedNumber",
+    "Row",
+    "ledger",
+    "printed_numbers",
+]

@@ -1,0 +1,202 @@
+"""What can be computed without images: figure 7, the characteristics in figure 4, years, and numbers in sentences."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from affscore.analysis.accuracy import LEAST_POINTS, explained_accuracy
+from affscore.analysis.cells import cell
+from affscore.analysis.common_characteristics import common_characteristics_again
+from affscore.analysis.evidence import Evidence
+from affscore.analysis.groups import study_groups
+from affscore.analysis.ledger.commands import survey_command
+from affscore.analysis.ledger.correlations import how_measured
+from affscore.analysis.ledger.finding import COMPUTED, LOOKED_UP, Finding
+from affscore.analysis.ledger.printed import PrintedNumber
+from affscore.analysis.ledger.spreads import figure_15_networks
+from affscore.analysis.reference import printed_table
+from affscore.analysis.repeats import over_seeds
+from affscore.analysis.similarity import signature_statistics
+from affscore.zoo.architectures import architecture_of
+from affscore.zoo.characteristics import characteristics
+
+__all__ = ["Accuracy", "Activations", "Text", "Years"]
+
+SAMPLES = "samples"
+
+_OF_THE_ZOO = {"depth": "depth", "num_params": "parameters", "ops": "flops"}
+
+
+class Activations:
+    """Findings for figure 7: scores of activation functions on normal samples."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def __call__(self, number: PrintedNumber) -> Finding:
+        """What was computed beside one of its 36 numbers."""
+        found, name = self.evidence.activations, number.row
+        printed_std = cell(printed_table("figure7_activation_scores"), name, "reduced_std")
+        if number.column == "reduced_mean":
+            error = float(np.hypot(cell(found.reductions, name, "score_error"), printed_std))
+            return Finding(ours=cell(found.reductions, name, "score"), error=error, sampled=SAMPLES)
+        if number.column == "reduced_std":
+            return Finding(
+                ours=cell(found.reductions, name, "std"),
+                error=cell(found.reductions, name, "std_error"),
+                sampled=SAMPLES,
+                how=f"for {found.points} points",
+                why="the paper does not print how many points it had, on which this depends",
+            )
+        if number.column == "shrinkage":
+            return Finding(
+                ours=float(found.shrinkage.T[name].mean()), error=float(found.shrinkage_error[name]), sampled=SAMPLES
+            )
+        curve = found.empirical.T[name]
+        beyond = curve[curve.index.to_numpy(dtype=float) > 1]
+        return Finding(
+            ours=float(beyond.mean()),
+            error=float(found.empirical_error[name]),
+            sampled=SAMPLES,
+            how=f"the mean over d/n from {beyond.index[0]:g} to {beyond.index[-1]:g}",
+            why=f"the paper does not print the d of its number; over that range ours goes from {beyond.min():.2f} to "
+            f"{beyond.max():.2f}",
+        )
+
+
+class Accuracy:
+    """Findings for figure 4: what explains accuracy."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def __call__(self, number: PrintedNumber) -> Finding:
+        """What there is beside one of its ten R2."""
+        printed = printed_table("figure4_r2").loc[number.row]
+        if number.column == "common_r2":
+            counted = printed["best_common_characteristic"] == "depth"
+            analogue, of = self._analogue(number.row, _OF_THE_ZOO[str(printed["best_common_characteristic"])])
+            return Finding(
+                ours=cell(self._again, number.row, "ours"),
+                way=COMPUTED,
+                how="adjusted R2 of a fit in the logarithm, with the accuracies of torchvision's default weights",
+                why="the paper does not say how it counts depth; ours is the most activations on a path"
+                if counted
+                else "",
+                analogue=analogue,
+                analogue_of=of,
+            )
+        statistic = str(printed["best_signature_statistic"])
+        names = study_groups()[number.row]
+        analogue, of = self._analogue(number.row, statistic)
+        command = survey_command(names)
+        if not set(names) <= self.evidence.as_printed.keys():
+            return Finding(analogue=analogue, analogue_of=of, command=command)
+        scores = {name: self.evidence.as_printed[name].scores for name in names}
+        statistics = signature_statistics({name: values[~np.isnan(values)] for name, values in scores.items()})
+        table = characteristics(names)[["accuracy"]].join(statistics).assign(group=number.row)
+        found = explained_accuracy(table, [statistic], kind="logarithm").iloc[0]
+        peculiar = sorted({how for name in names if (how := how_measured(self.evidence.as_printed[name]))})
+        return Finding(
+            ours=float(found["adjusted_r2"]),
+            undefined="" if np.isfinite(found["adjusted_r2"]) else str(found["note"]),
+            how="; ".join(["adjusted R2 of a fit in the logarithm, as for the common characteristics", *peculiar]),
+            why="the paper does not say which fit",
+            analogue=analogue,
+            analogue_of=of,
+            command=command,
+        )
+
+    @cached_property
+    def _again(self) -> pd.DataFrame:
+        return common_characteristics_again()
+
+    @cached_property
+    def _small(self) -> pd.DataFrame:
+        """The small networks of each group: accuracy and statistics on the hard task, and characteristics."""
+        task, zoo = self.evidence.hard_task, self.evidence.zoo
+        if task is None or zoo is None:
+            return pd.DataFrame()
+        groups = {name: group for group, names in study_groups().items() for name in names}
+        table = over_seeds(task).join(zoo.set_index("name")[list(_OF_THE_ZOO.values())])
+        return table.assign(group=table.index.map(groups))
+
+    def _analogue(self, group: str, column: str) -> tuple[float | None, str]:
+        if self._small.empty or column not in self._small:
+            return None, ""
+        found = explained_accuracy(self._small, [column], kind="logarithm").set_index("group")
+        if group not in found.index or cell(found, group, "points") < LEAST_POINTS:
+            return None, ""
+        of = f"{cell(found, group, 'points'):.0f} networks mini: of that group on the hard task"
+        return cell(found, group, "adjusted_r2"), of
+
+
+class Years:
+    """Findings for the years of figure 3."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def __call__(self, number: PrintedNumber) -> Finding:
+        """The year in which the architecture was first made public."""
+        architecture = architecture_of(number.row)
+        if architecture is None:
+            return Finding(undefined="no publication is known to us")
+        return Finding(
+            ours=float(architecture.year),
+            way=LOOKED_UP,
+            exact=True,
+            how=f"first made public: {architecture.publication.partition(':')[0]}",
+            why="ours is the year in which it was first made public",
+        )
+
+
+class Text:
+    """Findings for numbers in sentences and on axes."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def __call__(self, number: PrintedNumber) -> Finding:
+        """What there is beside a number of ``numbers_in_text``."""
+        name, _, what = number.row.partition("_")
+        if what == "depth":
+            return Finding(ours=_depth(name), way=COMPUTED, exact=True, how="the most activations on a path")
+        if number.row == "alexnet_layers":
+            return Finding(ours=_depth(name), way=COMPUTED, exact=True, why="the last of its eight layers has no ReLU")
+        if name == "googlenet":
+            return self._googlenet(lowest="lowest" in what)
+        if number.row == "vgg16_per_googlenet":
+            size = characteristics(["vgg16", "googlenet"])["parameters"]
+            return Finding(
+                ours=float(size["vgg16"] / size["googlenet"]),
+                way=COMPUTED,
+                how="torchvision's networks, GoogLeNet without its auxiliary classifiers",
+            )
+        if number.row == "networks_on_more_data":
+            return Finding(ours=float(len(figure_15_networks())), way=LOOKED_UP, exact=True, how="names in figure 15")
+        checkpoints = printed_table("figure16_checkpoints").index
+        return Finding(
+            ours=float(len(checkpoints)),
+            way=LOOKED_UP,
+            exact=True,
+            how="names in figure 16, one of which is a wide ResNet-50",
+        )
+
+    def _googlenet(self, lowest: bool) -> Finding:
+        extreme = np.nanmin if lowest else np.nanmax
+        small, ours = self.evidence.mini.get("googlenet"), self.evidence.as_printed.get("googlenet")
+        return Finding(
+            ours=float(extreme(ours.scores)) if ours else None,
+            how=how_measured(ours) if ours else "",
+            analogue=float(extreme(small.scores)) if small else None,
+            analogue_of="mini:googlenet on digits" if small else "",
+            command=survey_command(["googlenet"]),
+        )
+
+
+def _depth(name: str) -> float:
+    return cell(characteristics([name]), name, "depth")

@@ -1,0 +1,50 @@
+"""``affscore ledger``: every number that the papers print, beside ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["ledger"]
+
+
+def ledger(
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a row for each printed number to this .csv file.")
+    ] = None,
+    claims: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the claims in words and their tests to this .csv file.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote."),
+    ] = None,
+) -> None:
+    """Hold the papers' printed numbers against ours: how many are reproduced, differ, or need data.
+
+    The numbers in the column ours are of the same network, weights and data as the printed ones. With the results of
+    torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
+    column command says what to measure.
+    """
+    from affscore.analysis.claims import claim_table, decide_claims
+    from affscore.analysis.evidence import Evidence
+    from affscore.analysis.ledger import ledger as hold_against
+    from affscore.survey.files import check_destination
+    from affscore.survey.tables import write_table
+
+    for file in (csv, claims):
+        if file is not None:
+            check_destination(file, (".csv",))
+    evidence = Evidence.gather(results)
+    found = hold_against(evidence)
+    typer.echo(found.counts.to_string())
+    typer.echo(str(found))
+    if csv is not None:
+        typer.echo(f"written to {write_table(found.table, csv)}", err=True)
+    if claims is not None:
+        table = claim_table(decide_claims(evidence))
+        counts = table["verdict"].value_counts()
+        typer.echo("claims in words: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+        typer.echo(f"written to {write_table(table, claims)}", err=True)

@@ -1,0 +1,154 @@
+"""affscore ledger, in this process."""
+
+import shlex
+
+import pandas as pd
+import pytest
+import torchvision
+import typer
+
+from affscore.analysis import evidence, printed_table
+from affscore.analysis.activation_numbers import activation_numbers
+from affscore.analysis.claims import CLAIMS
+from affscore.analysis.ledger import COLUMNS, KINDS, ledger, printed_numbers
+from affscore.cli.main import app
+from affscore.survey import write_signature
+from tests.synthetic_signatures import synthetic
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch, request):
+    """Figure 7 on few points, and none of the package's many results: these have a test of their own."""
+    if "slow" in request.keywords:
+        return
+    numbers = activation_numbers(points=40, channels=10, positions=2, draws=2, fewer=20)
+    monkeypatch.setattr(
+        evidence, "signature", lambda *names, **options: synthetic([0.5], "mini:vgg16", "random", "digits")
+    )
+    monkeypatch.setattr(evidence, "hard_task", lambda: None)
+    monkeypatch.setattr(evidence, "activation_numbers", lambda: numbers)
+    stored = evidence.stored_signatures
+    monkeypatch.setattr(evidence, "stored_signatures", lambda path=None: [] if path is None else stored(path))
+
+
+@pytest.fixture
+def own_results(tmp_path):
+    """The store of a reader who measured AlexNet on ImageNet; the scores of 30 batches lie 0.0005 apart."""
+    store = tmp_path / "results"
+    store.mkdir()
+    signature = synthetic([0.5, 0.6, 0.7, 0.8, 0.75], "alexnet", noise=0.0005, batches=30, images=49_664)
+    write_signature(signature, store / "alexnet-IMAGENET1K_V1-imagenet-n512-mean-0123456789abcdef.parquet")
+    return store
+
+
+def test_the_file_has_a_row_for_each_printed_number(run, tmp_path):
+    file = tmp_path / "ledger.csv"
+    code, out, err = run("ledger", "--csv", file)
+    assert code == 0, err
+    table = pd.read_csv(file, dtype={"published": str})
+    assert tuple(table.columns) == COLUMNS
+    assert table["published"].tolist() == [number.text for number in printed_numbers()]
+    assert table["verdict"].str.startswith(("reproduced", "differs", "needs data")).all()
+    assert err == f"written to {file}\n"
+    assert f"{len(table)} printed numbers; " in out
+
+
+def test_counts_are_printed_without_a_file(run):
+    code, out, err = run("ledger")
+    assert (code, err) == (0, "")
+    counts = dict(zip((*KINDS, "numbers"), map(int, out.splitlines()[-2].split()[1:]), strict=True))
+    assert counts["numbers"] == len(printed_numbers()) == sum(counts.values()) - counts["numbers"]
+    assert f"needs data: {counts['needs data']}; " in out.splitlines()[-1]
+    assert f"{counts['reproduced, looked up']} looked up; " in out.splitlines()[-1]
+
+
+def test_own_results_give_verdicts(run, tmp_path, own_results):
+    file = tmp_path / "ledger.csv"
+    code, _, err = run("ledger", "--csv", file, "--results", own_results)
+    assert code == 0, err
+    table = pd.read_csv(file).set_index("item")
+    spread = table.loc["alexnet: standard deviation of the scores over batches"]
+    assert spread["ours"] == pytest.approx(0.0005 * (30 * 31 / 12) ** 0.5, abs=1e-5)
+    assert spread["difference"] == pytest.approx(spread["ours"] - 0.005, abs=1e-9)
+    assert spread["verdict"].startswith("reproduced (within ")
+    correlation = table.loc["alexnet: correlation of score and norm"]
+    assert correlation["verdict"].startswith("differs (")
+    assert pd.isna(table.loc["vgg11: correlation of score and norm", "ours"])
+
+
+def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
+    file = tmp_path / "claims.csv"
+    code, out, err = run("ledger", "--claims", file)
+    assert code == 0, err
+    table = pd.read_csv(file)
+    assert set(table["claim"]) == {claim.claim for claim in CLAIMS}
+    counts = table["verdict"].value_counts()
+    assert out.splitlines()[-1] == "claims in words: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--csv", "ledger.txt"], "must end in .csv"),
+        (["--csv", "missing/ledger.csv"], "there is no folder"),
+        (["--claims", "missing/claims.csv"], "there is no folder"),
+        (["--results", "missing"], "there is no folder 'missing'"),
+    ],
+)
+def test_mistakes_are_one_sentence(run, words, complaint):
+    code, out, err = run("ledger", *words)
+    assert (code, out) == (1, "")
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_what_comes_with_the_package(run, tmp_path):
+    """The real thing: no number of a small network is ours, and every network that has an analogue shows it."""
+    ledger_file, claims_file = tmp_path / "ledger.csv", tmp_path / "claims.csv"
+    code, _, err = run("ledger", "--csv", ledger_file, "--claims", claims_file)
+    assert code == 0, err
+    table, claims = pd.read_csv(ledger_file), pd.read_csv(claims_file)
+    networks = table[table["source"].str.contains("table|figures 10 to 13|figure 15|poster")]
+    assert networks["ours"].isna().all()
+    assert networks["verdict"].eq("needs data").all()
+    per_network = table[table["source"].str.endswith("table 2") & ~table["item"].str.startswith("Average")]
+    of_mini = per_network["analogue"].str.contains("mini:")
+    assert of_mini.all()
+    reproduced = table["verdict"].str.startswith("reproduced")
+    figure_7 = table["source"].str.contains("figure 7") & ~table["item"].str.contains("deviation|sample covariance")
+    assert figure_7.sum() == 18
+    assert reproduced[figure_7].all()
+    assert reproduced[table["source"].str.endswith("figure 4")].sum() == 3
+    # on few activations a second peak that is not found may be there
+    undecided = claims[claims["verdict"] == "cannot be decided"]
+    assert undecided["test"].str.contains("Silverman's test").all()
+    assert undecided["found"].str.contains("of 50 activations or more").all()
+    assert set(claims["analogue"]) == {True, False}
+
+
+def test_every_command_can_be_given_as_it_is_written():
+    """Each is read by the command's own parser, and names networks and weights that torchvision has."""
+    group = typer.main.get_command(app)
+    networks = set(torchvision.models.list_models(module=torchvision.models))
+    checkpoints = {f"checkpoints/{name}.pth" for name in printed_table("figure16_checkpoints").index}
+    commands = {row.finding.command for row in ledger(evidence.Evidence([])).rows} - {""}
+    assert len(commands) > 40
+    for command in commands:
+        if command.startswith("#"):
+            assert command.startswith("# none: ")
+            continue
+        *surveys, last = command.split(" && ")
+        assert last == "affscore ledger --results results"
+        for part in surveys:
+            program, name, *words = shlex.split(part)
+            assert (program, name) == ("affscore", "survey")
+            found = group.commands[name].make_context(name, words).params
+            assert str(found["store"]) == "results"
+            for spec in ",".join(found["models"]).split(","):
+                model, _, weights = spec.partition("@")
+                assert model in networks
+                assert not weights or weights in checkpoints
+            datasets = ",".join(found["datasets"]).split(",")
+            assert set(datasets) <= {"imagenet:data/imagenet", "cifar10", "cifar100", "random"}
+            assert ("random" in datasets) == (found["images"] is not None)
