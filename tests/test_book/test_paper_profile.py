@@ -1,0 +1,115 @@
+"""The profile of the papers, rehearsed: all of it but the images and the trained weights, which the reader brings.
+
+The chapters run with ``params/paper.yml`` as it stands, on a folder in ImageNet's layout, and the networks find files
+of weights where torchvision keeps what it has downloaded. Only sizes are smaller: a few images, networks whose files
+are small, and the CPU.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+import torchvision
+import yaml
+from notebook_files import declared_parameters, read_profile
+from PIL import Image
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CHAPTERS = sorted(path for path in (REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
+PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
+STUDY = set(PAPER["models"])
+SMALL = [
+    "googlenet@IMAGENET1K_V1",
+    "resnet18@IMAGENET1K_V1",
+    "resnet34@IMAGENET1K_V1",
+    "resnet50@IMAGENET1K_V2",
+    "densenet121@IMAGENET1K_V1",
+    "densenet169@IMAGENET1K_V1",
+    "mnasnet0_5@IMAGENET1K_V1",
+    "mnasnet0_75@IMAGENET1K_V1",
+    "mnasnet1_0@IMAGENET1K_V1",
+    "mnasnet1_3@IMAGENET1K_V1",
+    "efficientnet_b1@IMAGENET1K_V2",
+    "swin_t@IMAGENET1K_V1",
+    "convnext_tiny@IMAGENET1K_V1",
+]
+"""Members of all groups of figure 4 but the ViTs, of which the smallest has 350 MB; five and more in two of them."""
+
+IMAGES, N = 16, 8
+
+
+@pytest.fixture(scope="module")
+def imagenet(tmp_path_factory):
+    """A folder in ImageNet's layout: photographs of several sizes in val/CLASS/."""
+    root = tmp_path_factory.mktemp("imagenet")
+    draw = np.random.default_rng(0)
+    for number in range(IMAGES + 2):
+        folder = root / "val" / f"n{number % 4:08}"
+        folder.mkdir(parents=True, exist_ok=True)
+        height, width = draw.integers(180, 400, 2)
+        coarse = Image.fromarray(draw.integers(0, 255, (9, 9, 3), dtype=np.uint8))
+        coarse.resize((int(width), int(height)), Image.Resampling.BICUBIC).save(folder / f"val_{number:08}.JPEG")
+    return root
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory):
+    """What torchvision would have downloaded: a file with the right name and shapes for each network."""
+    home = tmp_path_factory.mktemp("torch")
+    (home / "hub" / "checkpoints").mkdir(parents=True)
+    for spec in {*SMALL, *PAPER["efficient"], PAPER["model"]}:
+        name, _, weights = spec.partition("@")
+        enum = torchvision.models.get_model_weights(name)
+        torch.manual_seed(0)
+        options = {"init_weights": False} if name == "googlenet" else {}  # its own takes a minute
+        network = torchvision.models.get_model(name, weights=None, **options)
+        torch.save(network.state_dict(), home / "hub" / "checkpoints" / enum[weights].url.rsplit("/", 1)[-1])
+    return home
+
+
+def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvision_has():
+    from affscore.analysis import study_models
+
+    assert [spec.partition("@")[0] for spec in PAPER["models"]] == study_models("")
+    for spec in [*PAPER["models"], *PAPER["efficient"]]:
+        name, _, weights = spec.partition("@")
+        assert torchvision.models.get_model_weights(name)[weights]
+    assert set(SMALL) <= STUDY
+    assert len(CHAPTERS) == 5
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_with_the_profile_of_the_papers(chapter, imagenet, downloads, store, tmp_path, monkeypatch):
+    smaller = {"device": "cpu", "n": N, "images": IMAGES, "models": SMALL, "store": str(store), "permutations": 200}
+    smaller["dataset"] = f"imagenet:{imagenet}"
+    declared = declared_parameters(chapter)
+    parameters = {name: value for name, value in {**PAPER, **smaller}.items() if name in declared}
+    given = tmp_path / "parameters.yml"
+    given.write_text(yaml.safe_dump(parameters))
+    output = tmp_path / chapter.name
+    monkeypatch.setenv("TORCH_HOME", str(downloads))
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    words = ["-m", "papermill", chapter.name, str(output), "-f", str(given), "--log-level", "ERROR"]
+    finished = subprocess.run(
+        [sys.executable, *words, "--no-progress-bar"], cwd=chapter.parent, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    executed = nbformat.read(output, as_version=4)
+    outputs = [output for cell in executed.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 2
+    text = "".join(cell.get("source", "") for cell in executed.cells) + str(outputs)
+    assert "resnet50" in text
+    if "models" in declared:
+        kept = {path.name.split("-")[0] for path in store.glob("*.parquet")}
+        assert {spec.partition("@")[0] for spec in SMALL} <= kept
