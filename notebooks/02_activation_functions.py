@@ -380,7 +380,7 @@ if by_default:
 # | Sigmoid and GELU are non-linear in a wide range, ReLU in a narrow one. | Holds: bent at 20, 6 and 1 of the 20 means, and touched at 20, 10 and 6. In single precision GELU's range is shorter. |
 # | Modern activations (SiLU, HardSwish) are more strongly non-linear in large regions. | SiLU has the lowest average of all, 0.57, and HardSwish is bent at 5 means where ReLU is bent at 1. But nearly all of it is the falling branch: on these inputs they act like $-x$. |
 # | Tanh gets much lower than Sigmoid in spite of its similar shape. | Holds: 0.01 against 0.12. It is the same function on a stretched axis; equally stretched inputs have equal scores. |
-# | LeakyReLU is more nearly linear on average than ReLU and ReLU6. | Holds: 0.96, 0.94 and 0.89. |
+# | Over many inputs the average score of LeakyReLU lies above those of ReLU and ReLU6. | Holds: 0.96, 0.94 and 0.89. |
 # | The variants of ReLU look very much alike. | LeakyReLU and ReLU do. ReLU6 has a second kink and a second dip. |
 # | Smooth versions of ReLU are highly non-linear in wider regions (section 3.3). | Holds, with the same reservation: the smoothness brings the falling branch along. |
 #

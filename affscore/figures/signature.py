@@ -32,7 +32,9 @@ _KINDS = {
 _COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
 
 
-def raw_signature(results: Signature | Sequence[Signature], *, columns: int = 2) -> Figure:
+def raw_signature(
+    results: Signature | Sequence[Signature], *, columns: int = 2, titles: Sequence[str] | None = None
+) -> Figure:
     """Draw signatures: one panel for each, the affinity score over the depth of the activation.
 
     Activations of different kinds have different colours and markers; parallel branches share a depth
@@ -43,12 +45,14 @@ def raw_signature(results: Signature | Sequence[Signature], *, columns: int = 2)
     Args:
         results: One signature or several.
         columns: Panels in a row.
+        titles: What to call the panels, where what they share need not be said in each; None for network, weights and
+            data.
 
     Returns:
         The figure, as wide as a page.
 
     Raises:
-        AffscoreError: Nothing to draw.
+        AffscoreError: Nothing to draw, or not a title for each panel.
 
     Source: figure 10 (appendix F); the colours are ours.
 
@@ -62,6 +66,8 @@ def raw_signature(results: Signature | Sequence[Signature], *, columns: int = 2)
     panels = [results] if isinstance(results, Signature) else list(results)
     if not panels:
         raise AffscoreError("expected at least one signature to draw, got none")
+    if titles is not None and len(titles) != len(panels):
+        raise AffscoreError(f"expected a title for each of {len(panels)} panels, got {len(titles)}")
     summaries = [panel.summary for panel in panels]
     kinds = list(dict.fromkeys(kind for summary in summaries for kind in _labels(summary)))
     # how it was measured is the same for most figures, and then not worth a line in every title
@@ -74,9 +80,10 @@ def raw_signature(results: Signature | Sequence[Signature], *, columns: int = 2)
         figure, grid = plt.subplots(
             rows, columns, figsize=(PAGE_WIDTH, 0.7 + 2.6 * rows), sharey=True, squeeze=False, layout="constrained"
         )
-        for axes, panel, summary in zip(grid.flat, panels, summaries, strict=False):
+        for number, (axes, panel, summary) in enumerate(zip(grid.flat, panels, summaries, strict=False)):
             _draw(axes, summary, kinds)
-            axes.set_title("\n".join(wrap(_title(panel, summary, choices), width=96 // columns)))
+            what = _about(panel, choices) if titles is None else titles[number]
+            axes.set_title("\n".join(wrap(_title(what, summary), width=96 // columns)))
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         for axes in grid[:, 0]:
@@ -119,13 +126,15 @@ def _labels(summary: pd.DataFrame) -> list[str]:
     ]
 
 
-def _title(result: Signature, summary: pd.DataFrame, choices: bool) -> str:
+def _about(result: Signature, choices: bool) -> str:
     first = result.table.iloc[0]
-    title = f"{first['model']} ({first['weights']}) on {first['dataset']}"
-    if choices:
-        title += f", {first['reduction']}, {first['order']}"
+    about = f"{first['model']} ({first['weights']}) on {first['dataset']}"
+    return f"{about}, {first['reduction']}, {first['order']}" if choices else about
+
+
+def _title(about: str, summary: pd.DataFrame) -> str:
     spread = summary["score_std"].mean()
     if np.isfinite(spread):
-        title += f", std = {spread:.3f}"
+        about += f", std = {spread:.3f}"
     missing = int(summary["score"].isna().sum())
-    return f"{title}, {missing} without score" if missing else title
+    return f"{about}, {missing} without score" if missing else about

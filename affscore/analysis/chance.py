@@ -1,0 +1,256 @@
+"""How well the best of several statistics explains accuracy by chance alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from affscore.analysis.accuracy import FITS, LEAST_POINTS
+from affscore.errors import AffscoreError
+
+__all__ = ["Chance", "best_by_chance", "chance_of_group", "independent_best", "independent_p_value", "plain_r2"]
+
+Array = NDArray[np.float64]
+
+PERMUTATIONS = 50_000
+"""Shuffles of a group; where there are no more than that in all (up to eight networks), each is taken once."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The best R2 of several candidates, and what it is when the accuracies are shuffled.
+
+    Attributes:
+        points: Number of networks.
+        best: The candidate with the largest R2.
+        observed: That R2.
+        shuffled: The largest R2 of any candidate after each shuffle.
+        exact: Whether these are all permutations, each once, rather than random ones.
+        left_out: Candidates without an R2, and why.
+    """
+
+    points: int
+    best: str
+    observed: float
+    shuffled: Array
+    exact: bool
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def p_value(self) -> float:
+        """How often chance does as well as what was observed."""
+        return self.share_reaching(self.observed)
+
+    def share_reaching(self, r2: float) -> float:
+        """How often the best of the candidates reaches an R2 after a shuffle.
+
+        Of random shuffles, the one that was observed counts as one more.
+        """
+        count = int((self.shuffled >= r2 - _ROUNDING).sum())
+        return count / len(self.shuffled) if self.exact else (count + 1) / (len(self.shuffled) + 1)
+
+
+def best_by_chance(
+    table: pd.DataFrame,
+    candidates: Sequence[str],
+    *,
+    target: str = "accuracy",
+    kind: str = "linear",
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> Chance:
+    """Shuffle the accuracies within a group and take the best candidate each time, as was done without shuffling.
+
+    Args:
+        table: A row for each network of the group; networks of which the accuracy or a candidate is missing
+            are left out (a candidate that is missing everywhere is left out instead).
+        candidates: Columns that compete.
+        target: The column of the accuracies.
+        kind: "linear" or "logarithm".
+        permutations: How many shuffles; every permutation once, where there are no more.
+        seed: Fixes random ones.
+
+    Raises:
+        AffscoreError: Fewer than five networks, no candidate that can be fitted, or a fit of several coefficients.
+
+    Source: ours; the paper compares the best of seven statistics with the best of three characteristics.
+
+    >>> group = pd.DataFrame({"accuracy": [1, 2, 3, 4, 5], "mean": [1, 2, 3, 4, 6], "max": [2, 1, 2, 1, 2]})
+    >>> chance = best_by_chance(group, ["mean", "max"])
+    >>> chance.best, round(chance.observed, 3), len(chance.shuffled), round(120 * chance.p_value)
+    ('mean', 0.973, 120, 2)
+    """
+    values, names, left_out, accuracy = _variables(table, candidates, target, kind)
+    shuffles, exact = _shuffles(len(accuracy), permutations, seed)
+    explained = _explained(values, accuracy[None])[0]
+    shuffled = _explained(values, accuracy[shuffles]).max(axis=1)
+    best = int(explained.argmax())
+    return Chance(len(accuracy), names[best], float(explained[best]), shuffled, exact, left_out)
+
+
+def chance_of_group(
+    table: pd.DataFrame,
+    statistics: Sequence[str],
+    common: Sequence[str],
+    *,
+    target: str = "accuracy",
+    kind: str = "linear",
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> dict[str, object]:
+    """How often the best statistic of a signature beats the best common characteristic of a group by chance.
+
+    Args:
+        table: A row for each network of the group.
+        statistics: Columns of the signature.
+        common: Columns such as depth, parameters and operations.
+        target: As in :func:`best_by_chance`, like the other arguments.
+        kind: "linear" or "logarithm".
+        permutations: How many shuffles.
+        seed: Fixes them.
+
+    Returns:
+        ``points``, ``best_statistic``, ``statistic_r2``, ``chance_median`` and ``chance_95`` (of the best statistic's
+        R2 under chance), ``p_value``, ``best_common``, ``common_r2``, ``beats_common`` (how often the best statistic
+        under chance is at least as good as the common characteristic really is), ``wins_if_nothing_matters`` (how
+        often it is the better one when the accuracies are shuffled against both), ``exact`` and ``note``. Numbers are
+        missing, and the note says why, where a group is too small.
+
+    >>> rng = np.random.default_rng(0)
+    >>> noise = pd.DataFrame(rng.standard_normal((6, 11)), columns=["accuracy", *"abcdefg", *"xyz"])
+    >>> row = chance_of_group(noise, list("abcdefg"), list("xyz"))
+    >>> row["exact"], 0.6 < row["wins_if_nothing_matters"] < 0.8
+    (True, True)
+    """
+    columns = [*statistics, *common, target]
+    known = table[[c for c in columns if table[c].notna().any()]].dropna()
+    row: dict[str, object] = {"points": len(known)}
+    try:
+        ours = best_by_chance(known.reindex(columns=columns), statistics, target=target, kind=kind,
+                              permutations=permutations, seed=seed)  # fmt: skip
+        theirs = best_by_chance(known.reindex(columns=columns), common, target=target, kind=kind,
+                                permutations=permutations, seed=seed)  # fmt: skip
+    except AffscoreError as reason:
+        return {**row, "note": str(reason)}
+    said = [f"{name}: {why}" for name, why in {**ours.left_out, **theirs.left_out}.items()]
+    return {
+        **row,
+        "best_statistic": ours.best,
+        "statistic_r2": ours.observed,
+        "chance_median": float(np.median(ours.shuffled)),
+        "chance_95": float(np.quantile(ours.shuffled, 0.95)),
+        "p_value": ours.p_value,
+        "best_common": theirs.best,
+        "common_r2": theirs.observed,
+        "beats_common": ours.share_reaching(theirs.observed),
+        # both were shuffled in the same way, by the same seed
+        "wins_if_nothing_matters": float((ours.shuffled > theirs.shuffled).mean()),
+        "exact": ours.exact,
+        "note": "; ".join(said),
+    }
+
+
+def independent_best(points: int, candidates: int, level: float = 0.5) -> float:
+    r"""Quantile of the best R2 of several statistics that are independent of accuracy and of each other.
+
+    One of them has :math:`R^2 \sim \mathrm{Beta}(\frac12, \frac{n - 2}{2})` where the accuracies are normal; the best
+    of k has the k-th power of its distribution function.
+
+    Args:
+        points: n >= 3, the number of networks.
+        candidates: k >= 1.
+        level: Which quantile, in (0, 1).
+
+    >>> round(independent_best(5, 1), 2), round(independent_best(5, 7), 2)
+    (0.16, 0.66)
+    """
+    return float(_of_one(points, candidates).ppf(level ** (1 / candidates)))
+
+
+def independent_p_value(r2: float, points: int, candidates: int) -> float:
+    """The chance that the best of several independent statistics explains that much of accuracies it does not know.
+
+    Those of one signature depend on each other. For normal numbers the chance is then smaller (Sidak's inequality);
+    for R2 that is no theorem, and only k times the chance of one (Bonferroni) bounds it.
+
+    Args:
+        r2: An R2 of a fit of one variable, not an adjusted one.
+        points: n >= 3.
+        candidates: k >= 1.
+
+    >>> round(independent_p_value(0.9, 5, 1), 3), round(independent_p_value(0.9, 5, 7), 3)
+    (0.014, 0.093)
+    """
+    one = _of_one(points, candidates).sf(min(r2, 1.0))
+    return float(-np.expm1(candidates * np.log1p(-one))) if one < 1 else 1.0
+
+
+def plain_r2(adjusted: float, points: int) -> float:
+    """The R2 of a fit of one variable from the adjusted one.
+
+    >>> round(plain_r2(0.842, 5), 4)
+    0.8815
+    """
+    if points < 3:
+        raise AffscoreError(f"an adjusted R2 needs at least 3 points, got {points}")
+    return 1 - (1 - adjusted) * (points - 2) / (points - 1)
+
+
+def _of_one(points: int, candidates: int) -> Any:
+    """The distribution of one R2, of scipy.stats."""
+    if points < 3 or candidates < 1:
+        raise AffscoreError(f"expected at least 3 points and 1 candidate, got {points} and {candidates}")
+    return beta(0.5, (points - 2) / 2)
+
+
+def _variables(
+    table: pd.DataFrame, candidates: Sequence[str], target: str, kind: str
+) -> tuple[Array, list[str], dict[str, str], Array]:
+    if FITS.get(kind) != 1:
+        raise AffscoreError(f"chance is computed for the fits linear and logarithm, got {kind!r}")
+    if missing := [column for column in (target, *candidates) if column not in table]:
+        raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
+    left_out = {name: "no network has it" for name in candidates if table[name].isna().all()}
+    known = table[[*(name for name in candidates if name not in left_out), target]].astype(float).dropna()
+    if len(known) < LEAST_POINTS:
+        raise AffscoreError(f"{len(known)} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
+    columns = {}
+    for name in known.columns.drop(target):
+        values = known[name].to_numpy()
+        if kind == "logarithm" and values.min() <= 0:
+            left_out[str(name)] = "it is not positive everywhere, so it has no logarithm"
+        elif np.ptp(values) <= _ROUNDING * np.abs(values).max():
+            left_out[str(name)] = "it is the same for all networks"
+        else:
+            columns[str(name)] = np.log(values) if kind == "logarithm" else values
+    accuracy = known[target].to_numpy()
+    if not columns or np.ptp(accuracy) == 0:
+        raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
+    return np.column_stack(list(columns.values())), list(columns), left_out, accuracy
+
+
+def _shuffles(points: int, permutations: int, seed: int) -> tuple[NDArray[np.intp], bool]:
+    """Row by row a permutation: all of them where there are no more than asked for, else random ones."""
+    if permutations < 1:
+        raise AffscoreError(f"the number of permutations must be at least 1, got {permutations}")
+    if math.factorial(points) <= permutations:
+        return np.array(list(itertools.permutations(range(points)))), True
+    rows = np.tile(np.arange(points), (permutations, 1))
+    return np.random.default_rng(seed).permuted(rows, axis=1), False
+
+
+def _explained(values: Array, accuracies: Array) -> Array:
+    """R2 of each row of accuracies (shuffles, n) on each column of values (n, k): squared correlations."""
+    x = values - values.mean(axis=0)
+    y = accuracies - accuracies.mean(axis=1, keepdims=True)
+    return np.square(y @ (x / np.linalg.norm(x, axis=0))) / np.square(y).sum(axis=1, keepdims=True)

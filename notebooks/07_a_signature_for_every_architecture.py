@@ -1,0 +1,432 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A signature for every architecture
+#
+# Signatures of different networks have different lengths, and yet one can say how far apart two of them are. The paper
+# {cite}`bouniot2025alexnet` does so for its 36 networks, lets a clustering sort them, and finds the families: VGGs beside
+# VGGs, ResNets beside ResNets. This chapter makes the same figures and asks what a sceptic would ask. You will learn
+#
+# * how dynamic time warping compares sequences of different lengths, and what it does **not** take out,
+# * how to test a clustering against chance, and against the dullest explanation there is: the number of activations,
+# * what residual connections do to the distribution of scores, and how to tell two peaks from one,
+# * what signatures know of a network before it has been trained.
+
+# %% tags=["parameters"]
+models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
+dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+n: int = 512  # images in a batch of the statistic
+images: int = 0  # images in all; 0: all there are
+store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+jobs: int = 2  # networks to measure at once, where results are missing
+permutations: int = 4999  # of each test against chance
+device: str = "auto"  # cpu, cuda or auto
+seed: int = 0  # of random weights, of the choice of images and of the permutations
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from affscore import AffscoreError, analysis
+from affscore.figures import dendrogram, distance_heatmap, score_distributions, score_histograms
+from affscore.survey import kept_signatures
+from affscore.survey.shipped import shipped_signature
+
+networks = models or analysis.study_models("mini:")
+options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
+by_name = {analysis.short_names(networks)[model]: result for model, result in results.items()}
+# an activation whose input is constant has no score
+signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
+about = analysis.network_table(signatures)
+families = about["family"].tolist()
+print(f"{len(signatures)} networks of {len(set(families))} families, with {min(map(len, signatures.values()))} to "
+      f"{max(map(len, signatures.values()))} activations, on {dataset}")  # fmt: skip
+
+# %% [markdown]
+# By default these are the networks of the **mini zoo**: a small member of every family of the study, under the name of the
+# network that it stands for, trained on scanned digits. Nothing here is a measurement of the originals; with
+# `notebooks/params/paper.yml` the same cells run on them.
+#
+# ## The warping distance
+#
+# Two signatures $a$ and $b$ are walked through from their first score to their last, together. In each step one goes on in
+# the one, in the other, or in both, and pays the squared difference of the two scores where one stands. The **dynamic
+# time warping** distance {cite}`sakoe1978dynamic` is the root of the smallest total price,
+#
+# $$
+# D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
+# $$
+#
+# A repeated score costs nothing: a network whose blocks all look alike is near to a deeper one with the same blocks. That is
+# what one wants of "the same architecture, only deeper". It is no metric, for the triangle inequality fails, and exercise
+# 7.1 asks you to write it.
+
+# %%
+distances = analysis.distance_matrix(signatures)
+tree = analysis.linkage(distances)  # average linkage
+print(f"distances from {distances.to_numpy()[np.triu_indices(len(distances), 1)].min():.2f} "
+      f"to {distances.to_numpy().max():.2f}")  # fmt: skip
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "Warping distances between all signatures, in the order of the clustering: the darker, the farther apart (figure 14 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures."}}
+distance_heatmap(distances, analysis.leaf_order(distances, tree))
+plt.show()
+
+# %% [markdown]
+# ## The clustering
+#
+# Hierarchical clustering joins the two nearest networks, then the two nearest clusters, until one is left. How far two
+# clusters are apart is a choice: here it is the mean distance of their members (average linkage). The paper does not say
+# which one it took.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of the signatures; colours and markers are the families (figure 5 A of the paper, figure 8 of its earlier version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures."}}
+dendrogram(tree, list(signatures), families)
+plt.show()
+
+# %% [markdown]
+# A tree always looks like an order. Three questions to it:
+#
+# * **Is the tree faithful to the distances?** The *cophenetic correlation* {cite}`sokal1962comparison` is that of the distances with
+#   the heights at which two networks are joined.
+# * **Are the families found?** Cut the tree into as many clusters as there are families, and count pairs: how often do
+#   clusters and families agree on "together" or "apart", beyond chance? That is the *adjusted Rand index*
+#   {cite}`hubert1985comparing`, 1 for the same partition and 0 for chance.
+# * **Is the nearest neighbour a relative?** The share of networks (with a relative at all) whose nearest neighbour is of their
+#   family. It needs no tree.
+#
+# For the last two, the families are shuffled over the networks again and again: the p-value is the share of shuffled families
+# that do at least as well, `chance` is their mean.
+
+
+# %% tags=["hide-input"]
+def row(matrix, labels, method="average"):
+    found = analysis.family_agreement(matrix, labels, method, permutations, seed)
+    near = analysis.relatives(matrix, labels, permutations, seed)
+    return {
+        "cophenetic correlation": analysis.cophenetic_correlation(matrix, analysis.linkage(matrix, method)),
+        "adjusted Rand index": found.value,
+        "p-value": found.p_value,
+        "nearest is a relative": near.value,
+        "by chance": near.chance,
+        "p-value of this": near.p_value,
+    }
+
+
+methods = {f"{method} linkage": row(distances, families, method) for method in ("average", "single", "complete")}
+pd.DataFrame.from_dict(methods, orient="index").iloc[:, :3].round(4)
+
+# %% tags=["hide-input"]
+near = analysis.relatives(distances, families, permutations, seed)
+print(
+    f"nearest neighbour is a relative: {near.value:.2f} of the networks (by chance {near.chance:.2f}, p = {near.p_value:.4f})"
+)
+
+# %% [markdown]
+# In the default run the families are there, far beyond chance: the p-values are as small as this number of permutations allows, and for 32
+# of 36 networks the nearest neighbour is a relative, where chance gives three. That every family is a cluster, as the paper
+# says of its networks, cannot be said: with average linkage the index is about 0.3. The tree shows why. The deep ResNets are far from
+# everything, each other included, and one cut leaves them alone; ViTs, Swins and ConvNeXts are so near each other that the same cut
+# does not part them. And the choice of the linkage matters: single linkage, which chains, falls to 0.06.
+#
+# ## The dullest explanation
+#
+# Members of a family also have similar **numbers of activations**: an AlexNet has 7, the small DenseNets 63 to 103. Does
+# the warping distance, made for sequences of different lengths, know nothing of these?
+#
+# It does. It is the root of a **sum** over at least as many steps as the longer signature has scores. Let two networks have
+# constant scores, 0.2 apart: with 7 activations each their distance is $0.2\sqrt7 \approx 0.5$, and with 150 activations in one of them
+# it is $0.2\sqrt{150} \approx 2.4$, although nothing differs but a length. Two checks:
+#
+# * the rank correlation of the distance with the difference in length, tested as Mantel did {cite}`mantel1967detection`, by shuffling
+#   networks;
+# * the same clustering from other distances: **length only**, which knows of each network nothing but the number of its
+#   activations, and **per step**, $D(a, b) / \sqrt{\max(|a|, |b|)}$, a root mean square that has the length taken out.
+
+# %% tags=["hide-input"]
+only_length = analysis.length_distances(signatures)
+per_step = analysis.per_step(distances, signatures)
+rows = {}
+for name, matrix in {"warping distance": distances, "per step": per_step}.items():
+    found = analysis.matrix_correlation(matrix, only_length, permutations, seed)
+    rows[name] = {"rank correlation with difference in length": found.correlation, "p-value": found.p_value}
+pd.DataFrame.from_dict(rows, orient="index").round(4)
+
+# %% tags=["hide-input"]
+candidates = {"warping distance": distances, "per step": per_step, "length only": only_length}
+pd.DataFrame.from_dict({name: row(matrix, families) for name, matrix in candidates.items()}, orient="index").round(4)
+
+# %% [markdown]
+# In the default run distance and difference in length go together, with a rank correlation of about 0.6; per step next to nothing of it is
+# left. By the adjusted Rand index the lengths alone do nearly as well as the signatures per step (0.24 and 0.26). By nearest
+# neighbours they do not: for a quarter of the networks they find a relative, the signatures per step for four fifths. So the scores do
+# know the family beyond the length, and a single cut of a tree is a poor witness of it.
+#
+# A p-value says that a clustering does better than chance. It does not say **why**; for that one needs a rival that knows less.
+# What the signature adds is the difference between the rows `per step` and `length only`, and not the whole of the first row.
+#
+# ## One of each family
+#
+# The paper draws one network of each of its nine families beside the others, and reads there that early convolutional
+# networks and later ones grow apart until Swin brings some of the convolution back. Which nine it took is not said; these are
+# ours.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Warping distances between one network of each family, oldest first (figure 5 B of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
+chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
+          "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
+nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
+distance_heatmap(distances.loc[nine, nine])
+plt.show()
+
+# %% [markdown]
+# Nine networks are a choice; all of them are not. The mean distance of AlexNet and the VGGs to the members of each family (to each
+# other in the first row), oldest first, as it is and per step:
+
+# %% tags=["hide-input"]
+early = about.index[about["family"] == "Pure convnets"]
+means = {}
+for family in about.sort_values("year", kind="stable")["family"].unique():
+    members = about.index[about["family"] == family]
+    pairs = [(one, other) for one in early for other in members if one != other]
+    if pairs:
+        means[family] = [np.mean([matrix.loc[pair] for pair in pairs]) for matrix in (distances, per_step)]
+pd.DataFrame.from_dict(means, orient="index", columns=["warping distance", "per step"]).round(3)
+
+# %% [markdown]
+# In the default run no distance grows with the years. As it is, the distance is largest to the ResNets and the EfficientNets, which are
+# deep and have scores near 1; per step, Inception, DenseNets and MNASNets are nearer to the early networks than these are to each
+# other. The turn at the end is there: Swin and ConvNeXt are nearer to the early networks than the ViTs are, in both columns.
+#
+# ## Distributions
+#
+# Forget the order of the scores, too: what remains is their distribution.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family, and a density estimate around them (figure 5 C of the paper; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
+score_distributions({name: signatures[name] for name in nine}, about.loc[nine, "family"].tolist())
+plt.show()
+
+# %% [markdown]
+# The paper sees low scores dominate in ViTs, two peaks in ResNets, and high scores dominate in DenseNets and EfficientNets.
+#
+# In the default run the second heap of the ResNet, near 1, is easily seen. EfficientNet-B1 reaches as high, but fills the whole range below,
+# the widest of the nine; DenseNet-121 is not skewed upwards, and the scores of the ViT are not low.
+#
+# ## What a shortcut does
+#
+# Here the package has more than an analogue: networks trained on CIFAR-10 with residual connections and without, otherwise the
+# same, as in the paper's figure 5 D (20 layers there). Every ReLU after a sum has its counterpart in the plain network,
+# the second ReLU of a block.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "Scores of the same convolutional network without and with residual connections, with 20 and with 56 layers, trained on CIFAR-10 (figure 5 D of the paper, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores. Without shortcuts the scores of both activations of a block lie in one heap; with shortcuts those after a sum lie near one and those inside a block far below, more so with 56 layers than with 20."}}
+names = {"first": "first of a block", "second": "second of a block", "after-sum": "after a sum", "hidden": "stem"}
+
+
+def kinds_of(result):
+    table = result.summary.dropna(subset="score")
+    return {names.get(kind, kind): rows["score"] for kind, rows in table.groupby("kind")}
+
+
+pairs = {
+    layers: [shipped_signature(f"shipped:{kind}net{layers}") for kind in ("plain", "res")]
+    for layers in (20, 32, 44, 56)
+}
+score_histograms(
+    {
+        f"{what}, {layers} layers": kinds_of(result)
+        for layers in (20, 56)
+        for what, result in zip(("plain", "residual"), pairs[layers], strict=True)
+    }
+)
+plt.show()
+
+# %% [markdown]
+# *Bimodal* means two peaks, and a histogram of 19 numbers has peaks for many reasons. **Silverman's test**
+# {cite}`silverman1981using` smooths the scores until one peak is left, and asks how often a sample from that smooth, one-peaked
+# distribution would need as much smoothing. A small p-value speaks against one peak; the test errs on the side of one.
+# Two other columns need no test: the share of scores above 0.9, and how often a score after the sum (in the plain
+# network: the second of a block) is above one of a first activation.
+
+
+# %% tags=["hide-input"]
+def shape(result):
+    table = result.summary.dropna(subset="score")
+    after = "after-sum" if (table["kind"] == "after-sum").any() else "second"
+    second = table.loc[table["kind"] == after, "score"]
+    first = table.loc[table["kind"] == "first", "score"]
+    return {
+        "activations": len(table),
+        "p-value of one peak": analysis.one_peak_test(table["score"], seed=seed).p_value,
+        "share above 0.9": (table["score"] > 0.9).mean(),
+        "mean after the sum, or second": second.mean(),
+        "mean of first": first.mean(),
+        "after the sum is larger": analysis.share_above(second, first),
+    }
+
+
+shapes = {
+    f"{what}, {layers} layers": shape(result)
+    for layers, both in pairs.items()
+    for what, result in zip(("plain", "residual"), both, strict=True)
+}
+shapes |= {name: shape(by_name[name]) for name in ("resnet18", "resnet34") if name in by_name}
+pd.DataFrame.from_dict(shapes, orient="index").round(3)
+
+# %% [markdown]
+# The networks of 20 layers, the paper's, are too small to decide: 19 scores with shortcuts are compatible with one wide peak,
+# and the histogram shows why one would doubt it. With 56 layers one peak is refuted for the residual network and not for the
+# plain one. The cause is plain in the last columns: with shortcuts an activation after a sum is nearly always the more
+# nearly affine one, and the deeper the network the nearer to 1; without shortcuts the two activations of a block are alike. So the paper's
+# reading fits what is seen here, and it takes the depth of 56 layers to tell it from one peak. (`resnet18` and `resnet34`, the bottom of figure 5 D, are those of this run.)
+#
+# ## Before training
+#
+# Is the signature one of the **architecture**, or of what training made of it? The package has signatures of the study's own
+# networks, at their full size, with random weights and random images. Clustered in the same way:
+
+# %% tags=["hide-input"]
+untrained = {}
+for name in analysis.study_models(""):
+    try:
+        untrained[name] = shipped_signature(f"shipped:{name}@random").scores
+    except AffscoreError:
+        continue  # not every network of the study is among the shipped results
+labels = analysis.network_table(untrained)["family"].tolist()
+of_untrained = analysis.distance_matrix(untrained)
+candidates = {
+    "warping distance": of_untrained,
+    "per step": analysis.per_step(of_untrained, untrained),
+    "length only": analysis.length_distances(untrained),
+}
+print(f"{len(untrained)} networks of {len(set(labels))} families with random weights")
+pd.DataFrame.from_dict({name: row(matrix, labels) for name, matrix in candidates.items()}, orient="index").round(4)
+
+# %% [markdown]
+# Of the 25 networks that have a relative among the others, 20 have one as their nearest neighbour; the lengths alone find 11, and by the
+# adjusted Rand index, too, the signatures do better (0.60 against 0.27). So a signature tells the family before any training. It
+# is in good part a property of the architecture, of its order of layers and its initial weights; what training adds is seen in
+# {doc}`04_signature_of_a_network`.
+#
+# ## Takeaways
+#
+# * The warping distance compares signatures of any two lengths. It is a sum over steps, so deep networks are far from
+#   everything.
+# * A clustering needs a number and a test. The adjusted Rand index against shuffled families is one; a nearest neighbour is
+#   simpler and needs no cut.
+# * A test against chance is weak. Compare with a rival that knows less: here the number of activations alone.
+# * Residual connections split the activations into two kinds. Two peaks in a histogram are the consequence, and need
+#   enough activations to be told from one.
+#
+# ## Exercises
+#
+# ```{exercise} 7.1 Warp it yourself
+# :label: ex-7-1
+# :nonumber:
+#
+# Write the warping distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the function.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("7.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-7-1
+# :class: dropdown
+# ```
+#
+# The cheapest way to stand at $(i, j)$ comes from one of three neighbours: dynamic programming.
+
+
+# %%
+import affscore
+
+
+def distance(a, b):
+    price = np.full((len(a) + 1, len(b) + 1), np.inf)
+    price[0, 0] = 0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            before = min(price[i, j], price[i, j + 1], price[i + 1, j])
+            price[i + 1, j + 1] = (a[i] - b[j]) ** 2 + before
+    return np.sqrt(price[-1, -1])
+
+
+answer = distance
+affscore.exercises.check("7.1", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 7.2 A matter of length
+# :label: ex-7-2
+# :nonumber:
+#
+# All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their warping distance?
+# Hand in a number.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("7.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-7-2
+# :class: dropdown
+# ```
+#
+# Every score of the longer one needs a partner, at the same price each; 150 steps are enough.
+
+# %%
+answer = np.sqrt(150) * (0.8 - 0.55)
+affscore.exercises.check("7.2", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 7.3 A measure that is easily fooled
+# :label: ex-7-3
+# :nonumber:
+#
+# *Purity* is the share of networks that belong to the most frequent family of their cluster. Twelve networks come from four families,
+# `["VGG"] * 3 + ["ResNet"] * 3 + ["ViT"] * 3 + ["Swin"] * 3`. Hand in a list of twelve cluster numbers whose purity is 1 and
+# whose adjusted Rand index is not above 0.1.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("7.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-7-3
+# :class: dropdown
+# ```
+#
+# A cluster of one is always pure. Purity rewards many clusters; the adjusted Rand index counts that relatives were torn apart.
+
+# %%
+answer = list(range(12))
+affscore.exercises.check("7.3", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```

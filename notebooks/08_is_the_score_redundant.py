@@ -1,0 +1,360 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Is the score redundant?
+#
+# There were ways to compare what goes into an activation with what comes out of it long before the affinity score. If
+# one of them always moved with the score, one could spare oneself the optimal transport. Tables 1 and 2 of the paper
+# {cite}`bouniot2025alexnet` correlate five of them with the score, network by network, and find none that does. This chapter
+# computes both tables for other networks, gives each correlation an interval, and asks for all five together. You will
+# learn
+#
+# * what the five criteria see of an activation,
+# * how much a correlation over a dozen activations is worth,
+# * why a criterion that follows the score in one family runs against it in another.
+
+# %% tags=["parameters"]
+models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
+dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+n: int = 512  # images in a batch of the statistic
+images: int = 0  # images in all; 0: all there are
+store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+jobs: int = 2  # networks to measure at once, where results are missing
+device: str = "auto"  # cpu, cuda or auto
+level: float = 0.95  # of the intervals
+seed: int = 0  # of random weights and of the choice of images
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% [markdown]
+# ## Five criteria
+#
+# All five look at the same pair as the score: the reduced inputs $X$ and outputs $Y$ of an activation, $n$ points with $d$
+# coordinates each.
+#
+# | criterion | what it is | it does not see |
+# |---|---|---|
+# | linear CKA {cite}`kornblith2019similarity` | how alike the distances between the points are before and after, in $[0, 1]$ | rotations and scalings of either |
+# | norm | $\lVert X - Y\rVert_F$ | whether the difference is affine |
+# | sparsity | the share of entries next to zero, after minus before | anything but zeros |
+# | entropy | of the values of a point, after minus before | which coordinate has which value |
+# | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything, where $d \ge n$: then it is 1 |
+#
+# The paper does not say in which direction it takes the changes of sparsity and entropy. Here it is after minus before, so
+# that a ReLU that makes zeros has a positive change of sparsity; the other direction turns the signs around. Precise
+# definitions are in {doc}`../book/definitions`.
+#
+# The networks are those of the **mini zoo** by default: small members of the families, trained on scanned digits. What they show
+# is an **analogue** of the paper's tables. Printed numbers stand in columns of their own; they belong to the real
+# networks on ImageNet, and no number of ours confirms or refutes them.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from affscore.analysis import (
+    CRITERIA_OF_TABLE_1,
+    criterion_correlations,
+    explained_by_all,
+    family_correlations,
+    network_table,
+    printed_correlations,
+    printed_table,
+    short_names,
+    sign_counts,
+    study_models,
+    table_1_again,
+    table_1_families,
+)
+from affscore.figures import criterion_dots, criterion_scatter
+from affscore.survey import kept_signatures
+from affscore.survey.shipped import shipped_signature
+
+pd.set_option("display.max_colwidth", 200)  # notes are sentences
+criteria = list(CRITERIA_OF_TABLE_1)
+networks = models or study_models("mini:")
+options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
+names = short_names(networks)
+summaries = {names[model]: result.summary for model, result in results.items()}
+print(f"{len(summaries)} networks on {dataset}, {sum(map(len, summaries.values()))} activations")
+
+# %% [markdown]
+# One network first. Each point is one of its activations, the darker, the deeper it lies.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-one-network", "caption": "The affinity score of each activation of one network over each of the five criteria, with Pearson's correlation (`affscore.figures.criterion_scatter`)."}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. Darker points are deeper activations. The correlation stands above each panel."}}
+example = "resnet50" if "resnet50" in summaries else next(iter(summaries))
+criterion_scatter(summaries[example])
+plt.show()
+
+# %%
+one = criterion_correlations({example: summaries[example]}, level=level)
+one.set_index("criterion")[["activations", "correlation", "low", "high", "note"]].round(2)
+
+# %% [markdown]
+# ## What is a correlation worth?
+#
+# Behind such a number are as many points as the network has activations: 7 in AlexNet, 63 to 103 in the small DenseNets. *low*
+# and *high* are the ends of Fisher's interval {cite}`fisher1921probable`. The correlation $r$ itself has a crooked
+# distribution, but $z = \operatorname{artanh} r$ is nearly normal with variance $1/(n - 3)$ for $n$ independent pairs, so
+#
+# $$
+# \tanh\Bigl(\operatorname{artanh} r \pm \frac{1.96}{\sqrt{n - 3}}\Bigr)
+# $$
+#
+# holds the true correlation in 95 of 100 cases. Activations of one network are **not** independent draws: neighbours are
+# alike. The intervals are therefore too short rather than too long. Tables 1 and 2 have none.
+#
+# ## Network by network
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations", "caption": "Correlations of the affinity score with five criteria over the activations of each network, with Fisher's intervals (tables 1 and 2 of the paper; `affscore.figures.criterion_dots`). The black ticks are what the paper prints for the real network of that name on ImageNet."}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in each panel."}}
+correlations = criterion_correlations(summaries, level=level)
+printed = printed_table("table2_correlations")
+families = network_table(summaries)["family"].to_dict()
+criterion_dots(correlations, families, printed)
+plt.show()
+
+# %% tags=["hide-input"]
+ours = correlations.assign(
+    shown=[
+        "" if np.isnan(row.correlation) else f"{row.correlation:.2f} [{row.low:.2f}, {row.high:.2f}]"
+        for row in correlations.itertuples()
+    ]
+).pivot_table(index="model", columns="criterion", values="shown", aggfunc="first", sort=False)
+beside = pd.concat({"here": ours[criteria], "printed (ImageNet)": printed.reindex(ours.index)[criteria]}, axis=1)
+beside.insert(0, ("", "activations"), correlations.groupby("model", sort=False)["activations"].max())
+beside.astype(object).fillna("")
+
+# %% [markdown]
+# MNASNets have no row in the printed table 2, though table 1 has a mean of them. Where a place is empty on our side, this is
+# why:
+
+# %% tags=["hide-input"]
+said = correlations.loc[correlations["note"] != "", ["model", "criterion", "activations", "note"]]
+said.set_index("model") if len(said) else "Every correlation is defined, over all activations of its network."
+
+# %% [markdown]
+# ## Family by family
+#
+# Means and standard deviations over the networks of a family, as in table 1; the last row is over all networks.
+# *low* and *high* are the ends of Student's interval of the mean over a family's networks, cut at -1 and 1. With four
+# networks it is wide. And it speaks of networks like these four, which are four sizes of one design.
+
+# %% tags=["hide-input"]
+by_family = family_correlations(correlations, table_1_families(summaries), level=level)
+columns = {"networks": "networks", "mean": "mean", "std": "std", "low": "low", "high": "high"}
+columns |= {"printed_mean": "printed mean (ImageNet)", "printed_std": "printed std (ImageNet)"}
+beside = by_family.set_index(["criterion", "family"]).join(table_1_again()[["printed_mean", "printed_std"]])
+beside[list(columns)].rename(columns=columns).reindex(criteria, level=0).round(2).astype(object).fillna("")
+
+# %% tags=["hide-input"]
+said = by_family.loc[by_family["note"] != "", ["family", "criterion", "note"]]
+said.set_index("family") if len(said) else "Every family has a mean and an interval, over all of its networks."
+
+# %% [markdown]
+# In the default run the members of a family mostly agree with one another, and families do not agree: with the change of
+# sparsity the score has a correlation of -0.88 in the ResNets and of 0.65 in the DenseNets; with the norm -0.64 in the
+# ResNets and 0.65 in the MNASNets. The same happens in the printed columns, in other places. Transformers scatter most:
+# with six to ten activations a correlation can be nearly anything.
+#
+# ## The sign is not the same everywhere
+#
+# A criterion that could replace the score would go with it, or against it, in every network. So count: in how many networks
+# is the whole interval above zero, in how many is it below, and in how many does it hold zero?
+
+# %% tags=["hide-input"]
+sign_counts(correlations).reindex(criteria).round(2)
+
+# %% [markdown]
+# In the default run norm, sparsity and entropy have decided cases on both sides. CKA and $R^2$ have not: wherever their
+# intervals leave out zero, they go with the score. The layers of the mini zoo are narrow, so that $R^2$ of 512 images is not blind
+# here, and a trained digit network is no trained ImageNet network.
+#
+# The same count for the printed table 2. We give its correlations Fisher's intervals, with the number of activations that
+# the recorder counts in torchvision's networks. Each of the five has networks on either side of zero.
+
+# %% tags=["hide-input"]
+sign_counts(printed_correlations(level)).loc[criteria].round(2)
+
+# %% [markdown]
+# ## Do the two printed tables agree?
+#
+# Table 1 should be the means and standard deviations of the rows of table 2. It can be computed again from these.
+
+# %% tags=["hide-input"]
+again = table_1_again().pivot_table(index="family", columns="criterion", values="difference", sort=False)
+again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
+
+# %% [markdown]
+# Rounding explains differences up to 0.01. VGGs, ResNets, ViTs, Swins and ConvNeXts agree (their standard deviations do, too,
+# with $n$ in the denominator). DenseNets and EfficientNets do not, and neither does the average: table 1 has at least one more
+# network there, or other ones. In table 2 the rows of DenseNet-161 and DenseNet-169 are the same in all five columns;
+# one of them may be a slip.
+#
+# ## All five together
+#
+# No single criterion follows the score everywhere. Could a weighted sum of all five? Two regressions, with scores and
+# criteria brought to mean 0 and variance 1 in each network:
+#
+# * **within** a network: the weights that suit this network best. Adjusted $R^2$, as before.
+# * **from others**: one set of weights, fitted to all networks of the *other* families, predicts this one. That is what a
+#   redundant score would allow. Below 0, the prediction is worse than the plain mean of the signature.
+
+# %% tags=["hide-input"]
+together = explained_by_all(summaries, families)
+by_design = together.groupby("family", sort=False)[["activations", "within", "from_others"]].mean()
+by_design.loc["all networks"] = together[["activations", "within", "from_others"]].mean()
+by_design.round(2)
+
+# %% tags=["hide-input"]
+said = together.loc[together["note"] != "", ["activations", "note"]]
+said if len(said) else "Both regressions could be computed for every network."
+
+# %% [markdown]
+# In the default run the best weights for each network explain about three quarters of the course of its signature, and
+# weights from other families about half, least for the plain convolutional networks. So the score is neither a
+# combination of the other five nor foreign to them: half of what it says of the layers' order could be had from them, the
+# other half is its own.
+#
+# ## On trained networks of usual size
+#
+# The package has results of eight networks that were trained on CIFAR-10 (with and without residual connections), and of a
+# MobileNetV2 and two SqueezeNets that were trained on ImageNet, each on photographs. They have two more criteria: CKA with
+# the unbiased estimate {cite}`kornblith2019similarity`, which does not grow with $d/n$, and the non-linearity coefficient
+# {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "The same for networks trained on CIFAR-10 and ImageNet, from the results that come with the package, with two more criteria (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
+of_package = [f"{kind}{layers}" for kind in ("plainnet", "resnet") for layers in (20, 32, 44, 56)]
+of_package += ["mobilenet_v2", "squeezenet1_0", "squeezenet1_1"]
+shipped = {name: shipped_signature(f"shipped:{name}").summary for name in of_package}
+all_criteria = [*criteria, "cka_debiased", "nlc"]
+real = criterion_correlations(shipped, all_criteria, level=level)
+kinds = {
+    name: "Plain" if name.startswith("plain") else "Residual" if name.startswith("res") else "Efficient"
+    for name in shipped
+}
+criterion_dots(real, kinds)
+plt.show()
+
+# %% tags=["hide-input"]
+sign_counts(real).loc[all_criteria].round(2)
+
+# %% [markdown]
+# On these eleven networks, all of them convolutional, criteria do keep their sign: CKA and $R^2$ go with the score in
+# each of them, the change of sparsity and the non-linearity coefficient against it, with intervals that leave out zero.
+# Only the change of entropy goes both ways. (CKA and its debiased form hardly differ: there are several times more
+# images than channels.) So "no criterion follows the score" is a statement on *all* families at once. Within such
+# networks CKA would be a fair stand-in for the ranking of layers, though not for the number itself.
+#
+# ## Takeaways
+#
+# * A correlation over the activations of one network is a statement on few and dependent points. Give an interval.
+# * The sign of a correlation belongs to the family: what holds in ResNets may be the reverse in DenseNets.
+# * A criterion can be blind by construction: $R^2$ is 1 wherever a layer is wider than the number of images.
+# * Redundant would mean: predictable with weights that were found elsewhere. Fit and test on different families.
+#
+# ## Exercises
+#
+# ```{exercise} 8.1 A dozen activations
+# :label: ex-8-1
+# :nonumber:
+#
+# A network has 12 activations, and its scores have a correlation of 0.6 with some criterion. What is the 95 % interval of
+# Fisher? Hand in the pair `(low, high)`.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("8.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-8-1
+# :class: dropdown
+# ```
+#
+# Into $z$, a step to both sides, and back.
+
+# %%
+from affscore.exercises import check
+
+z, step = np.arctanh(0.6), 1.96 / np.sqrt(12 - 3)
+check("8.1", (np.tanh(z - step), np.tanh(z + step)))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 8.2 Why not all activations in one pot?
+# :label: ex-8-2
+# :nonumber:
+#
+# Tables 1 and 2 have a correlation for each network, and not one over all activations of all networks. Make up two networks,
+# four activations or more each, whose scores have a correlation of at least 0.9 with a criterion in either of them, and
+# of at most -0.5 when the activations of both are thrown together. Hand in `((scores, criterion), (scores, criterion))`.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("8.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-8-2
+# :class: dropdown
+# ```
+#
+# The network with the higher scores gets the lower criterion: its level runs against its course. This is Simpson's
+# paradox {cite}`simpson1951interpretation`.
+
+# %%
+course = np.linspace(0.2, 0.4, 6)
+check("8.2", ((course, course), (course + 0.5, course - 3)))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 8.3 Only together
+# :label: ex-8-3
+# :nonumber:
+#
+# Make up the scores of a network with eight or more activations and two criteria $a$ and $b$, neither of which has a
+# correlation of more than 0.5 in size with the scores, while both together explain at least 0.9 of them (adjusted $R^2$
+# of the regression). Hand in `(scores, a, b)`.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("8.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-8-3
+# :class: dropdown
+# ```
+#
+# A large signal that has nothing to do with the scores is in both criteria. Their difference takes it out again.
+
+# %%
+scores = np.linspace(0.3, 0.9, 12)
+nuisance = np.tile([3.0, -3.0], 6)
+check("8.3", (scores, nuisance + scores, nuisance))
+
+# %% [markdown]
+# ```{solution-end}
+# ```

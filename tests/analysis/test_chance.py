@@ -1,0 +1,168 @@
+"""The best of several statistics by chance: against SciPy's permutation test and against simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import pearsonr, permutation_test
+
+from affscore.analysis.accuracy import fit
+from affscore.analysis.chance import (
+    best_by_chance,
+    chance_of_group,
+    independent_best,
+    independent_p_value,
+    plain_r2,
+)
+from affscore.errors import AffscoreError
+
+STATISTICS, COMMON = list("abcdefg"), list("xyz")
+
+
+def group(points, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.uniform(0.1, 1, (points, 11)), columns=["accuracy", *STATISTICS, *COMMON])
+
+
+def best(table, columns, accuracy):
+    return max(np.corrcoef(table[column], accuracy)[0, 1] ** 2 for column in columns)
+
+
+@pytest.mark.parametrize("points", [5, 6])
+def test_the_exact_p_value_is_that_of_scipy(points):
+    table = group(points)
+    chance = best_by_chance(table, STATISTICS)
+    assert chance.exact
+    assert chance.observed == pytest.approx(best(table, STATISTICS, table["accuracy"]))
+    expected = permutation_test(
+        (table["accuracy"].to_numpy(),),
+        lambda y: best(table, STATISTICS, y),
+        permutation_type="pairings",
+        n_resamples=np.inf,
+        alternative="greater",
+    )
+    assert chance.p_value == pytest.approx(expected.pvalue)
+    assert np.sort(chance.shuffled) == pytest.approx(np.sort(expected.null_distribution))
+
+
+def test_random_shuffles_agree_with_all_of_them():
+    table = group(8, seed=3)
+    exact = best_by_chance(table, STATISTICS)
+    some = best_by_chance(table, STATISTICS, permutations=5000, seed=1)
+    assert (exact.exact, some.exact) == (True, False)
+    assert (len(exact.shuffled), len(some.shuffled)) == (40320, 5000)
+    assert some.p_value == pytest.approx(exact.p_value, abs=0.03)
+    assert np.median(some.shuffled) == pytest.approx(np.median(exact.shuffled), abs=0.02)
+    again = best_by_chance(table, STATISTICS, permutations=5000, seed=1)
+    assert (some.shuffled == again.shuffled).all()
+
+
+def test_a_random_p_value_is_never_zero():
+    line = pd.DataFrame({"accuracy": np.arange(12.0), "a": np.arange(12.0)})
+    assert best_by_chance(line, ["a"], permutations=99).p_value == 0.01
+
+
+def test_a_strong_statistic_is_no_chance_and_p_values_of_noise_are_even():
+    table = group(8)
+    table["a"] = table["accuracy"] * 3 + 1
+    assert best_by_chance(table, STATISTICS).p_value == pytest.approx(2 / 40320, abs=1e-4)
+    p_values = [best_by_chance(group(6, seed), STATISTICS).p_value for seed in range(200)]
+    assert np.mean(np.array(p_values) <= 0.2) == pytest.approx(0.2, abs=0.09)
+    assert np.mean(p_values) == pytest.approx(0.5, abs=0.06)
+
+
+def test_the_logarithm_is_fitted():
+    table = group(6)
+    found = best_by_chance(table, ["a"], kind="logarithm")
+    assert found.observed == pytest.approx(fit(table["a"], table["accuracy"], "logarithm").r2)
+
+
+def test_what_cannot_compete_is_left_out_and_told():
+    table = group(6).assign(b=0.5, c=np.nan)
+    table.loc[0, "d"] = 0.0
+    found = best_by_chance(table, ["a", "b", "c", "d"], kind="logarithm")
+    assert found.best == "a"
+    assert set(found.left_out) == {"b", "c", "d"}
+    assert "logarithm" in found.left_out["d"]
+
+
+def test_networks_with_a_missing_number_are_left_out():
+    table = group(7)
+    table.loc[2, "a"] = np.nan
+    assert best_by_chance(table, ["a", "b"]).points == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"table": group(4)}, "4 networks have all numbers"),
+        ({"table": group(6).assign(accuracy=1.0)}, "nothing to fit"),
+        ({"table": group(6).assign(accuracy=np.nan)}, "0 networks"),
+        ({"candidates": ["height"]}, "no column 'height'"),
+        ({"kind": "quadratic"}, "linear and logarithm"),
+        ({"permutations": 0}, "at least 1"),
+    ],
+)
+def test_what_cannot_be_shuffled_is_refused(change, complaint):
+    options = {"table": group(6), "candidates": STATISTICS, **change}
+    with pytest.raises(AffscoreError, match=complaint):
+        best_by_chance(**options)
+
+
+def test_a_group_is_compared_with_its_common_characteristics():
+    table = group(6, seed=5)
+    row = chance_of_group(table, STATISTICS, COMMON)
+    chance = best_by_chance(table, STATISTICS)
+    common = best(table, COMMON, table["accuracy"])
+    assert row["common_r2"] == pytest.approx(common)
+    assert row["beats_common"] == pytest.approx(np.mean(chance.shuffled >= common - 1e-9))
+    assert row["statistic_r2"] == chance.observed
+    assert row["note"] == ""
+    # seven tickets against three
+    wins = [chance_of_group(group(6, s), STATISTICS, COMMON)["wins_if_nothing_matters"] for s in range(40)]
+    assert np.mean(wins) == pytest.approx(0.7, abs=0.05)
+
+
+def test_a_group_that_is_too_small_has_a_note():
+    row = chance_of_group(group(4), STATISTICS, COMMON)
+    assert row["points"] == 4
+    assert "at least 5" in row["note"]
+    assert "p_value" not in row
+
+
+def test_a_characteristic_that_nobody_has_does_not_empty_the_group():
+    row = chance_of_group(group(6).assign(x=np.nan), STATISTICS, COMMON)
+    assert row["points"] == 6
+    assert "x: no network has it" in row["note"]
+
+
+@pytest.mark.parametrize(("points", "candidates"), [(5, 1), (5, 7), (9, 7)])
+def test_independent_statistics_by_simulation(points, candidates):
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((20_000, 1, points))
+    x = rng.standard_normal((20_000, candidates, points))
+    x, y = (z - z.mean(axis=-1, keepdims=True) for z in (x, y))
+    r2 = (x * y).sum(-1) ** 2 / np.square(x).sum(-1) / np.square(y).sum(-1)
+    largest = r2.max(axis=1)
+    assert independent_best(points, candidates) == pytest.approx(np.median(largest), abs=0.015)
+    assert independent_best(points, candidates, 0.95) == pytest.approx(np.quantile(largest, 0.95), abs=0.015)
+    assert independent_p_value(0.7, points, candidates) == pytest.approx((largest >= 0.7).mean(), abs=0.01)
+
+
+def test_one_candidate_is_the_test_of_a_correlation():
+    x, y = np.random.default_rng(2).standard_normal((2, 9))
+    r, p = pearsonr(x, y)
+    assert independent_p_value(r**2, 9, 1) == pytest.approx(p)
+    assert independent_p_value(1.0, 9, 7) == 0
+    assert independent_p_value(0.0, 9, 7) == 1
+
+
+def test_the_plain_r2_undoes_the_adjustment():
+    x, y = np.random.default_rng(1).standard_normal((2, 7))
+    found = fit(x, y)
+    assert plain_r2(found.adjusted_r2, 7) == pytest.approx(found.r2)
+
+
+def test_too_few_points_have_no_distribution():
+    for wrong in (lambda: independent_best(2, 7), lambda: independent_p_value(0.5, 9, 0), lambda: plain_r2(0.5, 2)):
+        with pytest.raises(AffscoreError, match="at least 3 points"):
+            wrong()

@@ -1,0 +1,108 @@
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from affscore.analysis import along_depth, history, spread_of_few, trend, trends
+from affscore.errors import AffscoreError
+
+scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
+
+
+@given(scores, st.data())
+def test_the_spread_of_few_is_the_mean_over_all_subsets(values, data):
+    size = data.draw(st.integers(1, len(values)))
+    expected = np.mean([max(subset) - min(subset) for subset in combinations(values, size)])
+    assert spread_of_few(values, size) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_spread_of_few_holds_for_hundreds_of_scores():
+    values = np.linspace(0, 1, 1001)
+    assert spread_of_few(values, 7) == pytest.approx(6 / 8, abs=2e-3)  # (m - 1) / (m + 1) of uniform numbers
+
+
+@pytest.mark.parametrize("size", [0, 4, -1])
+def test_a_size_that_is_none_is_refused(size):
+    with pytest.raises(AffscoreError, match="from 1 to 3"):
+        spread_of_few([0.1, 0.2, 0.3], size)
+
+
+def test_history_is_in_the_order_of_years_and_draws_as_many_from_each():
+    table = history({"swin_t": [0.2, 0.9, 0.4, 0.5], "mine": [0.5, 0.5, 0.5], "alexnet": [0.6, 0.7, 0.65]})
+    assert table.index.tolist() == ["alexnet", "swin_t", "mine"]
+    assert table.attrs["few"] == 3
+    assert table.loc["alexnet", "spread"] == pytest.approx(table.loc["alexnet", "spread of few"])
+    assert table.loc["swin_t", "spread of few"] < table.loc["swin_t", "spread"]
+    assert np.isnan(table.loc["mine", "skewness"])
+    assert table.loc["swin_t", "skewness"] == pytest.approx(stats.skew([0.2, 0.9, 0.4, 0.5]))
+    with pytest.raises(AffscoreError, match="at least one"):
+        history({})
+
+
+@pytest.mark.parametrize("values", [[3, 1, 4, 15, 9, 2], [1, 2, 3, 4, 9, 15], [9, 15, 4, 3, 2, 1], [1, 1, 3, 2, 4, 4]])
+def test_the_p_value_counts_all_assignments_of_years(values):
+    years = [2012, 2014, 2014, 2015, 2016, 2019]
+    found = trend(years, values)
+    expected = stats.spearmanr(years, values).statistic
+    assert found.correlation == pytest.approx(expected, abs=1e-9)
+    orders = np.array(list(permutations(stats.rankdata(values))))
+    by_chance = np.corrcoef(stats.rankdata(years), orders)[0, 1:]
+    above, below = np.mean(by_chance >= expected - 1e-9), np.mean(by_chance <= expected + 1e-9)
+    assert found.p_value == pytest.approx(min(1, 2 * min(above, below)))
+
+
+def test_the_slope_is_the_median_of_the_slopes_of_pairs():
+    x, y = np.array([2012.0, 2014, 2014, 2015, 2018]), np.array([0.1, 0.2, 0.5, 0.3, 0.35])
+    slopes = [(y[j] - y[i]) / (x[j] - x[i]) for i, j in combinations(range(5), 2) if x[i] != x[j]]
+    found = trend(x, y)
+    assert found.slope == pytest.approx(np.median(slopes))
+    assert found.low <= found.slope <= found.high
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.2, 0.3], [0.5, 0.5, 0.5, 0.5]])
+def test_too_little_for_a_trend_is_no_trend(values):
+    found = trend(range(2012, 2012 + len(values)), values)
+    assert found.points == len(values)
+    assert np.isnan([found.correlation, found.p_value, found.slope]).all()
+
+
+def test_a_trend_needs_a_year_for_each_value():
+    for years, values in ([2012], [1.0, 2.0]), ([2012, np.nan], [1.0, 2.0]):
+        with pytest.raises(AffscoreError, match="one year for each value"):
+            trend(years, values)
+
+
+def test_variants_of_one_design_are_one_point():
+    signatures = {
+        "alexnet": [0.5, 0.6],
+        **{name: [0.5, 0.7] for name in ("vgg11", "vgg13", "vgg16", "vgg19")},
+        "resnet18": [0.4, 0.8],
+        "densenet121": [0.3, 0.8],
+        "vit_b_16": [0.1, 0.2],
+        "mine": [0.0, 1.0],
+    }
+    table = history(signatures)
+    until = trends(table, ["spread"], until=2019).loc["spread"]
+    assert until["points"] == 4
+    assert until["correlation"] == 1
+    assert trends(table, ["spread"]).loc["spread", "points"] == 5
+
+
+def test_noise_has_no_trend():
+    generator = np.random.default_rng(0)
+    p_values = [trend(range(8), generator.random(8), resamples=199, seed=k).p_value for k in range(100)]
+    assert np.mean(np.array(p_values) <= 0.1) < 0.2
+
+
+def test_along_depth_has_the_means_of_thirds():
+    table = along_depth({"rising": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], "flat": [0.5] * 3, "short": [0.5, 0.4]})
+    assert table.loc["rising"].tolist() == pytest.approx([0.15, 0.4, 0.65, 0.7, 1])
+    assert np.isnan(table.loc["flat", "correlation"])
+    assert table.loc["short", ["first third", "last"]].isna().tolist() == [True, False]
+    assert isinstance(table, pd.DataFrame)
+    with pytest.raises(AffscoreError, match="scores in"):
+        along_depth({"a": [2.0]})

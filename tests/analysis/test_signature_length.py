@@ -1,0 +1,75 @@
+import numpy as np
+import pandas as pd
+import pytest
+from dtaidistance import dtw
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from affscore.analysis import distance_matrix, length_distances, matrix_correlation, per_step
+from affscore.errors import AffscoreError
+
+scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
+
+
+def between(values):
+    names = [f"n{k}" for k in range(len(values))]
+    values = np.asarray(values, dtype=float)
+    return pd.DataFrame(np.abs(values[:, None] - values), index=names, columns=names)
+
+
+@given(scores, scores)
+def test_the_distance_per_step_is_at_least_the_root_mean_square_of_the_alignment(one, other):
+    signatures = {"a": one, "b": other}
+    found = per_step(distance_matrix(signatures), signatures).loc["a", "b"]
+    path = dtw.warping_path(np.array(one), np.array(other))
+    mean_square = np.mean([(one[i] - other[j]) ** 2 for i, j in path])
+    assert found >= np.sqrt(mean_square) - 1e-9
+    assert found <= 1 + 1e-9
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_the_distance_of_constant_signatures_is_a_matter_of_length_and_per_step_it_is_not(k, m):
+    signatures = {"a": [0.5] * k, "b": [0.75] * m}
+    distances = distance_matrix(signatures)
+    assert distances.loc["a", "b"] == pytest.approx(0.25 * max(k, m) ** 0.5)
+    assert per_step(distances, signatures).loc["a", "b"] == pytest.approx(0.25)
+
+
+def test_distances_by_length_know_nothing_else():
+    assert length_distances({"a": [0.1] * 4, "b": [0.9] * 4, "c": [0.1]}).to_numpy().tolist() == [
+        [0, 0, 3],
+        [0, 0, 3],
+        [3, 3, 0],
+    ]
+
+
+def test_the_correlation_is_that_of_the_pairs():
+    generator = np.random.default_rng(0)
+    one, other = between(generator.random(9)), between(generator.random(9))
+    pairs = np.triu_indices(9, 1)
+    expected = spearmanr(one.to_numpy()[pairs], other.to_numpy()[pairs]).statistic
+    assert matrix_correlation(one, other, permutations=9).correlation == pytest.approx(expected)
+
+
+def test_a_matrix_goes_with_itself_and_not_with_another():
+    generator = np.random.default_rng(1)
+    one = between(generator.random(9))
+    assert matrix_correlation(one, one, permutations=199).p_value == pytest.approx(1 / 200)
+    p_values = [
+        matrix_correlation(one, between(generator.random(9)), permutations=99, seed=k).p_value for k in range(60)
+    ]
+    assert 0.35 < np.mean(p_values) < 0.65
+
+
+def test_too_little_to_compare_is_missing():
+    assert np.isnan(matrix_correlation(between([0, 1]), between([0, 1])).correlation)
+    assert np.isnan(matrix_correlation(between([1, 1, 1]), between([0, 1, 2])).p_value)
+
+
+def test_other_names_are_refused():
+    one = between([0, 1, 2])
+    with pytest.raises(AffscoreError, match="same names"):
+        matrix_correlation(one, one.rename(index={"n0": "x"}, columns={"n0": "x"}))
+    with pytest.raises(AffscoreError, match="names of the signatures"):
+        per_step(one, {"n0": [0.5], "n1": [0.5]})

@@ -1,0 +1,188 @@
+"""Exercises of notebooks 5 and 7: right answers pass, plausible wrong ones fail with a hint, not the answer."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from affscore.analysis import signature_distance, spread_of_few
+from affscore.exercises import check
+from affscore.exercises.notebook_7 import FAMILIES, LONG, SHORT
+
+MORE_SPREAD = 0.5 * (150 / 152 - 6 / 8)
+JUMPING = [0.3, 0.9] * 8
+FAR = signature_distance(SHORT, LONG)
+RNG = np.random.default_rng(57)
+
+
+def drawn(scores, size):
+    return np.mean([np.ptp(RNG.choice(scores, size, replace=False)) for _ in range(4000)])
+
+
+def warped(a, b, cost=np.square, end=np.sqrt, diagonal=True):
+    total = np.full((len(a) + 1, len(b) + 1), np.inf)
+    total[0, 0] = 0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            ways = [total[i, j + 1], total[i + 1, j]]
+            if diagonal or i == j == 0:
+                ways.append(total[i, j])
+            total[i + 1, j + 1] = cost(a[i] - b[j]) + min(ways)
+    return end(total[-1, -1])
+
+
+RIGHT = {
+    "5.1": [MORE_SPREAD, round(MORE_SPREAD, 3), 0.12, torch.tensor(MORE_SPREAD)],
+    "5.2": [spread_of_few, lambda scores, size: torch.tensor(spread_of_few(scores, size))],
+    "5.3": [
+        (JUMPING, sorted(JUMPING)),
+        [torch.tensor(JUMPING), np.array(sorted(JUMPING, reverse=True))],
+        ([0.1, *[0.5] * 10, 0.9], [0.1, 0.5, 0.5, *[0.9, 0.1] * 10]),
+    ],
+    "7.1": [warped, signature_distance, lambda a, b: warped(b, a)],
+    "7.2": [FAR, round(FAR, 2), np.float32(FAR)],
+    "7.3": [list(range(12)), np.arange(12) * 3, torch.arange(12)],
+}
+
+# the answer, and a word that its hint must have
+WRONG = {
+    "5.1": [
+        (2 * MORE_SPREAD, "between 0 and 1"),
+        (0.5 * 150 / 152, "one of the two"),
+        (0.5 * 6 / 8, "one of the two"),
+        (-MORE_SPREAD, "sign"),
+        (0, "extremes"),
+        (0.5 * (149 / 151 - 5 / 7), "k + 1"),
+        (0.3, "Where do"),
+    ],
+    "5.2": [
+        (drawn, "scatter"),
+        (lambda scores, size: np.ptp(scores), "all scores"),
+        (lambda scores, size: np.ptp(scores[:size]), "first ones"),
+        (lambda scores, size: np.ptp(scores) * size / len(scores), "proportion"),
+        (lambda scores, size: spread_of_few(scores, size) + 0.1, "the whole"),
+        (lambda scores, size: np.ptp(scores) * (1 - (size < len(scores)) * 0.5), "For each score"),
+        (
+            lambda scores, size: sum(
+                share * (high - low)
+                for share, high, low in zip(
+                    np.diff((np.arange(len(scores) + 1) / len(scores)) ** size),
+                    np.sort(scores),
+                    np.sort(scores)[::-1],
+                    strict=True,
+                )
+            ),
+            "replacement",
+        ),
+    ],
+    "5.3": [
+        ((JUMPING, JUMPING), "zero"),
+        ((JUMPING[:4], sorted(JUMPING)), "at least 10"),
+        ((JUMPING, [*sorted(JUMPING), 0.95]), "median"),
+        ((JUMPING, [0.2, *sorted(JUMPING), 0.95]), "minimum"),
+        ((JUMPING, [0.3] * 8 + [0.9] * 7 + [1.0]), "maximum"),
+        ((JUMPING, [*JUMPING[:-2], -0.1, 0.9]), "between 0 and 1"),
+        (([0.3, *[0.5] * 10, 0.9], [*[0.5] * 10, 0.3, 0.9]), "up and down"),
+    ],
+    "7.1": [
+        (lambda a, b: warped(a, b, end=float), "total price"),
+        (lambda a, b: warped(a, b, cost=abs, end=float), "squared difference"),
+        (lambda a, b: warped(a, b, cost=abs), "squared difference"),
+        (lambda a, b: warped(a, b, diagonal=False), "same step"),
+        (lambda a, b: warped(a, b) / max(len(a), len(b)) ** 0.5, "per step"),
+        (lambda a, b: abs(a.mean() - b.mean()) / 10, "Too small"),
+        (lambda a, b: warped(a, b) + 1, "itself"),
+        (lambda a, b: 3 * warped(a, b), "by hand"),
+    ],
+    "7.2": [
+        (0.25, "single step"),
+        (0.25 * np.sqrt(12), "rest of the longer"),
+        (0.25 * np.sqrt(138), "first scores"),
+        (0.25 * np.sqrt(161), "Too many"),
+        (0.25 * 150, "squared"),
+        (0.25**2 * 150, "root"),
+        (0, "does not change"),
+        (1.7, "How many steps"),
+    ],
+    "7.3": [
+        ([0] * 12, "more than one family"),
+        (np.repeat(np.arange(4), 3), "Tear them apart"),
+        ([0, 0, 1, 2, 2, 3, 4, 4, 5, 6, 6, 7], "still together"),
+        ([0, 0, *range(1, 11)], "still together"),
+        (range(11), "each of 12"),
+    ],
+}
+
+GARBAGE = [
+    None,
+    ...,
+    "",
+    "0.5",
+    True,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    object(),
+    1j,
+    np.array([]),
+    np.zeros((2, 3, 4)),
+    (1, 2, 3),
+    (None, None),
+    ("x", "y"),
+    ([], []),
+    (float("nan"), 1),
+    ([[1, 2], [3]], [[1, 2], [3]]),
+    (np.full(12, np.nan), np.full(12, 0.5)),
+    lambda: 1,
+    lambda a, b: None,
+    lambda a, b: "far",
+    lambda a, b: a,
+    lambda a, b: float("nan"),
+    lambda a, b: 1 / 0,
+    int,
+    list("aaabbbcccddd"),
+]
+
+
+def pairs(table):
+    return [
+        pytest.param(number, answer, id=f"{number}-{k}") for number in table for k, answer in enumerate(table[number])
+    ]
+
+
+@pytest.mark.parametrize(("number", "answer"), pairs(RIGHT))
+def test_a_right_answer_passes(number, answer):
+    verdict = check(number, answer)
+    assert verdict, verdict
+    assert verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_a_wrong_answer_fails_with_its_hint(number, case):
+    answer, hint = case
+    verdict = check(number, answer)
+    assert not verdict
+    assert hint in verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_the_hint_does_not_tell_the_answer(number, case):
+    message = check(number, case[0]).message
+    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", message)]
+    secrets = {"5.1": [MORE_SPREAD], "7.2": [FAR]}
+    for secret in secrets.get(number, []):
+        assert all(abs(value - secret) > 0.01 for value in numbers)
+
+
+@pytest.mark.parametrize("number", RIGHT)
+@pytest.mark.parametrize("answer", GARBAGE, ids=[f"{k}-{type(answer).__name__}" for k, answer in enumerate(GARBAGE)])
+def test_garbage_gets_a_verdict(number, answer):
+    verdict = check(number, answer)
+    assert not verdict
+    assert len(verdict.message) > 15
+
+
+def test_the_networks_of_exercise_7_3_are_those_of_its_text():
+    assert list(FAMILIES) == ["VGG"] * 3 + ["ResNet"] * 3 + ["ViT"] * 3 + ["Swin"] * 3

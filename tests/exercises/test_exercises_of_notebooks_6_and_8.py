@@ -1,0 +1,200 @@
+"""Exercises of notebooks 6 and 8: right answers pass, plausible wrong ones fail with a hint, not the answer."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import pearsonr, permutation_test
+
+from affscore.exercises import check
+
+STEPS = np.arange(6.0)
+RNG = np.random.default_rng(8)
+COURSE = np.linspace(0.2, 0.4, 10)
+LARGE = np.tile([3.0, -3.0], 10)
+SMALL = np.linspace(-0.5, 0.5, 20)
+DIFFERENCE = 0.5 + 0.3 * SMALL
+
+
+def r2(x, y):
+    return np.corrcoef(x, y)[0, 1] ** 2
+
+
+def by_counting(x, accuracy):
+    observed = r2(x, accuracy)
+    return np.mean([r2(x, order) >= observed - 1e-9 for order in map(list, itertools.permutations(accuracy))])
+
+
+def by_scipy(x, accuracy):
+    found = permutation_test(
+        (accuracy,), lambda y: r2(x, y), permutation_type="pairings", n_resamples=np.inf, alternative="greater"
+    )
+    return found.pvalue
+
+
+def by_random_orders(x, accuracy):
+    rng = np.random.default_rng(3)
+    return np.mean([r2(x, rng.permutation(accuracy)) >= r2(x, accuracy) - 1e-9 for _ in range(5000)])
+
+
+def one_sided(x, accuracy):
+    orders = map(list, itertools.permutations(accuracy))
+    return np.mean([np.corrcoef(x, y)[0, 1] >= np.corrcoef(x, accuracy)[0, 1] - 1e-9 for y in orders])
+
+
+def strictly(x, accuracy):
+    return np.mean([r2(x, list(y)) > r2(x, accuracy) + 1e-9 for y in itertools.permutations(accuracy)])
+
+
+def fisher(r=0.6, n=12, z=1.96):
+    return np.tanh(np.arctanh(r) + np.array([-z, z]) / np.sqrt(n - 3))
+
+
+RIGHT = {
+    "6.1": [13, 13.0, np.int64(13), torch.tensor(13)],
+    "6.2": [by_counting, by_scipy, by_random_orders],
+    "6.3": [(np.exp(2 * STEPS), STEPS), [torch.exp(torch.arange(1.0, 14, 2)), torch.arange(7)]],
+    "8.1": [tuple(fisher()), list(fisher().round(2)), fisher()[:].tolist()],
+    "8.2": [
+        ((COURSE, COURSE), (COURSE + 0.5, COURSE - 3)),
+        [(torch.tensor(COURSE), torch.tensor(COURSE)), (COURSE + 0.5, 2 * COURSE - 9)],
+    ],
+    "8.3": [(DIFFERENCE, LARGE + SMALL, LARGE), np.array([DIFFERENCE, LARGE, LARGE - SMALL])],
+}
+
+# the answer, and a word that its hint must have
+WRONG = {
+    "6.1": [
+        (8, "one statistic"),
+        (7, "half of all groups"),
+        (12, "Very close"),
+        (30, "smaller group"),
+        (5, "Too few"),
+        (6.5, "whole number"),
+        (2, "whole number"),
+    ],
+    "6.2": [
+        (lambda x, y: 1 - by_counting(x, y), "how often chance explains less"),
+        (strictly, "as much, or more"),
+        (one_sided, "falling line"),
+        (lambda x, y: by_counting(x, y) * 120, "share"),
+        (lambda x, y: r2(x, y), "R2 itself"),
+        (lambda x, y: 0.4, "Too large"),
+        (lambda x, y: pearsonr(x, y).pvalue, "Too small"),
+    ],
+    "6.3": [
+        ((STEPS + 1, STEPS), "straight line"),
+        ((np.exp(2 * STEPS), np.exp(0.5 * STEPS)), "straight line"),
+        ((np.exp(3 * STEPS), 1 - np.exp(-2 * STEPS)), "same step"),
+        ((np.exp(2 * STEPS) - 1, STEPS), "positive"),
+        ((np.exp(2 * STEPS), -STEPS), "rise"),
+        ((np.exp(2 * STEPS[:4]), STEPS[:4]), "points"),
+    ],
+    "8.1": [
+        (tuple(np.arctanh(fisher())), "back"),
+        (tuple(fisher(n=15)), "variance of z"),
+        (tuple(fisher(z=1.645)), "another level"),
+        ((0.6 - 0.4, 0.6 + 0.4), "beyond 1"),
+        (tuple(fisher()[::-1]), "first"),
+        ((0.0, 0.0), "artanh"),
+    ],
+    "8.2": [
+        (((COURSE, COURSE), (COURSE, COURSE)), "not low enough"),
+        (((COURSE, COURSE), (COURSE + 0.5, COURSE + 3)), "not low enough"),
+        (((COURSE, COURSE), (COURSE + 0.5, -COURSE - 3)), "too low"),
+        (((COURSE, COURSE), (COURSE + 0.8, COURSE - 3)), "between 0 and 1"),
+        (((COURSE[:3], COURSE[:3]), (COURSE, COURSE)), "at least 4"),
+        (((COURSE, COURSE * 0), (COURSE, COURSE)), "vary"),
+    ],
+    "8.3": [
+        ((DIFFERENCE, SMALL, LARGE), "too large"),
+        ((DIFFERENCE, LARGE, RNG.permutation(LARGE)), "not enough"),
+        ((DIFFERENCE * 3, LARGE + SMALL, LARGE), "between 0 and 1"),
+        ((DIFFERENCE[:5], LARGE[:5], LARGE[:5]), "at least 8"),
+        ((DIFFERENCE, LARGE, LARGE * 0), "constant"),
+    ],
+}
+
+GARBAGE = [
+    None,
+    ...,
+    "",
+    "0.5",
+    True,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    object(),
+    1j,
+    np.array([]),
+    np.zeros((2, 3, 4)),
+    (1, 2, 3),
+    (None, None),
+    ("x", "y"),
+    ("x", "y", "z"),
+    (float("nan"), 1),
+    (np.zeros(9), np.ones(8)),
+    (np.zeros(9), np.zeros(9)),
+    ((1, 2), (3, 4)),
+    ([[1, 2], [3]], [[1, 2], [3]]),
+    ((COURSE, COURSE), (COURSE, COURSE), (COURSE, COURSE)),
+    lambda: 1,
+    lambda x, y: None,
+    lambda x, y: "far",
+    lambda x, y: x,
+    lambda x, y: float("nan"),
+    lambda x, y: 1 / 0,
+    int,
+]
+
+
+def pairs(table):
+    return [
+        pytest.param(number, answer, id=f"{number}-{k}") for number in table for k, answer in enumerate(table[number])
+    ]
+
+
+@pytest.mark.parametrize(("number", "answer"), pairs(RIGHT))
+def test_a_right_answer_passes(number, answer):
+    verdict = check(number, answer)
+    assert verdict, verdict
+    assert verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_a_wrong_answer_fails_with_its_hint(number, case):
+    answer, hint = case
+    verdict = check(number, answer)
+    assert not verdict
+    assert hint in verdict.message
+
+
+@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
+def test_the_hint_does_not_tell_the_answer(number, case):
+    message = check(number, case[0]).message
+    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", message)]
+    secrets = {"6.1": [13], "8.1": fisher()}
+    for secret in secrets.get(number, []):
+        assert all(abs(value - secret) > 0.01 for value in numbers)
+
+
+@pytest.mark.parametrize("number", RIGHT)
+@pytest.mark.parametrize("answer", GARBAGE, ids=[f"{k}-{type(answer).__name__}" for k, answer in enumerate(GARBAGE)])
+def test_garbage_gets_a_verdict(number, answer):
+    verdict = check(number, answer)
+    assert not verdict
+    assert len(verdict.message) > 15
+
+
+def test_a_function_that_shuffles_its_arguments_in_place_is_harmless():
+    def in_place(x, accuracy):
+        share = by_counting(x, accuracy)
+        accuracy.sort()
+        x[:] = 0
+        return share
+
+    assert check("6.2", in_place)
+    assert check("6.2", by_counting)

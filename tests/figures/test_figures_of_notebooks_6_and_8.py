@@ -1,0 +1,130 @@
+"""What the figures of notebooks 6 and 8 draw."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from affscore.analysis.accuracy import explained_accuracy, fit
+from affscore.analysis.redundancy import criterion_correlations
+from affscore.errors import AffscoreError
+from affscore.figures import accuracy_fits, best_under_chance, criterion_dots, criterion_scatter
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def networks():
+    table = pd.DataFrame(
+        {
+            "group": ["A"] * 6 + ["B"] * 3,
+            "family": ["F"] * 3 + ["G"] * 3 + ["H"] * 3,
+            "accuracy": RNG.uniform(60, 90, 9),
+        }
+    )
+    return table.assign(mean=RNG.uniform(size=9), gflops=RNG.uniform(1, 9, 9), accuracy_standard_error=1.0)
+
+
+def test_a_row_of_panels_for_each_group():
+    table = networks()
+    panels = explained_accuracy(table, ["mean", "gflops"], kind="logarithm")
+    figure = accuracy_fits(table, panels)
+    titles = [axes.get_title() for axes in figure.axes]
+    r2 = fit(table["mean"][:6], table["accuracy"][:6], "logarithm").r2
+    assert titles[0] == f"A\n$R^2$ = {r2:.2f}"
+    assert titles[2] == titles[3] == "B\nno $R^2$ of 3 networks"
+    assert [axes.get_xlabel() for axes in figure.axes[:2]] == ["mean of the scores", "GFLOPs of an image"]
+    assert figure.axes[0].get_ylabel() == "accuracy (%)"
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"F", "G", "H"}
+
+
+def test_each_network_is_a_point_with_its_error_and_the_curve_is_the_fit():
+    table = networks()
+    figure = accuracy_fits(table, explained_accuracy(table, ["gflops"], kind="quadratic"), adjusted=True)
+    axes = figure.axes[0]
+    assert "adjusted" in axes.get_title()
+    points = np.concatenate([bars.lines[0].get_xydata() for bars in axes.containers])
+    assert sorted(map(tuple, points)) == sorted(map(tuple, table[["gflops", "accuracy"]][:6].to_numpy()))
+    bars = np.concatenate([np.diff([part[:, 1] for part in b.lines[2][0].get_segments()]) for b in axes.containers])
+    assert bars.ravel() == pytest.approx(np.full(6, 2.0))
+    curve = next(line for line in axes.lines if len(line.get_xdata()) == 100)
+    found = fit(table["gflops"][:6], table["accuracy"][:6], "quadratic")
+    assert curve.get_ydata() == pytest.approx(found(curve.get_xdata()))
+
+
+def test_a_network_without_accuracy_is_no_point():
+    table = networks()
+    table.loc[0, "accuracy"] = np.nan
+    figure = accuracy_fits(table, explained_accuracy(table, ["gflops"]))
+    assert sum(len(bars.lines[0].get_xdata()) for bars in figure.axes[0].containers) == 5
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(AffscoreError, match="at least one panel"):
+        accuracy_fits(networks(), pd.DataFrame())
+    panels = pd.DataFrame({"group": ["A"], "characteristic": ["height"], "fit": ["linear"]})
+    with pytest.raises(AffscoreError, match="no column 'height'"):
+        accuracy_fits(networks(), panels)
+    with pytest.raises(AffscoreError, match="at least one group"):
+        best_under_chance({}, pd.DataFrame())
+    with pytest.raises(AffscoreError, match="at least one correlation"):
+        criterion_dots(pd.DataFrame(), {})
+
+
+def test_chance_has_a_histogram_for_each_group_and_its_marks():
+    shuffled = {"A": RNG.uniform(size=500), "B": RNG.beta(1, 5, size=500)}
+    marks = pd.DataFrame({"ours": {"A": 0.5, "B": 0.9}, "depth": {"A": 0.7, "B": np.nan}})
+    figure = best_under_chance(shuffled, marks)
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
+    drawn = {
+        points.get_label(): np.asarray(points.get_offsets()) for points in axes.collections if len(points.get_offsets())
+    }
+    assert drawn["ours"][:, 0].tolist() == [0.5, 0.9]
+    assert np.ma.count(drawn["depth"][:, 0]) - np.isnan(drawn["depth"][:, 0]).sum() == 1
+    for row, values in enumerate(shuffled.values()):
+        bars = [bar for bar in axes.patches if bar.get_y() + bar.get_height() <= row and bar.get_y() == row]
+        assert len(bars) == 50
+        dark = [bar for bar in bars if bar.get_facecolor()[0] < 0.5]
+        assert min(bar.get_x() for bar in dark) >= np.quantile(values, 0.95)
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"ours", "depth", "best under chance", "its upper twentieth", "its median"} == set(texts)
+
+
+def test_all_correlations_are_dots_with_intervals():
+    names = ("score", "cka", "norm", "r2")
+    tables = {name: pd.DataFrame(RNG.uniform(size=(9, 4)), columns=names) for name in ("a", "b", "c")}
+    tables["c"]["r2"] = 1.0
+    rows = criterion_correlations(tables, ["cka", "norm", "r2"])
+    printed = pd.DataFrame({"cka": {"a": 0.3, "z": 0.1}})
+    figure = criterion_dots(rows, {"a": "F", "b": "F", "c": "ViTs"}, printed)
+    assert [axes.get_title() for axes in figure.axes] == ["linear CKA", "norm", "$R^2$"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a", "b", "c"]
+    for axes, criterion in zip(figure.axes, ["cka", "norm", "r2"], strict=True):
+        of_criterion = rows[rows["criterion"] == criterion]
+        dots = np.concatenate([line.get_xdata() for line in axes.lines if line.get_label() in ("F", "ViTs")])
+        assert np.sort(dots[~np.isnan(dots)]) == pytest.approx(np.sort(of_criterion["correlation"].dropna()))
+        parts = [np.asarray(part) for lines in axes.collections for part in lines.get_segments()]
+        ends = np.concatenate([part[:, 0] for part in parts if part.ndim == 2])  # a missing one has no dimension
+        assert np.sort(ends) == pytest.approx(np.sort(of_criterion[["low", "high"]].dropna().to_numpy().ravel()))
+        assert axes.get_xlim() == (-1.05, 1.05)
+    ticks = next(line for line in figure.axes[0].lines if line.get_label() == "printed (ImageNet)")
+    assert ticks.get_xdata()[0] == 0.3
+    assert np.isnan(ticks.get_xdata()[1:]).all()
+    assert "printed (ImageNet)" in {text.get_text() for text in figure.legends[0].get_texts()}
+
+
+def test_one_network_has_a_point_for_each_activation():
+    table = pd.DataFrame(RNG.uniform(size=(9, 2)), columns=["score", "cka"]).assign(r2=1.0)
+    figure = criterion_scatter(table, ["cka", "r2", "nlc"])
+    points = np.asarray(figure.axes[0].collections[0].get_offsets())
+    assert points == pytest.approx(table[["cka", "score"]].to_numpy())
+    r = np.corrcoef(table["cka"], table["score"])[0, 1]
+    assert [axes.get_title() for axes in figure.axes] == [f"r = {r:.2f}", "r not defined", "r not defined"]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["linear CKA", "$R^2$", "non-linearity\ncoefficient"]
+    assert figure.axes[0].get_ylabel() == "affinity score"

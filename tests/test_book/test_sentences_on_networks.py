@@ -1,0 +1,216 @@
+"""What chapters 5 and 7 say of their default run is what the shipped signatures say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from affscore import AffscoreError, analysis
+from affscore.network.result import Signature
+from affscore.survey import kept_signatures
+from affscore.survey.shipped import shipped_signature
+from affscore.survey.store import Store
+
+Results = dict[str, Signature]
+Scores = dict[str, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    store: Path = tmp_path_factory.mktemp("store")
+    models = [*analysis.study_models(), "mini:squeezenet1_1", "mini:shufflenet_v2_x1_0", "mini:mobilenet_v2"]
+    found = kept_signatures(models, "digits", store, jobs=1, n=512, progress=False)
+    assert not Store(store).files(), "the chapters' default results are shipped, and none is measured"
+    return {analysis.short_name(model): result for model, result in found.items()}
+
+
+@pytest.fixture(scope="module")
+def signatures(results: Results) -> Scores:
+    return {analysis.short_name(model): results[analysis.short_name(model)].scores for model in analysis.study_models()}
+
+
+@pytest.fixture(scope="module")
+def decade(signatures: Scores) -> pd.DataFrame:
+    return analysis.history(signatures)
+
+
+@pytest.fixture(scope="module")
+def families(signatures: Scores) -> list[str]:
+    return analysis.network_table(signatures)["family"].tolist()
+
+
+def of_kind(result: Signature, kind: str) -> pd.Series[float]:
+    return result.summary.loc[result.summary["kind"] == kind, "score"]
+
+
+def test_no_trend_until_2019(decade: pd.DataFrame) -> None:
+    trends = analysis.trends(decade, until=2019)
+    assert (trends["p_value"] > 0.2).all()
+    assert ((trends["low"] < 0) & (trends["high"] > 0)).all()
+    assert (trends.loc[["median", "max", "spread"], "correlation"] > 0).all()
+    assert trends.loc["spread of few", "correlation"] < 0
+
+
+def test_the_range_of_families(decade: pd.DataFrame) -> None:
+    early, inception = (decade[decade["family"] == family] for family in ("Pure convnets", "Inception"))
+    assert early.groupby("year")["spread"].mean().min() > inception["spread"].max()
+    later, older = decade[decade["year"] > 2019], decade[decade["year"] <= 2019]
+    assert later["max"].max() < 0.82 < 0.85 < older["max"].min()
+    medians = decade.groupby("family")["median"].mean().sort_values()
+    assert medians.index[:2].tolist() == ["Convnexts", "Swins"]
+    assert medians.index[-1] == "EfficientNets"
+    searched = decade[decade["family"] == "EfficientNets"]
+    assert searched["max"].max() > 0.995
+    assert abs(searched["skewness"].mean()) < 0.2
+
+
+def test_the_fair_spread(decade: pd.DataFrame) -> None:
+    ranks = decade[["activations", "spread", "spread of few"]].corr("spearman")["activations"]
+    assert ranks["spread"] == pytest.approx(0.5, abs=0.1)
+    assert abs(ranks["spread of few"]) < 0.2
+    deepest, shallowest = decade["activations"].nlargest(5).index, decade["activations"].nsmallest(5).index
+    assert decade.loc[[*deepest, *shallowest], "spread of few"].idxmax() == "alexnet"
+
+
+def test_kinds_in_the_representatives(results: Results, decade: pd.DataFrame) -> None:
+    for name in ("resnet101", "resnet152"):
+        means = results[name].summary.groupby("kind")["score"].mean()
+        assert means.pop("after-sum") > 0.935
+        assert means.max() < 0.765
+        summary = results[name].summary
+        after = summary[summary["kind"] == "after-sum"]
+        first_of_stage = after["layer"].str.contains(r"\.0(?:\.|$)")
+        low = after["score"] < 0.9
+        assert low.sum() >= 3
+        assert first_of_stage[low].all()
+    means = results["efficientnet_b4"].summary.groupby("kind")["score"].mean()
+    assert means.idxmax() == "gate"
+    assert results["densenet161"].summary.groupby("kind")["score"].mean().idxmax() == "hidden"
+    inception = decade.loc[["googlenet", "inception_v3"]]
+    assert inception.loc["inception_v3", "spread"] <= inception.loc["googlenet", "spread"]
+    assert inception["min"].min() == pytest.approx(0.67, abs=0.005)
+    assert inception["max"].max() == pytest.approx(0.88, abs=0.005)
+
+
+def test_depth(results: Results, decade: pd.DataFrame) -> None:
+    names = ["resnet18", "resnet34", "resnet50", "resnet101", "resnet152"]
+    means, halves = [], []
+    for name in names:
+        summary = results[name].summary
+        after = summary[summary["kind"] == "after-sum"]
+        means.append(after["score"].mean())
+        halves.append(after.loc[after["depth"] > after["depth"].median(), "score"].mean())
+        assert 0.705 < summary.loc[summary["kind"] != "after-sum", "score"].mean() < 0.765
+    assert means == sorted(means)
+    assert halves == sorted(halves)
+    assert np.round([means[0], means[-1], halves[0], halves[-1]], 2).tolist() == [0.88, 0.95, 0.84, 0.97]
+    vggs = ["vgg11", "vgg13", "vgg16", "vgg19"]
+    assert decade.loc[vggs, "mean"].between(0.715, 0.755).all()
+    along = analysis.along_depth({name: results[name].scores for name in vggs})
+    assert (along["middle"] < along[["first third", "last third"]].min(axis=1)).all()
+
+
+def test_patches(results: Results, decade: pd.DataFrame) -> None:
+    assert decade.loc[["vit_b_32", "vit_l_32"], "std"].between(0.01, 0.03).all()
+    assert decade.loc[["vit_b_16", "vit_l_16"], "std"].between(0.05, 0.085).all()
+    names = ["vit_b_16", "vit_l_16", "vit_h_14"]
+    along = analysis.along_depth({name: results[name].scores for name in names})
+    early = along.loc[["vit_b_16", "vit_l_16"]]
+    assert (early["first third"] < early[["middle", "last third"]].min(axis=1)).all()
+    assert along.loc["vit_h_14", "correlation"] < -0.5
+
+
+def test_efficient_networks(results: Results) -> None:
+    def step(scores: np.ndarray) -> float:
+        return float(np.abs(np.diff(scores)).mean())
+
+    real = {name: shipped_signature(f"shipped:{name}") for name in ("squeezenet1_0", "squeezenet1_1", "mobilenet_v2")}
+    squeezed = [round(of_kind(real[name], "first").mean(), 2) for name in ("squeezenet1_0", "squeezenet1_1")]
+    expanded = [round(of_kind(real[name], "second").mean(), 2) for name in ("squeezenet1_0", "squeezenet1_1")]
+    assert (squeezed, expanded) == ([0.91, 0.92], [0.66, 0.68])
+    assert [round(step(result.scores), 2) for result in real.values()] == [0.22, 0.22, 0.08]
+    mini = results["squeezenet1_1"]
+    gap = of_kind(mini, "first").mean() - of_kind(mini, "second").mean()
+    assert 0 < gap < 0.24
+    assert max(step(results[name].scores) for name in ("shufflenet_v2_x1_0", "mobilenet_v2")) < 0.055
+
+
+def test_clusters_of_the_zoo(signatures: Scores, families: list[str]) -> None:
+    distances = analysis.distance_matrix(signatures)
+    per_step, lengths = analysis.per_step(distances, signatures), analysis.length_distances(signatures)
+    found = analysis.family_agreement(distances, families, permutations=999)
+    assert (round(found.value, 1), found.p_value) == (0.3, 1 / 1000)
+    assert round(analysis.family_agreement(distances, families, "single", 9).value, 2) == 0.06
+    near = {
+        name: analysis.relatives(matrix, families, 999).value
+        for name, matrix in {"warping": distances, "per step": per_step, "length": lengths}.items()
+    }
+    assert near["warping"] * 36 == pytest.approx(32)
+    assert near["length"] == 0.25
+    assert near["per step"] == pytest.approx(0.8, abs=0.02)
+    assert 36 * analysis.relatives(distances, families, 999).chance == pytest.approx(3, abs=0.5)
+    assert round(analysis.family_agreement(lengths, families, permutations=9).value, 2) == 0.24
+    assert round(analysis.family_agreement(per_step, families, permutations=9).value, 2) == 0.26
+    assert analysis.matrix_correlation(distances, lengths, 9).correlation == pytest.approx(0.6, abs=0.05)
+    assert abs(analysis.matrix_correlation(per_step, lengths, 9).correlation) < 0.1
+
+
+def test_early_networks_and_later_ones(signatures: Scores) -> None:
+    distances = analysis.distance_matrix(signatures)
+    about = analysis.network_table(signatures)
+    early = about.index[about["family"] == "Pure convnets"]
+    apart = {}
+    for name, matrix in {"raw": distances, "per step": analysis.per_step(distances, signatures)}.items():
+        for family, members in about.groupby("family"):
+            pairs = [matrix.loc[one, other] for one in early for other in members.index if one != other]
+            apart[name, family] = np.mean(pairs)
+    raw = {family: value for (name, family), value in apart.items() if name == "raw"}
+    assert set(sorted(raw, key=raw.__getitem__)[-2:]) == {"ResNets", "EfficientNets"}
+    among = apart["per step", "Pure convnets"]
+    assert max(apart["per step", family] for family in ("Inception", "DenseNets", "MNASNets")) < among
+    for name in ("raw", "per step"):
+        assert max(apart[name, "Swins"], apart[name, "Convnexts"]) < apart[name, "ViTs"]
+
+
+def test_distributions_of_the_nine(decade: pd.DataFrame) -> None:
+    nine = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0", "efficientnet_b1", "vit_b_16", "swin_t",
+            "convnext_tiny"]  # fmt: skip
+    assert decade.loc[nine, "spread"].idxmax() == "efficientnet_b1"
+    assert decade.loc["densenet121", "skewness"] > -0.2
+    assert decade.loc["vit_b_16", "median"] > decade.loc[nine, "median"].median() - 0.02
+
+
+def test_shortcuts_make_two_peaks_with_depth() -> None:
+    p_values = {
+        name: analysis.one_peak_test(shipped_signature(f"shipped:{name}").scores).p_value
+        for name in ("plainnet20", "resnet20", "plainnet56", "resnet56")
+    }
+    assert p_values["resnet56"] < 0.05
+    assert min(p_values["resnet20"], p_values["plainnet20"], p_values["plainnet56"]) > 0.1
+
+
+def test_before_training() -> None:
+    scores = {result.metadata["model"]: result.scores for result in untrained()}
+    families = analysis.network_table(scores)["family"].tolist()
+    distances, lengths = analysis.distance_matrix(scores), analysis.length_distances(scores)
+    assert sum(families.count(family) > 1 for family in families) == 25
+    found, by_length = (
+        analysis.family_agreement(matrix, families, permutations=999) for matrix in (distances, lengths)
+    )
+    assert (round(found.value, 2), round(by_length.value, 2)) == (0.60, 0.27)
+    near, by_length = (analysis.relatives(matrix, families, permutations=999) for matrix in (distances, lengths))
+    assert (near.value * 25, by_length.value * 25) == (pytest.approx(20), pytest.approx(11))
+    assert max(near.p_value, found.p_value) < 0.01
+
+
+def untrained() -> list[Signature]:
+    found = []
+    for name in analysis.study_models(""):
+        try:
+            found.append(shipped_signature(f"shipped:{name}@random"))
+        except AffscoreError:
+            continue
+    return found
