@@ -19,7 +19,7 @@ from affscore.analysis.redundancy import criterion_correlations, criterion_value
 from affscore.analysis.reference import printed_table
 from affscore.network.result import Signature
 
-__all__ = ["Correlations", "how_measured", "members_of_table_1"]
+__all__ = ["Correlations", "how_measured", "mean_or_deviation", "members_of_table_1"]
 
 
 @cache
@@ -119,7 +119,7 @@ class Correlations:
     def _of_family(self, names: Sequence[str], criterion: str, what: str) -> Finding:
         analogue, of = None, ""
         if set(names) <= set(self._mini.index):
-            analogue = _summary(self._mini.loc[list(names), criterion], what)
+            analogue = mean_or_deviation(self._mini.loc[list(names), criterion], what)
             of = f"the {len(names)} networks mini: of the same names on digits"
         command = survey_command(names)
         if not set(names) <= self.evidence.as_printed.keys():
@@ -130,7 +130,7 @@ class Correlations:
         values, errors = self._ours.loc[list(names), criterion], self._errors.loc[list(names), criterion]
         peculiar = sorted({how for name in names if (how := how_measured(self.evidence.as_printed[name]))})
         return Finding(
-            ours=_summary(values, what),
+            ours=mean_or_deviation(values, what),
             # of a mean of k numbers; of their standard deviation it is a rough size
             error=float(np.sqrt(np.square(errors).sum()) / len(names)),
             undefined="" if values.notna().all() else "a criterion is the same for all activations of a network",
@@ -142,7 +142,16 @@ class Correlations:
         )
 
 
-def _summary(values: pd.Series, what: str) -> float:
+def mean_or_deviation(values: pd.Series, what: str) -> float:
+    """What a table of means and standard deviations (n in the denominator) prints of these values.
+
+    Args:
+        values: Of one quantity, a value for each network.
+        what: "mean" or "std".
+
+    >>> mean_or_deviation(pd.Series([1.0, 3.0]), "mean"), mean_or_deviation(pd.Series([1.0, 3.0]), "std")
+    (2.0, 1.0)
+    """
     return float(values.mean() if what == "mean" else values.std(ddof=0))
 
 

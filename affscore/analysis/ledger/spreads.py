@@ -11,7 +11,7 @@ import pandas as pd
 from affscore.analysis.cells import cell
 from affscore.analysis.evidence import ON_MORE_DATA, Evidence
 from affscore.analysis.ledger.commands import IMAGENET, survey_command
-from affscore.analysis.ledger.correlations import how_measured
+from affscore.analysis.ledger.correlations import how_measured, mean_or_deviation
 from affscore.analysis.ledger.finding import Finding
 from affscore.analysis.ledger.printed import PrintedNumber
 from affscore.analysis.redundancy import criterion_values
@@ -89,7 +89,7 @@ class Deviations:
             return Finding(analogue=analogue, analogue_of=of, command=command)
         found = _deviations({name: here[name] for name in names}, there)
         return Finding(
-            ours=_summary(found, number.column),
+            ours=mean_or_deviation(found, number.column),
             how="Euclidean distances, as the caption says",
             why="the caption says Euclidean distance, the text dynamic time warping",
             analogue=analogue,
@@ -101,7 +101,7 @@ class Deviations:
         found = _deviations(self.evidence.mini, self.evidence.mini_on(dataset))
         if len(found) < 2:
             return None, ""
-        return _summary(found, what), f"{len(found)} networks mini: between digits and {dataset}"
+        return mean_or_deviation(found, what), f"{len(found)} networks mini: between digits and {dataset}"
 
 
 class Checkpoints:
@@ -120,7 +120,7 @@ class Checkpoints:
         if not set(names) <= set(found.index):
             return Finding(analogue=analogue, analogue_of=of, command=survey_command(specs))
         return Finding(
-            ours=_summary(found.loc[names, _COLUMNS[number.row]], number.column),
+            ours=mean_or_deviation(found.loc[names, _COLUMNS[number.row]], number.column),
             how="over checkpoints, of the mean over activations",
             why="the paper does not say whether its standard deviation is over checkpoints, activations or batches",
             analogue=analogue,
@@ -140,7 +140,7 @@ class Checkpoints:
         trained = task.loc[task["name"] == "resnet50", "mean"]
         if len(trained) < 2:
             return None, ""
-        return _summary(
+        return mean_or_deviation(
             trained, number.column
         ), f"mini:resnet50 trained from {len(trained)} seeds on a few distorted digits"
 
@@ -170,7 +170,3 @@ def _deviations(here: Mapping[str, Signature], there: Mapping[str, Signature]) -
     return pd.Series(
         {name: float(np.linalg.norm(here[name].scores - there[name].scores)) for name in both}, dtype=float
     )
-
-
-def _summary(values: pd.Series, what: str) -> float:
-    return float(values.mean() if what == "mean" else values.std(ddof=0))
