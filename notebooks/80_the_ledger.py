@@ -21,7 +21,14 @@
 # with a test that decides it. Nobody wrote the verdicts down; they are computed while the page is built.
 
 # %% tags=["parameters"]
-results: str = "../_build/results"  # a folder with results of your own, if there is one
+models: list[str] = []  # networks to measure for this page, where results are missing; none: what there is already
+dataset: str = "imagenet:../data/imagenet"  # where they are measured
+n: int = 512  # images in a batch; only 512 is what the papers did
+images: int = 0  # images in all; 0: all there are
+store: str = "../_build/results"  # the folder with results of your own, if there is one
+jobs: int = 1  # networks to measure at once
+device: str = "auto"  # cpu, cuda or auto
+seed: int = 0  # of the choice of images
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -33,12 +40,16 @@ from pathlib import Path
 
 from IPython.display import HTML, Markdown
 
+from affscore.analysis import measure_as_printed
 from affscore.analysis.claims import claim_table, decide_claims
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger import ledger
 from affscore.figures import claims_page, ledger_page
 
-own = results if list(Path(results).glob("*.parquet")) else None
+if models:
+    options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+    measure_as_printed(models, dataset, store, jobs=jobs, **options)
+own = store if list(Path(store).glob("*.parquet")) else None
 evidence = Evidence.gather(own)
 book = ledger(evidence)
 
@@ -107,12 +118,14 @@ HTML(claims_page(decisions))
 # %% [markdown]
 # ## Fill it in
 #
-# With ImageNet's validation images at hand the rows fill up by themselves. In the shell, for one network and for all of them:
+# With ImageNet's validation images at hand the rows fill up by themselves. In the shell, for one network, for all of them, and
+# for those you name (papermill's `-y` takes lists):
 #
 # ```sh
 # affscore survey --models resnet18 --datasets imagenet:data/imagenet --store results
 # affscore ledger --results results --csv ledger.csv
 # make book PROFILE=paper   # measures the study's networks, then builds this page with them
+# papermill notebooks/80_the_ledger.ipynb ledger.ipynb --cwd notebooks -y "models: [resnet18, swin_t]"
 # ```
 #
 # What counts as the same measurement: torchvision's *default* weights (the accuracies of figure 4 are theirs), batches of 512
@@ -120,7 +133,7 @@ HTML(claims_page(decisions))
 # printed numbers. For most networks that is `mean`. For ViTs, Swins, ConvNeXts and MaxViTs the published code averages over
 # other axes than the text says: there only results of `--reductions published` count as ours. The other reduction of the two
 # gives an analogue. At least two batches are enough for a number in *ours*; a verdict takes as many as make its standard error
-# no larger than one unit of the last printed digit.
+# no larger than one unit of the last printed digit. That error comes from leaving out one batch at a time (the jackknife).
 #
 # In Python:
 

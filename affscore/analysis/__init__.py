@@ -3,16 +3,10 @@
 from affscore.analysis.accuracy import FITS, LEAST_POINTS, Fit, best_explained, explained_accuracy, fit
 from affscore.analysis.activation_domain import MEANS, STDS, baseline_scores, domain_summary, domain_sweep
 from affscore.analysis.activations import ACTIVATIONS
+from affscore.analysis.as_printed import by_printed_reduction, measure_as_printed
 from affscore.analysis.benchmarks import Benchmark, growth_exponents, read_benchmark, read_benchmarks
 from affscore.analysis.bimodality import OnePeakTest, one_peak_test, share_above
-from affscore.analysis.chance import (
-    Chance,
-    best_by_chance,
-    chance_of_group,
-    independent_best,
-    independent_p_value,
-    plain_r2,
-)
+from affscore.analysis.chance import Chance, best_by_chance, chance_of_group
 from affscore.analysis.clustering import (
     Agreement,
     clusters,
@@ -24,8 +18,15 @@ from affscore.analysis.clustering import (
 )
 from affscore.analysis.common_characteristics import common_characteristic_fits, common_characteristics_again
 from affscore.analysis.estimation import bias_and_spread, estimation_sweep
-from affscore.analysis.groups import FIRST_PAPER_STATISTICS, accuracy_groups, study_groups, table_1_families
+from affscore.analysis.groups import (
+    FIRST_PAPER_STATISTICS,
+    accuracy_groups,
+    group_of_each,
+    study_groups,
+    table_1_families,
+)
 from affscore.analysis.history import Trend, along_depth, history, spread_of_few, trend, trends
+from affscore.analysis.independent_statistics import independent_best, independent_p_value, plain_r2
 from affscore.analysis.joint_redundancy import explained_by_all
 from affscore.analysis.limits import limit_score, paired_limit
 from affscore.analysis.networks import network_table, short_name, short_names, study_models
@@ -34,6 +35,7 @@ from affscore.analysis.random_inputs import heavy_tailed_sample, power_law_corre
 from affscore.analysis.reductions import reduction_scores
 from affscore.analysis.redundancy import (
     CRITERIA_OF_TABLE_1,
+    correlation_table,
     criterion_correlations,
     criterion_values,
     family_correlations,
@@ -44,7 +46,13 @@ from affscore.analysis.reference import printed_table, printed_tables, printed_t
 from affscore.analysis.repeats import best_of_each_seed, over_seeds, spread_in_errors
 from affscore.analysis.sample_size import first_order_bias, points_needed
 from affscore.analysis.signature_length import MatrixCorrelation, length_distances, matrix_correlation, per_step
-from affscore.analysis.similarity import STATISTICS, distance_matrix, signature_distance, signature_statistics
+from affscore.analysis.similarity import (
+    STATISTICS,
+    deviations,
+    distance_matrix,
+    signature_distance,
+    signature_statistics,
+)
 
 __all__ = [
     "ACTIVATIONS",
@@ -69,13 +77,16 @@ __all__ = [
     "best_explained",
     "best_of_each_seed",
     "bias_and_spread",
+    "by_printed_reduction",
     "chance_of_group",
     "clusters",
     "common_characteristic_fits",
     "common_characteristics_again",
     "cophenetic_correlation",
+    "correlation_table",
     "criterion_correlations",
     "criterion_values",
+    "deviations",
     "distance_matrix",
     "domain_summary",
     "domain_sweep",
@@ -87,6 +98,7 @@ __all__ = [
     "first_order_bias",
     "fisher_interval",
     "fit",
+    "group_of_each",
     "growth_exponents",
     "heavy_tailed_sample",
     "history",
@@ -97,6 +109,7 @@ __all__ = [
     "limit_score",
     "linkage",
     "matrix_correlation",
+    "measure_as_printed",
     "network_table",
     "one_peak_test",
     "over_seeds",

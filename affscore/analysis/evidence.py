@@ -10,37 +10,22 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.analysis.activation_numbers import ActivationNumbers, activation_numbers
+from affscore.analysis.as_printed import printed_reduction
 from affscore.analysis.reference import printed_table
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
-from affscore.network.signature import signature
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.characteristics import weight_versions
 from affscore.zoo.sources import torchvision_networks
 
-__all__ = ["CHANNELS_LAST", "ON_MORE_DATA", "Evidence", "printed_reduction"]
+__all__ = ["ON_MORE_DATA", "Evidence"]
 
 N = 512
 """Images in a batch, in the papers and in all that is held against them."""
 
-UNTRAINED = "mini:vgg16@random"
-"""What figure 9 shows before training, in small."""
-
-CHANNELS_LAST = ("vit", "swin", "convnext", "maxvit")
-"""Networks whose activations have their channels last: there the published code averages over other axes."""
-
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
-
-
-def printed_reduction(name: str) -> str:
-    """The reduction that gave the printed numbers of a network: the published code's, which for most is the mean.
-
-    >>> printed_reduction("resnet50"), printed_reduction("swin_t")
-    ('mean', 'published')
-    """
-    return "published" if name.startswith(CHANNELS_LAST) else "mean"
 
 
 @dataclass(frozen=True)
@@ -65,8 +50,6 @@ class Evidence:
     def gather(cls, results: str | Path | None = None) -> Evidence:
         """All that comes with the package, and the results of a reader.
 
-        One signature is measured now, in a second: that of an untrained VGG-16, of which figure 9 has something to say.
-
         Args:
             results: The folder of a store; None for the package's results alone.
 
@@ -74,8 +57,7 @@ class Evidence:
             AffscoreError: No such folder, no result in it, or a file that is no result.
         """
         own = [] if results is None else stored_signatures(results)
-        untrained = signature(UNTRAINED, "digits", n=N, images=N, criteria=False, progress=False)
-        return cls([*stored_signatures(), *own, untrained], list_models(), hard_task())
+        return cls([*stored_signatures(), *own], list_models(), hard_task())
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]

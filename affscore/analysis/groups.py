@@ -9,7 +9,14 @@ import pandas as pd
 from affscore.analysis.networks import network_table
 from affscore.analysis.reference import printed_table
 
-__all__ = ["FIRST_PAPER_GROUPS", "FIRST_PAPER_STATISTICS", "accuracy_groups", "study_groups", "table_1_families"]
+__all__ = [
+    "FIRST_PAPER_GROUPS",
+    "FIRST_PAPER_STATISTICS",
+    "accuracy_groups",
+    "group_of_each",
+    "study_groups",
+    "table_1_families",
+]
 
 FIRST_PAPER_GROUPS = {
     "Traditional and residual": ("Pure convnets", "ResNets", "DenseNets"),
@@ -33,6 +40,15 @@ def study_groups() -> dict[str, list[str]]:
     table = printed_table("study_networks")
     members = table[table["in_figure14"] == 1].groupby("figure4_group", sort=False).groups
     return {str(group): list(names) for group, names in members.items()}
+
+
+def group_of_each() -> dict[str, str]:
+    """The group of each network in figure 4, the other way round than :func:`study_groups`.
+
+    >>> group_of_each()["vit_h_14"]
+    'ViTs'
+    """
+    return {name: group for group, names in study_groups().items() for name in names}
 
 
 def accuracy_groups(models: Iterable[str]) -> pd.DataFrame:

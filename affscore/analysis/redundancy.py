@@ -12,6 +12,7 @@ from affscore.errors import AffscoreError
 
 __all__ = [
     "CRITERIA_OF_TABLE_1",
+    "correlation_table",
     "criterion_correlations",
     "criterion_values",
     "family_correlations",
@@ -93,6 +94,30 @@ def criterion_correlations(
         for name in criteria:
             rows.append({"model": model, "criterion": name, **_correlation(values["score"], values[name], level)})
     return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
+
+
+def correlation_table(
+    summaries: Mapping[str, pd.DataFrame], criteria: Sequence[str] = CRITERIA_OF_TABLE_1
+) -> pd.DataFrame:
+    """The correlations of :func:`criterion_correlations` alone, as the paper prints them.
+
+    Args:
+        summaries: For each network a row for each activation.
+        criteria: Which.
+
+    Returns:
+        A row for each network, a column for each criterion; missing where there is no correlation.
+
+    Source: table 2.
+
+    >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8, 0.9], "cka": [0.6, 0.7, 0.7, 0.9, 0.8]})
+    >>> correlation_table({"a": network}, ["cka", "norm"]).round(2).to_numpy().tolist()
+    [[0.83, nan]]
+    """
+    found = criterion_correlations(summaries, criteria)
+    table = found.set_index(["model", "criterion"])["correlation"].astype(float)
+    ordered = table.unstack()  # noqa: PD010 - correlations that do not exist stay as empty cells
+    return ordered.reindex(index=list(summaries), columns=list(criteria)).rename_axis(index=None, columns=None)
 
 
 def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tuple[float, float]:

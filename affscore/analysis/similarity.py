@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
 
-__all__ = ["STATISTICS", "distance_matrix", "signature_distance", "signature_statistics"]
+__all__ = ["STATISTICS", "deviations", "distance_matrix", "signature_distance", "signature_statistics"]
 
 STATISTICS = ("mean", "std", "min", "median", "max", "max/mean", "max/median")
 """The seven statistics of a signature that section 4 of the paper holds against accuracy."""
@@ -65,6 +65,31 @@ def distance_matrix(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
         for j in range(i):
             distances[i, j] = distances[j, i] = dtw.distance(one, scores[j])
     return pd.DataFrame(distances, index=names, columns=names)
+
+
+def deviations(here: Mapping[str, ArrayLike], there: Mapping[str, ArrayLike]) -> pd.Series:
+    r"""How far the signature of each network on one data set is from that on another.
+
+    .. math:: \lVert a - b \rVert_2 = \sqrt{\sum_i (a_i - b_i)^2}
+
+    Args:
+        here: Scores on one data set, by name.
+        there: Scores on another.
+
+    Returns:
+        The Euclidean distance for each network that has as many activations in both (one whose architecture
+        changes with the data has no distance); missing where a score is.
+
+    Source: figure 15, by its caption.
+
+    >>> deviations({"a": [0.5, 0.5], "b": [0.9]}, {"a": [0.8, 0.9]}).round(3).to_dict()
+    {'a': 0.5}
+    """
+    pairs = {name: (np.asarray(here[name]), np.asarray(there[name])) for name in here if name in there}
+    return pd.Series(
+        {name: float(np.linalg.norm(one - other)) for name, (one, other) in pairs.items() if len(one) == len(other)},
+        dtype=float,
+    )
 
 
 def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:

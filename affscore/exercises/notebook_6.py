@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from affscore.analysis.accuracy import LEAST_POINTS, fit
-from affscore.analysis.chance import best_by_chance, independent_p_value
+from affscore.analysis.chance import best_by_chance
+from affscore.analysis.independent_statistics import independent_p_value
 from affscore.analysis.similarity import STATISTICS
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, as_pair, call
 from affscore.exercises.registry import exercise

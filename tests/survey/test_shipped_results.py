@@ -53,7 +53,7 @@ def test_what_there_is():
     assert trained[criteria].notna().mean().min() > 0.9
     cifar = trained[trained["model"].str.startswith("cifar")]
     assert cifar.groupby("job")["batch"].nunique().eq(10_000 // 512).all()
-    random = table[table["weights"] == "random"]
+    random = table[(table["weights"] == "random") & ~small]
     assert set(random["dataset"]) == {"random"}
     page = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
     (listed,) = re.findall(r"^\| (.*) \| random \| 512 images of noise", page, re.MULTILINE)
@@ -67,17 +67,22 @@ def test_what_there_is():
 def test_every_small_network_is_there_with_its_present_weights():
     table = affscore.load_results()
     small = table[table["model"].str.startswith("mini:")]
+    untrained = small[small["weights"] == "random"]
+    assert set(untrained["model"]) == {"mini:vgg16"}
+    trained = small[small["weights"] != "random"]
     names = [f"mini:{name}" for name in affscore.zoo.list_models()["name"]]
-    assert set(small["model"]) == set(names)
-    for column, value in {"weights": "DEFAULT", "dataset": "digits", "n": 512, "reduction": "mean"}.items():
+    assert set(trained["model"]) == set(names)
+    assert set(trained["weights"]) == {"DEFAULT"}
+    for column, value in {"dataset": "digits", "n": 512, "reduction": "mean"}.items():
         assert set(small[column]) == {value}
     assert small["order"].eq("activate-first").all()
     assert small[["cka", "norm", "sparsity_before", "entropy_after", "r2"]].notna().mean().min() > 0.9
-    wanted = {describe(job).key for job in plan(names, "digits", n=512)}
+    wanted = {describe(job).key for job in plan([*names, "mini:vgg16@random"], "digits", n=512)}
     found = {file.stem[-16:] for file in FILES if file.name.startswith("mini")}
     assert found == wanted
     page = (Path(__file__).parents[2] / "book" / "surveys.md").read_text()
     assert "| all of `affscore.zoo.list_models()`, as `mini:alexnet` | trained on digits" in page
+    assert "| `mini:vgg16@random` | random | the same | the same |" in page
 
 
 def test_they_are_found_by_name():

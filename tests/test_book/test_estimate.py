@@ -29,6 +29,17 @@ def test_one_network_by_hand():
     assert "4 cores" in str(found)
 
 
+def test_a_network_whose_printed_numbers_are_of_another_reduction_is_counted_twice():
+    rows = [{"model": "resnet18", "n": 512, "criteria": {"best": 20.0}}]
+    gflops = {name: torchvision.models.get_model_weights(name).DEFAULT.meta["_ops"] for name in ("resnet18", "swin_t")}
+    models = ["resnet18@DEFAULT", "swin_t@DEFAULT"]
+    profile = {"models": models, "model": "resnet18@DEFAULT", "images": 512, "n": 512}
+    found = estimate(profile, {"machine": MACHINE, "rows": rows})
+    assert (found.networks, found.twice) == (2, 1)
+    assert found.multiply_adds == pytest.approx((gflops["resnet18"] + 2 * gflops["swin_t"]) * 512e9)
+    assert found.weights_gb < 0.2  # their files are there once
+
+
 def test_a_slower_network_of_the_benchmark_makes_a_range():
     rows = [{"model": name, "n": 512, "criteria": {"best": 20.0}} for name in ("resnet18", "resnet50")]
     profile = {"models": ["resnet18@DEFAULT"], "model": "resnet18@DEFAULT", "images": 512, "n": 512}

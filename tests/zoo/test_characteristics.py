@@ -1,5 +1,6 @@
 """Characteristics by name: torchvision's metadata, and depths that can be counted again."""
 
+import count_depths
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,6 +48,17 @@ def test_a_depth_is_what_the_recorder_counts(name):
 @pytest.mark.parametrize("name", [name for name in depths().index if name not in QUICK])
 def test_the_other_depths_are_what_the_recorder_counts(name):
     assert depths().loc[name, ["depth", "activations"]].tolist() == counted(name)
+
+
+def test_the_script_writes_the_table(tmp_path):
+    file = tmp_path / "depths.csv"
+    few = [line for line in DEPTHS.read_text().splitlines() if line.split(",")[0] in ("name", "vgg11", "swin_t")]
+    file.write_text("\n".join([*few, "alexnet,0,0"]))
+    count_depths.main(file, added=("mobilenet_v3_small", "vgg11"))
+    written = pd.read_csv(file, comment="#", index_col="name")
+    assert list(written.index) == ["vgg11", "swin_t", "alexnet", "mobilenet_v3_small"]
+    pd.testing.assert_frame_equal(written.iloc[:3], depths().loc[["vgg11", "swin_t", "alexnet"]])
+    assert written.loc["mobilenet_v3_small"].tolist() == counted("mobilenet_v3_small")  # its gates are a chain of parts
 
 
 def test_the_numbers_are_those_of_the_metadata():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from affscore.analysis.activation_numbers import ActivationNumbers
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.networks import network_table, study_models
-from affscore.analysis.redundancy import criterion_correlations
+from affscore.analysis.redundancy import correlation_table
 from affscore.analysis.reference import printed_table, printed_tables
 from affscore.analysis.similarity import distance_matrix
 from affscore.network.result import Signature
@@ -97,9 +97,7 @@ class Facts:
         """Correlations of score and criteria: as given, or of the signatures that there are."""
         if self.correlations is not None or self.study.empty:
             return self.correlations
-        found = criterion_correlations({name: self.signatures[name].summary for name in self.study.index})
-        table = found.set_index(["model", "criterion"])["correlation"].astype(float)
-        return table.unstack()  # noqa: PD010 - correlations that do not exist stay as empty cells
+        return correlation_table({name: self.signatures[name].summary for name in self.study.index})
 
 
 def facts_of(evidence: Evidence) -> list[Facts]:

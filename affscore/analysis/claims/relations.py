@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from affscore.analysis.cells import cell
-from affscore.analysis.chance import chance_of_group, independent_p_value, plain_r2
+from affscore.analysis.chance import chance_of_group
 from affscore.analysis.claims.claim import Claim, Outcome
 from affscore.analysis.claims.facts import Facts
-from affscore.analysis.groups import study_groups, table_1_families
+from affscore.analysis.groups import group_of_each, study_groups
+from affscore.analysis.independent_statistics import independent_p_value, plain_r2
 from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1
 from affscore.analysis.repeats import over_seeds
-from affscore.analysis.similarity import STATISTICS, signature_statistics
+from affscore.analysis.similarity import STATISTICS, deviations, signature_statistics
 from affscore.zoo.characteristics import characteristics
 
 __all__ = ["RELATIONS"]
@@ -22,8 +23,6 @@ PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
 STRONG = 0.5
 CHANCE = 0.05
 PERMUTATIONS = 10_000
-ROUNDED = 0.0101
-"""Two numbers of two decimals that are computed from rounded ones may differ by so much."""
 
 
 def _no_criterion(facts: Facts) -> Outcome | None:
@@ -86,7 +85,7 @@ def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
 
 def _fits(facts: Facts) -> pd.DataFrame | None:
     """For each group of figure 4 the best R2 of a statistic, its p-value, and the best of a common characteristic."""
-    groups = {name: group for group, names in study_groups().items() for name in names}
+    groups = group_of_each()
     common = ["depth", "parameters", "operations"]
     if facts.hard_task is not None and facts.zoo is not None:
         table = over_seeds(facts.hard_task)
@@ -125,10 +124,8 @@ def _training_again(facts: Facts) -> Outcome | None:
 def _nearer_data(facts: Facts) -> Outcome | None:
     means = {}
     for dataset in ("cifar10", "cifar100", "random"):
-        there = facts.elsewhere.get(dataset, {})
-        both = [name for name in facts.signatures if name in there and len(there[name]) == len(facts.signatures[name])]
-        gaps = [float(np.linalg.norm(facts.signatures[name].scores - there[name].scores)) for name in both]
-        means[dataset] = float(np.mean(gaps)) if gaps else np.nan
+        there = {name: one.scores for name, one in facts.elsewhere.get(dataset, {}).items()}
+        means[dataset] = deviations({name: one.scores for name, one in facts.signatures.items()}, there).mean()
     if facts.printed:
         means = {str(name): float(value) for name, value in facts.printed["figure15_deviation"]["mean"].items()}
     if np.isnan(list(means.values())).any():
@@ -139,54 +136,6 @@ def _nearer_data(facts: Facts) -> Outcome | None:
         "signatures on CIFAR-10 and CIFAR-100 are {cifar10:.2f} and {cifar100:.2f} away from those on the first data, "
     )
     return Outcome(holds, f"{words}{ends} the {{random:.2f}} of those on noise", means)
-
-
-def _steadiest(facts: Facts) -> Outcome | None:
-    if not facts.printed:
-        return None
-    stds = facts.printed["table3_resnet50_robustness"]["std"]
-    others = stds.drop(index="affinity_score")
-    numbers = {"score": float(stds["affinity_score"]), "next": float(others.min())}
-    holds = numbers["score"] < numbers["next"]
-    ends = "the smallest of all" if holds else "not the smallest of all"
-    words = (
-        f"over the checkpoints of table 3 the standard deviation of the score is {{score:.2f}}, {ends}; of the others "
-    )
-    return Outcome(holds, f"{words}{others.idxmin()} has the smallest, {{next:.2f}}", numbers)
-
-
-def _table_1(facts: Facts) -> Outcome | None:
-    if not facts.printed or facts.correlations is None:
-        return None
-    rows, families = facts.correlations, facts.printed["table1_family_correlations"]
-    apart = cells = 0
-    for family, members in rows.groupby(pd.Series(table_1_families(rows.index))):
-        if family not in families.index:
-            continue
-        for criterion in CRITERIA_OF_TABLE_1:
-            again = members[criterion].mean(), members[criterion].std(ddof=0)
-            printed = [cell(families, str(family), f"{criterion}_{what}") for what in ("mean", "std")]
-            apart += int((np.abs(np.subtract(again, printed)) > ROUNDED).sum())
-            cells += 2
-    numbers = {"cells": cells, "apart": apart}
-    ends = "all agree" if apart == 0 else "not all agree"
-    words = (
-        "of {cells} means and standard deviations of table 1, computed again from table 2, {apart} differ by more than "
-    )
-    return Outcome(apart == 0, f"{words}rounding: {ends}", numbers)
-
-
-def _average_of_table_2(facts: Facts) -> Outcome | None:
-    if not facts.printed or facts.correlations is None:
-        return None
-    again, printed = facts.correlations.mean(), facts.printed["table2_average"]["mean"]
-    gaps = (again - printed).abs()
-    worst = str(gaps.idxmax())
-    numbers = {"again": float(again[worst]), "printed": float(printed[worst]), "apart": int((gaps > ROUNDED).sum())}
-    holds = numbers["apart"] == 0
-    ends = "all five agree" if holds else "they do not all agree"
-    words = f"{{apart}} of the five averages differ by more than rounding, {ends}; most apart is {worst}: "
-    return Outcome(holds, f"{words}{{printed:.2f}} is printed, the rows have {{again:.2f}}", numbers)
 
 
 _ALL = "the study's networks of torchvision on ImageNet (notebooks/params/paper.yml names them)"
@@ -227,36 +176,12 @@ RELATIONS = (
         "networks that were trained several times",
     ),
     Claim(
-        "steadiest-criterion",
-        f"{PAPER}, appendix I and table 3",
-        "Over differently trained networks of one architecture the score varies less than all other criteria.",
-        "Its printed standard deviation is the smallest (the criteria have different units, which the test ignores).",
-        _steadiest,
-        "the printed numbers",
-    ),
-    Claim(
         "noise-is-further-than-cifar",
         f"{PAPER}, appendix H and figure 15",
         "Signatures on CIFAR-10 and CIFAR-100 are nearer to those on ImageNet than signatures on noise are.",
         "The mean Euclidean distance is smaller for both.",
         _nearer_data,
         f"{_ALL}, and on cifar10, cifar100 and random",
-    ),
-    Claim(
-        "table-1-sums-up-table-2",
-        f"{PAPER}, table 1",
-        "Table 1 has the means and standard deviations of the rows of table 2, family by family.",
-        "Computed again from table 2 they agree up to rounding (MNASNets have no rows there and are left out).",
-        _table_1,
-        "the printed numbers",
-    ),
-    Claim(
-        "average-of-table-2",
-        f"{PAPER}, table 2",
-        "The last row of table 2 is the average of the rows above it.",
-        "Computed again the five averages agree up to rounding.",
-        _average_of_table_2,
-        "the printed numbers",
     ),
 )
 """Claims about the score beside something else."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from affscore.analysis.evidence import printed_reduction
+from affscore.analysis.as_printed import by_printed_reduction
 
 __all__ = ["IMAGENET", "NOISE_IMAGES", "STORE", "survey_command"]
 
@@ -30,13 +30,10 @@ def survey_command(models: Iterable[str], datasets: Sequence[str] = (IMAGENET,))
     'affscore survey --models resnet18 --datasets imagenet:data/imagenet --store results && affscore ledger
     --results results'
     """
-    by_reduction: dict[str, list[str]] = {}
-    for model in models:
-        by_reduction.setdefault(printed_reduction(model.partition("@")[0]), []).append(model)
     noise = [dataset for dataset in datasets if dataset == "random"]
     rest = [dataset for dataset in datasets if dataset != "random"]
     parts = []
-    for reduction, names in by_reduction.items():
+    for reduction, names in by_printed_reduction(models).items():
         way = "" if reduction == "mean" else f" --reductions {reduction}"
         start = f"affscore survey --models {','.join(names)} --datasets"
         if rest:

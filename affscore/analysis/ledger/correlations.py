@@ -15,7 +15,7 @@ from affscore.analysis.ledger.commands import survey_command
 from affscore.analysis.ledger.finding import Finding
 from affscore.analysis.ledger.printed import PrintedNumber
 from affscore.analysis.networks import study_models
-from affscore.analysis.redundancy import criterion_correlations, criterion_values
+from affscore.analysis.redundancy import correlation_table, criterion_correlations, criterion_values
 from affscore.analysis.reference import printed_table
 from affscore.network.result import Signature
 
@@ -157,9 +157,7 @@ def mean_or_deviation(values: pd.Series, what: str) -> float:
 
 def _correlations(signatures: Mapping[str, Signature]) -> pd.DataFrame:
     """A row for each network, a column for each criterion."""
-    found = criterion_correlations({name: one.summary for name, one in signatures.items()})
-    table = found.set_index(["model", "criterion"])["correlation"].astype(float)
-    return table.unstack()  # noqa: PD010 - correlations that do not exist stay as empty cells
+    return correlation_table({name: one.summary for name, one in signatures.items()})
 
 
 def _error_over_batches(signature: Signature) -> pd.Series:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from affscore.analysis.accuracy import LEAST_POINTS, explained_accuracy
 from affscore.analysis.cells import cell
 from affscore.analysis.common_characteristics import common_characteristics_again
 from affscore.analysis.evidence import Evidence
-from affscore.analysis.groups import study_groups
+from affscore.analysis.groups import group_of_each, study_groups
 from affscore.analysis.ledger.commands import survey_command
 from affscore.analysis.ledger.correlations import how_measured
 from affscore.analysis.ledger.finding import COMPUTED, LOOKED_UP, Finding
 from affscore.analysis.ledger.printed import PrintedNumber
+from affscore.analysis.ledger.sampling import error_over_batches
 from affscore.analysis.ledger.spreads import figure_15_networks
 from affscore.analysis.reference import printed_table
 from affscore.analysis.repeats import over_seeds
@@ -95,13 +98,12 @@ class Accuracy:
         command = survey_command(names)
         if not set(names) <= self.evidence.as_printed.keys():
             return Finding(analogue=analogue, analogue_of=of, command=command)
-        scores = {name: self.evidence.as_printed[name].scores for name in names}
-        statistics = signature_statistics({name: values[~np.isnan(values)] for name, values in scores.items()})
-        table = characteristics(names)[["accuracy"]].join(statistics).assign(group=number.row)
-        found = explained_accuracy(table, [statistic], kind="logarithm").iloc[0]
-        peculiar = sorted({how for name in names if (how := how_measured(self.evidence.as_printed[name]))})
+        signatures = {name: self.evidence.as_printed[name] for name in names}
+        found = _fit({name: one.scores for name, one in signatures.items()}, statistic)
+        peculiar = sorted({how for one in signatures.values() if (how := how_measured(one))})
         return Finding(
             ours=float(found["adjusted_r2"]),
+            error=error_over_batches(lambda scores: float(_fit(scores, statistic)["adjusted_r2"]), signatures),
             undefined="" if np.isfinite(found["adjusted_r2"]) else str(found["note"]),
             how="; ".join(["adjusted R2 of a fit in the logarithm, as for the common characteristics", *peculiar]),
             why="the paper does not say which fit",
@@ -120,9 +122,8 @@ class Accuracy:
         task, zoo = self.evidence.hard_task, self.evidence.zoo
         if task is None or zoo is None:
             return pd.DataFrame()
-        groups = {name: group for group, names in study_groups().items() for name in names}
         table = over_seeds(task).join(zoo.set_index("name")[list(_OF_THE_ZOO.values())])
-        return table.assign(group=table.index.map(groups))
+        return table.assign(group=table.index.map(group_of_each()))
 
     def _analogue(self, group: str, column: str) -> tuple[float | None, str]:
         if self._small.empty or column not in self._small:
@@ -132,6 +133,13 @@ class Accuracy:
             return None, ""
         of = f"{cell(found, group, 'points'):.0f} networks mini: of that group on the hard task"
         return cell(found, group, "adjusted_r2"), of
+
+
+def _fit(scores: Mapping[str, NDArray[np.float64]], statistic: str) -> pd.Series:
+    """The fit of accuracy in the logarithm of a statistic of the scores."""
+    statistics = signature_statistics({name: values[~np.isnan(values)] for name, values in scores.items()})
+    table = characteristics(scores)[["accuracy"]].join(statistics).assign(group="")
+    return explained_accuracy(table, [statistic], kind="logarithm").iloc[0]
 
 
 class Years:
@@ -187,12 +195,15 @@ class Text:
         )
 
     def _googlenet(self, lowest: bool) -> Finding:
-        extreme = np.nanmin if lowest else np.nanmax
+        def extreme(scores: NDArray[np.float64]) -> float:
+            return float(np.nanmin(scores) if lowest else np.nanmax(scores))
+
         small, ours = self.evidence.mini.get("googlenet"), self.evidence.as_printed.get("googlenet")
         return Finding(
-            ours=float(extreme(ours.scores)) if ours else None,
+            ours=extreme(ours.scores) if ours else None,
+            error=error_over_batches(lambda scores: extreme(scores["googlenet"]), {"googlenet": ours}) if ours else 0.0,
             how=how_measured(ours) if ours else "",
-            analogue=float(extreme(small.scores)) if small else None,
+            analogue=extreme(small.scores) if small else None,
             analogue_of="mini:googlenet on digits" if small else "",
             command=survey_command(["googlenet"]),
         )

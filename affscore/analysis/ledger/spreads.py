@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from affscore.analysis.cells import cell
 from affscore.analysis.evidence import ON_MORE_DATA, Evidence
@@ -14,8 +15,10 @@ from affscore.analysis.ledger.commands import IMAGENET, survey_command
 from affscore.analysis.ledger.correlations import how_measured, mean_or_deviation
 from affscore.analysis.ledger.finding import Finding
 from affscore.analysis.ledger.printed import PrintedNumber
+from affscore.analysis.ledger.sampling import error_over_batches, jackknife_error, means_without_a_batch
 from affscore.analysis.redundancy import criterion_values
 from affscore.analysis.reference import printed_table
+from affscore.analysis.similarity import deviations
 from affscore.network.result import Signature
 from affscore.zoo.characteristics import characteristics
 
@@ -87,9 +90,13 @@ class Deviations:
         there = self.evidence.as_printed_elsewhere[number.row] if number.row in ON_MORE_DATA else {}
         if not set(names) <= here.keys() & there.keys():
             return Finding(analogue=analogue, analogue_of=of, command=command)
-        found = _deviations({name: here[name] for name in names}, there)
+        here, there = {name: here[name] for name in names}, {name: there[name] for name in names}
+        found = deviations(_scores(here), _scores(there))
+        lost = sorted(set(names) - set(found.dropna().index))
         return Finding(
             ours=mean_or_deviation(found, number.column),
+            error=self._error(number, here, there),
+            undefined=f"no distance for {', '.join(lost)}: an activation has no score" if lost else "",
             how="Euclidean distances, as the caption says",
             why="the caption says Euclidean distance, the text dynamic time warping",
             analogue=analogue,
@@ -97,8 +104,19 @@ class Deviations:
             command=command,
         )
 
+    def _error(self, number: PrintedNumber, here: Mapping[str, Signature], there: Mapping[str, Signature]) -> float:
+        """The images of both data sets were drawn, independently of each other."""
+        fixed_here, fixed_there = _scores(here), _scores(there)
+        of_here = error_over_batches(
+            lambda scores: mean_or_deviation(deviations(scores, fixed_there), number.column), here
+        )
+        of_there = error_over_batches(
+            lambda scores: mean_or_deviation(deviations(fixed_here, scores), number.column), there
+        )
+        return float(np.hypot(of_here, of_there))
+
     def _analogue(self, dataset: str, what: str) -> tuple[float | None, str]:
-        found = _deviations(self.evidence.mini, self.evidence.mini_on(dataset))
+        found = deviations(_scores(self.evidence.mini), _scores(self.evidence.mini_on(dataset)))
         if len(found) < 2:
             return None, ""
         return mean_or_deviation(found, what), f"{len(found)} networks mini: between digits and {dataset}"
@@ -121,6 +139,7 @@ class Checkpoints:
             return Finding(analogue=analogue, analogue_of=of, command=survey_command(specs))
         return Finding(
             ours=mean_or_deviation(found.loc[names, _COLUMNS[number.row]], number.column),
+            error=self._error(names, _COLUMNS[number.row], number.column),
             how="over checkpoints, of the mean over activations",
             why="the paper does not say whether its standard deviation is over checkpoints, activations or batches",
             analogue=analogue,
@@ -132,6 +151,20 @@ class Checkpoints:
     def _means(self) -> pd.DataFrame:
         rows = {name: criterion_values(one.summary).mean() for name, one in self.evidence.checkpoints.items()}
         return pd.DataFrame.from_dict(rows, orient="index")
+
+    def _error(self, names: Sequence[str], criterion: str, what: str) -> float:
+        """All checkpoints saw the same images, so a batch is left out of all at once."""
+        checkpoints = {name: self.evidence.checkpoints[name] for name in names}
+        without = pd.DataFrame(
+            {
+                name: means_without_a_batch(one, criterion_values(one.table)[criterion]).mean()
+                for name, one in checkpoints.items()
+            }
+        )
+        if without.notna().sum().min() < 2:
+            return np.inf
+        every = without.fillna(self._means[criterion])  # of a checkpoint with fewer batches none is left out then
+        return jackknife_error(np.array([mean_or_deviation(row, what) for _, row in every.iterrows()]))
 
     def _analogue(self, number: PrintedNumber) -> tuple[float | None, str]:
         task = self.evidence.hard_task
@@ -161,12 +194,8 @@ def _error_of_spread(signature: Signature) -> float:
     if batches < 3:  # none can be left out: that of one standard deviation of normal numbers, and so at most
         return mean_spread(signature) / (2 * (batches - 1)) ** 0.5
     without = [float(scores.drop(columns=batch).std(axis=1).mean()) for batch in scores.columns]
-    return float(np.std(without) * (batches - 1) ** 0.5)
+    return jackknife_error(np.array(without))
 
 
-def _deviations(here: Mapping[str, Signature], there: Mapping[str, Signature]) -> pd.Series:
-    """Euclidean distance of the two signatures of each network that has both."""
-    both = [name for name in here if name in there and len(here[name]) == len(there[name])]
-    return pd.Series(
-        {name: float(np.linalg.norm(here[name].scores - there[name].scores)) for name in both}, dtype=float
-    )
+def _scores(signatures: Mapping[str, Signature]) -> dict[str, NDArray[np.float64]]:
+    return {name: one.scores for name, one in signatures.items()}
