@@ -22,9 +22,6 @@ def quick(monkeypatch, request):
     if "slow" in request.keywords:
         return
     numbers = activation_numbers(points=40, channels=10, positions=2, draws=2, fewer=20)
-    monkeypatch.setattr(
-        evidence, "signature", lambda *names, **options: synthetic([0.5], "mini:vgg16", "random", "digits")
-    )
     monkeypatch.setattr(evidence, "hard_task", lambda: None)
     monkeypatch.setattr(evidence, "activation_numbers", lambda: numbers)
     stored = evidence.stored_signatures
