@@ -9,6 +9,7 @@ from affscore.analysis.claims.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED, Clai
 from affscore.analysis.claims.decade import DECADE
 from affscore.analysis.claims.facts import Facts, facts_of
 from affscore.analysis.claims.functions import FUNCTIONS
+from affscore.analysis.claims.likeness import LIKENESS
 from affscore.analysis.claims.printed import PRINTED
 from affscore.analysis.claims.relations import RELATIONS
 from affscore.analysis.claims.residual import RESIDUAL
@@ -28,7 +29,7 @@ __all__ = [
     "facts_of",
 ]
 
-CLAIMS: tuple[Claim, ...] = (*FUNCTIONS, *ARCHITECTURES, *RESIDUAL, *DECADE, *RELATIONS, *PRINTED)
+CLAIMS: tuple[Claim, ...] = (*FUNCTIONS, *ARCHITECTURES, *RESIDUAL, *DECADE, *LIKENESS, *RELATIONS, *PRINTED)
 """All claims, those about functions first."""
 
 
