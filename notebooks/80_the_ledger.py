@@ -82,8 +82,9 @@ book.counts
 # : Ours minus printed.
 #
 # *verdict*
-# : **reproduced**, where the difference is at most one unit of the last printed digit plus two standard errors of sampling. One
-#   unit and not half of one, because some of the numbers are cut and not rounded (0.95597 is printed as 0.955).
+# : **reproduced**, where ours is at most half a unit of the last printed digit below the printed number, or a whole one above, plus
+#   two standard errors of sampling. Half a unit is what rounding does; a whole one upwards, because some of the numbers are cut
+#   and not rounded (0.95597 is printed as 0.955).
 #   **differs**, with what we know of the reason. **needs data**, with the command that measures what is missing: where nobody
 #   measured the same thing, and where the standard error of ours is larger than one unit of the last printed digit. Without
 #   that rule the least data would reproduce the most.

@@ -26,7 +26,7 @@ from affscore.analysis.groups import (
     table_1_families,
 )
 from affscore.analysis.history import Trend, along_depth, history, spread_of_few, trend, trends
-from affscore.analysis.independent_statistics import independent_best, independent_p_value, plain_r2
+from affscore.analysis.independent_statistics import independent_best, independent_lead, independent_p_value, plain_r2
 from affscore.analysis.joint_redundancy import explained_by_all
 from affscore.analysis.limits import limit_score, paired_limit
 from affscore.analysis.networks import network_table, short_name, short_names, study_models
@@ -53,6 +53,7 @@ from affscore.analysis.similarity import (
     signature_distance,
     signature_statistics,
 )
+from affscore.analysis.within_families import between_families, chance_within_families
 
 __all__ = [
     "ACTIVATIONS",
@@ -76,9 +77,11 @@ __all__ = [
     "best_by_chance",
     "best_explained",
     "best_of_each_seed",
+    "between_families",
     "bias_and_spread",
     "by_printed_reduction",
     "chance_of_group",
+    "chance_within_families",
     "clusters",
     "common_characteristic_fits",
     "common_characteristics_again",
@@ -103,6 +106,7 @@ __all__ = [
     "heavy_tailed_sample",
     "history",
     "independent_best",
+    "independent_lead",
     "independent_p_value",
     "leaf_order",
     "length_distances",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from affscore.analysis.checks import check_columns, numbers_of
 from affscore.errors import AffscoreError
 
 __all__ = ["FITS", "LEAST_POINTS", "Fit", "best_explained", "explained_accuracy", "fit"]
@@ -18,6 +19,9 @@ LEAST_POINTS = 5
 
 FITS = {"linear": 1, "logarithm": 1, "quadratic": 2}
 """The fits of :func:`fit`, and how many coefficients beside the constant each of them has."""
+
+
+_COLUMNS = ("group", "characteristic", "fit", "points", "r2", "adjusted_r2", "correlation", "note")
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def explained_accuracy(
         why a number is missing, or what was left out; empty where there is nothing to say.
 
     Raises:
-        AffscoreError: A column that is not there, or an unknown fit.
+        AffscoreError: A column that is not there or holds no numbers, or an unknown fit.
 
     Source: figure 4.
 
@@ -128,16 +132,16 @@ def explained_accuracy(
     >>> explained_accuracy(nets, ["depth"])[["group", "points", "r2", "note"]].values.tolist()[1]
     ['B', 4, nan, 'an R2 on 4 points would say nothing; it takes at least 5: add networks to the group']
     """
-    for column in (group, target, *columns):
-        if column not in table:
-            raise AffscoreError(f"the table has no column {column!r}; it has {', '.join(map(str, table.columns))}")
+    check_columns(table, columns)
+    check_columns(table, (group, target))
+    numbers = numbers_of(table, [target, *columns]).assign(**{group: table[group]})
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     rows = []
-    for name, members in table.groupby(group, sort=False):
+    for name, members in numbers.groupby(group, sort=False):
         for column in columns:
             rows.append({"group": name, "characteristic": column, "fit": kind, **_row(members, column, target, kind)})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
 def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
@@ -147,10 +151,14 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
         explained: What :func:`explained_accuracy` returns.
         by: "r2" or "adjusted_r2".
 
+    Raises:
+        AffscoreError: Another table.
+
     >>> rows = {"group": ["A", "A"], "characteristic": ["mean", "max"], "r2": [0.2, 0.7]}
     >>> best_explained(pd.DataFrame(rows))["characteristic"].tolist()
     ['max']
     """
+    check_columns(explained, ("group", by))
     best = [
         members.index[0] if members[by].isna().all() else members[by].idxmax()
         for _, members in explained.groupby("group", sort=False)
@@ -159,7 +167,7 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
 
 
 def _row(members: pd.DataFrame, column: str, target: str, kind: str) -> dict[str, object]:
-    known = members[[column, target]].astype(float).dropna()
+    known = members[[column, target]].dropna()
     missing = len(members) - len(known)
     note = f"without {missing} of {len(members)} networks, of which a number is missing" if missing else ""
     try:

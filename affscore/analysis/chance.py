@@ -6,12 +6,14 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.analysis.accuracy import FITS, LEAST_POINTS
+from affscore.analysis.checks import check_columns, check_permutations, numbers_of
 from affscore.errors import AffscoreError
 
 __all__ = ["Chance", "best_by_chance", "chance_of_group"]
@@ -50,12 +52,13 @@ class Chance:
         return self.share_reaching(self.observed)
 
     def share_reaching(self, r2: float) -> float:
-        """How often the best of the candidates reaches an R2 after a shuffle.
+        """How often the best of the candidates reaches an R2 after a shuffle."""
+        return self.share_of(self.shuffled >= r2 - _ROUNDING)
 
-        Of random shuffles, the one that was observed counts as one more.
-        """
-        count = int((self.shuffled >= r2 - _ROUNDING).sum())
-        return count / len(self.shuffled) if self.exact else (count + 1) / (len(self.shuffled) + 1)
+    def share_of(self, reached: NDArray[np.bool_]) -> float:
+        """The share of shuffles in which something was reached; of random ones, what was observed is one more."""
+        count = int(reached.sum())
+        return count / len(reached) if self.exact else (count + 1) / (len(reached) + 1)
 
 
 def best_by_chance(
@@ -64,6 +67,7 @@ def best_by_chance(
     *,
     target: str = "accuracy",
     kind: str = "linear",
+    within: str | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> Chance:
@@ -75,11 +79,14 @@ def best_by_chance(
         candidates: Columns that compete.
         target: The column of the accuracies.
         kind: "linear" or "logarithm".
+        within: A column, as the family: accuracies are exchanged between networks that have the same there only. What
+            differs between families, for whatever reason, is then no evidence for a candidate. None: all are exchanged.
         permutations: How many shuffles; every permutation once, where there are no more.
         seed: Fixes random ones.
 
     Raises:
-        AffscoreError: Fewer than five networks, no candidate that can be fitted, or a fit of several coefficients.
+        AffscoreError: Fewer than five networks, no candidate that can be fitted, a fit of several coefficients, or
+            columns that are not there or hold no numbers.
 
     Source: ours; the paper compares the best of seven statistics with the best of three characteristics.
 
@@ -88,8 +95,10 @@ def best_by_chance(
     >>> chance.best, round(chance.observed, 3), len(chance.shuffled), round(120 * chance.p_value)
     ('mean', 0.973, 120, 2)
     """
-    values, names, left_out, accuracy = _variables(table, candidates, target, kind)
-    shuffles, exact = _shuffles(len(accuracy), permutations, seed)
+    known, left_out = _known(table, candidates, target, kind)
+    names, accuracy = [str(name) for name in known.columns.drop(target)], known[target].to_numpy()
+    values = known[names].to_numpy()
+    shuffles, exact = _shuffles(_strata(table, within, known.index), permutations, seed)
     explained = _explained(values, accuracy[None])[0]
     shuffled = _explained(values, accuracy[shuffles]).max(axis=1)
     best = int(explained.argmax())
@@ -103,6 +112,7 @@ def chance_of_group(
     *,
     target: str = "accuracy",
     kind: str = "linear",
+    within: str | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> dict[str, object]:
@@ -114,6 +124,7 @@ def chance_of_group(
         common: Columns such as depth, parameters and operations.
         target: As in :func:`best_by_chance`, like the other arguments.
         kind: "linear" or "logarithm".
+        within: A column within which alone accuracies are exchanged.
         permutations: How many shuffles.
         seed: Fixes them.
 
@@ -121,8 +132,12 @@ def chance_of_group(
         ``points``, ``best_statistic``, ``statistic_r2``, ``chance_median`` and ``chance_95`` (of the best statistic's
         R2 under chance), ``p_value``, ``best_common``, ``common_r2``, ``beats_common`` (how often the best statistic
         under chance is at least as good as the common characteristic really is), ``wins_if_nothing_matters`` (how
-        often it is the better one when the accuracies are shuffled against both), ``exact`` and ``note``. Numbers are
-        missing, and the note says why, where a group is too small.
+        often it is the better one when the accuracies are shuffled against both), ``lead_p_value`` (how often it is
+        then better by as much as it really is), ``exact`` and ``note``. Numbers are missing, and the note says why,
+        where a group is too small.
+
+    Raises:
+        AffscoreError: A column that is not there.
 
     >>> rng = np.random.default_rng(0)
     >>> noise = pd.DataFrame(rng.standard_normal((6, 11)), columns=["accuracy", *"abcdefg", *"xyz"])
@@ -131,13 +146,18 @@ def chance_of_group(
     (True, True)
     """
     columns = [*statistics, *common, target]
+    check_columns(table, columns)
     known = table[[c for c in columns if table[c].notna().any()]].dropna()
     row: dict[str, object] = {"points": len(known)}
+    group = known.reindex(columns=columns)
+    if within is not None:
+        check_columns(table, [within])
+        group[within] = table.loc[known.index, within]
+    options: dict[str, Any] = {"target": target, "kind": kind, "within": within, "permutations": permutations}
+    options["seed"] = seed  # both are shuffled in the same way
     try:
-        ours = best_by_chance(known.reindex(columns=columns), statistics, target=target, kind=kind,
-                              permutations=permutations, seed=seed)  # fmt: skip
-        theirs = best_by_chance(known.reindex(columns=columns), common, target=target, kind=kind,
-                                permutations=permutations, seed=seed)  # fmt: skip
+        ours = best_by_chance(group, statistics, **options)
+        theirs = best_by_chance(group, common, **options)
     except AffscoreError as reason:
         return {**row, "note": str(reason)}
     said = [f"{name}: {why}" for name, why in {**ours.left_out, **theirs.left_out}.items()]
@@ -151,47 +171,64 @@ def chance_of_group(
         "best_common": theirs.best,
         "common_r2": theirs.observed,
         "beats_common": ours.share_reaching(theirs.observed),
-        # both were shuffled in the same way, by the same seed
         "wins_if_nothing_matters": float((ours.shuffled > theirs.shuffled).mean()),
+        "lead_p_value": ours.share_of(ours.shuffled - theirs.shuffled >= ours.observed - theirs.observed - _ROUNDING),
         "exact": ours.exact,
         "note": "; ".join(said),
     }
 
 
-def _variables(
+def _known(
     table: pd.DataFrame, candidates: Sequence[str], target: str, kind: str
-) -> tuple[Array, list[str], dict[str, str], Array]:
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Accuracies and candidates (or their logarithms) of the networks that have them all, and what was left out."""
     if FITS.get(kind) != 1:
         raise AffscoreError(f"chance is computed for the fits linear and logarithm, got {kind!r}")
-    if missing := [column for column in (target, *candidates) if column not in table]:
-        raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
-    left_out = {name: "no network has it" for name in candidates if table[name].isna().all()}
-    known = table[[*(name for name in candidates if name not in left_out), target]].astype(float).dropna()
+    numbers = numbers_of(table, [target, *candidates])
+    left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
+    known = numbers[[*(name for name in candidates if name not in left_out), target]].dropna()
     if len(known) < LEAST_POINTS:
         raise AffscoreError(f"{len(known)} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
     columns = {}
     for name in known.columns.drop(target):
-        values = known[name].to_numpy()
+        values = known[name]
         if kind == "logarithm" and values.min() <= 0:
             left_out[str(name)] = "it is not positive everywhere, so it has no logarithm"
         elif np.ptp(values) <= _ROUNDING * np.abs(values).max():
             left_out[str(name)] = "it is the same for all networks"
         else:
             columns[str(name)] = np.log(values) if kind == "logarithm" else values
-    accuracy = known[target].to_numpy()
-    if not columns or np.ptp(accuracy) == 0:
+    if not columns or np.ptp(known[target]) == 0:
         raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
-    return np.column_stack(list(columns.values())), list(columns), left_out, accuracy
+    return pd.DataFrame({**columns, target: known[target]}), left_out
 
 
-def _shuffles(points: int, permutations: int, seed: int) -> tuple[NDArray[np.intp], bool]:
+def _strata(table: pd.DataFrame, within: str | None, known: pd.Index) -> NDArray[np.intp]:
+    """A number for each network: accuracies are exchanged between networks of the same number."""
+    if within is None:
+        return np.zeros(len(known), dtype=np.intp)
+    check_columns(table, [within])
+    labels = table.loc[known, within]
+    if labels.isna().any():
+        raise AffscoreError(f"a network has nothing in the column {within!r}, within which accuracies are exchanged")
+    return pd.factorize(labels)[0]
+
+
+def _shuffles(strata: NDArray[np.intp], permutations: int, seed: int) -> tuple[NDArray[np.intp], bool]:
     """Row by row a permutation: all of them where there are no more than asked for, else random ones."""
-    if permutations < 1:
-        raise AffscoreError(f"the number of permutations must be at least 1, got {permutations}")
-    if math.factorial(points) <= permutations:
-        return np.array(list(itertools.permutations(range(points)))), True
-    rows = np.tile(np.arange(points), (permutations, 1))
-    return np.random.default_rng(seed).permuted(rows, axis=1), False
+    check_permutations(permutations)
+    members = [np.flatnonzero(strata == stratum) for stratum in np.unique(strata)]
+    every = math.prod(math.factorial(len(places)) for places in members)
+    exact = every <= permutations
+    rows = np.tile(np.arange(len(strata)), (every if exact else permutations, 1))
+    if exact:
+        each = itertools.product(*(itertools.permutations(places) for places in members))
+        rows[:, np.concatenate(members)] = np.array([np.concatenate(order) for order in each])
+        return rows, True
+    generator = np.random.default_rng(seed)
+    for places in members:
+        rows[:, places] = generator.permuted(rows[:, places], axis=1)
+    return rows, False
 
 
 def _explained(values: Array, accuracies: Array) -> Array:

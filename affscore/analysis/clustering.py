@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
+from affscore.analysis.checks import check_permutations, distances_between
 from affscore.errors import AffscoreError
 
 __all__ = ["Agreement", "clusters", "cophenetic_correlation", "family_agreement", "leaf_order", "linkage", "relatives"]
+
+_SAME = 1e-9
+"""Distances that differ by less, relative to their size, are equally near."""
 
 Method: TypeAlias = Literal["average", "single", "complete"]
 """How far two clusters are apart: the mean, the smallest or the largest distance of their members."""
@@ -56,6 +60,9 @@ def cophenetic_correlation(distances: pd.DataFrame, tree: NDArray[np.float64]) -
     Returns:
         Pearson's correlation over all pairs, 1 where the tree reproduces the distances; NaN for two networks.
 
+    Raises:
+        AffscoreError: What is no distance, or the tree of other networks.
+
     Source: Sokal and Rohlf (1962); not in the papers.
 
     >>> names = ["a", "b", "c"]
@@ -64,7 +71,7 @@ def cophenetic_correlation(distances: pd.DataFrame, tree: NDArray[np.float64]) -
     1.0
     """
     condensed = _condensed(distances)
-    heights = hierarchy.cophenet(tree)
+    heights = hierarchy.cophenet(_tree_of(tree, len(distances)))
     if np.ptp(condensed) == 0 or np.ptp(heights) == 0:
         return np.nan
     return float(np.corrcoef(condensed, heights)[0, 1])
@@ -81,14 +88,18 @@ def clusters(tree: NDArray[np.float64], names: Sequence[str], count: int) -> pd.
     Returns:
         The number of its cluster for each name. Where pairs are equally far there may be fewer clusters.
 
+    Raises:
+        AffscoreError: A number of clusters that cannot be, or the tree of other networks.
+
     >>> names = ["a", "b", "c"]
     >>> tree = linkage(pd.DataFrame([[0, 1, 4], [1, 0, 4], [4, 4, 0]], names, names))
     >>> clusters(tree, names, 2).tolist()
     [1, 1, 2]
     """
-    if not 1 <= count <= len(names):
+    if int(count) != count or not 1 <= count <= len(names):
         raise AffscoreError(f"{len(names)} networks can be cut into 1 to {len(names)} clusters, got {count}")
-    return pd.Series(hierarchy.fcluster(tree, count, "maxclust"), index=list(names), name="cluster")
+    cut = hierarchy.fcluster(_tree_of(tree, len(names)), int(count), "maxclust")
+    return pd.Series(cut, index=list(names), name="cluster")
 
 
 def leaf_order(distances: pd.DataFrame, tree: NDArray[np.float64]) -> list[str]:
@@ -98,12 +109,15 @@ def leaf_order(distances: pd.DataFrame, tree: NDArray[np.float64]) -> list[str]:
         distances: What was clustered.
         tree: Its clustering (:func:`linkage`).
 
+    Raises:
+        AffscoreError: What is no distance, or the tree of other networks.
+
     >>> names = ["a", "b", "c"]
     >>> distances = pd.DataFrame([[0, 4, 1], [4, 0, 3], [1, 3, 0]], names, names)
     >>> leaf_order(distances, linkage(distances))
     ['a', 'c', 'b']
     """
-    turned = hierarchy.optimal_leaf_ordering(tree, _condensed(distances))
+    turned = hierarchy.optimal_leaf_ordering(_tree_of(tree, len(distances)), _condensed(distances))
     order = [str(distances.index[int(leaf)]) for leaf in hierarchy.leaves_list(turned)]
     return order if order[0] <= order[-1] else order[::-1]
 
@@ -147,7 +161,7 @@ def family_agreement(
         The agreement; NaN for a single family, and where no family has two members.
 
     Raises:
-        AffscoreError: Not a family for each network.
+        AffscoreError: What is no distance, not a family for each network, or no permutations.
 
     Source: section 4 of the paper says that similar models are clustered correctly; the measure (Hubert and Arabie,
         1985) and the test are ours.
@@ -188,11 +202,11 @@ def relatives(distances: pd.DataFrame, families: Sequence[str], permutations: in
         seed: Of the shuffling.
 
     Returns:
-        The share and its test; NaN for a single family, and where no family has two members. Of equally near neighbours
-        the first counts.
+        The share and its test; NaN for a single family, and where no family has two members. Equally near neighbours
+        count in equal parts.
 
     Raises:
-        AffscoreError: Not a family for each network.
+        AffscoreError: What is no distance, not a family for each network, or no permutations.
 
     >>> names = ["a", "b", "c"]
     >>> distances = pd.DataFrame([[0, 1, 8], [1, 0, 8], [8, 8, 0]], names, names)
@@ -200,15 +214,17 @@ def relatives(distances: pd.DataFrame, families: Sequence[str], permutations: in
     1.0
     """
     codes = _codes(distances, families)
-    away = distances.to_numpy(dtype=float).copy()
+    away = distances_between(distances).copy()
     np.fill_diagonal(away, np.inf)
-    nearest = away.argmin(axis=1)
+    nearest = away <= away.min(axis=1, keepdims=True) * (1 + _SAME)
+    weights = nearest / nearest.sum(axis=1, keepdims=True)
     sizes = np.bincount(codes)
     if not 1 < len(sizes) < len(codes):
         return Agreement(np.nan, np.nan, np.nan)
 
     def share(labels: NDArray[np.intp]) -> float:
-        return float((labels[nearest] == labels)[sizes[labels] > 1].mean())
+        alike = labels[:, None] == labels
+        return float((weights * alike).sum(axis=1)[sizes[labels] > 1].mean())
 
     return _against_chance(share, codes, permutations, seed)
 
@@ -216,6 +232,7 @@ def relatives(distances: pd.DataFrame, families: Sequence[str], permutations: in
 def _against_chance(
     measure: Callable[[NDArray[np.intp]], float], codes: NDArray[np.intp], permutations: int, seed: int
 ) -> Agreement:
+    check_permutations(permutations)
     generator = np.random.default_rng(seed)
     value = measure(codes)
     by_chance = np.array([measure(generator.permutation(codes)) for _ in range(permutations)])
@@ -227,13 +244,17 @@ def _against_chance(
 def _codes(distances: pd.DataFrame, families: Sequence[str]) -> NDArray[np.intp]:
     if len(families) != len(distances):
         raise AffscoreError(f"expected a family for each of {len(distances)} networks, got {len(families)}")
+    if pd.isna(pd.Series(list(families), dtype=object)).any():
+        raise AffscoreError("a network has no family; leave it out, or give it a family of its own")
     return pd.factorize(pd.Series(list(families)))[0]
 
 
 def _condensed(distances: pd.DataFrame) -> NDArray[np.float64]:
-    values = distances.to_numpy(dtype=float)
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
-        raise AffscoreError(f"expected the distances between at least two networks, got a table of {values.shape}")
-    if np.isnan(values).any() or not np.allclose(values, values.T) or np.diag(values).any():
-        raise AffscoreError("distances must be a symmetric matrix without gaps and with zeros on the diagonal")
-    return squareform(values, checks=False)
+    return squareform(distances_between(distances), checks=False)
+
+
+def _tree_of(tree: NDArray[np.float64], networks: int) -> NDArray[np.float64]:
+    shape = np.shape(tree)
+    if shape != (networks - 1, 4):
+        raise AffscoreError(f"the clustering of {networks} networks has {networks - 1} joins, got a tree of {shape}")
+    return tree

@@ -12,8 +12,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from affscore.analysis.checks import check_columns, check_permutations
 from affscore.analysis.networks import network_table
-from affscore.analysis.similarity import signature_statistics
+from affscore.analysis.similarity import check_scores, signature_statistics
 from affscore.errors import AffscoreError
 
 __all__ = ["Trend", "along_depth", "history", "spread_of_few", "trend", "trends"]
@@ -43,7 +44,7 @@ def spread_of_few(scores: ArrayLike, size: int) -> float:
     >>> spread_of_few([0.25, 0.5, 0.75], 3), round(spread_of_few([0.25, 0.5, 0.75], 2), 4)
     (0.5, 0.3333)
     """
-    ordered = np.sort(np.asarray(scores, dtype=float))
+    ordered = np.sort(check_scores(scores))
     k = len(ordered)
     if not 1 <= size <= k:
         raise AffscoreError(f"the size of a subset of {k} scores must be from 1 to {k}, got {size}")
@@ -74,8 +75,6 @@ def history(signatures: Mapping[str, ArrayLike], few: int | None = None) -> pd.D
     >>> table.index.tolist(), table["spread"].round(2).tolist(), table.attrs["few"]
     (['mini:alexnet', 'mini:vit_b_16'], [0.1, 0.2], 2)
     """
-    if not signatures:
-        raise AffscoreError("expected at least one signature, got none")
     statistics = signature_statistics(signatures)
     few = int(statistics["activations"].min()) if few is None else few
     table = network_table(signatures).join(statistics)
@@ -147,7 +146,7 @@ class Trend:
     high: float
 
 
-def trend(years: ArrayLike, values: ArrayLike, resamples: int = 9999, seed: int = 0) -> Trend:
+def trend(years: ArrayLike, values: ArrayLike, resamples: int = 50_000, seed: int = 0) -> Trend:
     """How a statistic goes with the year, with few points and no assumption of a straight line.
 
     Args:
@@ -167,8 +166,9 @@ def trend(years: ArrayLike, values: ArrayLike, resamples: int = 9999, seed: int 
     1.0
     """
     x, y = np.asarray(years, dtype=float), np.asarray(values, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or np.isnan(x).any() or np.isnan(y).any():
-        raise AffscoreError(f"expected one year for each value and none missing, got {x.shape} and {y.shape}")
+    if x.ndim != 1 or x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise AffscoreError(f"expected a year for each value, finite and none missing, got {x.shape} and {y.shape}")
+    check_permutations(resamples)
     if len(x) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Trend(len(x), *[np.nan] * 5)
     years_in_ranks, values_in_ranks = stats.rankdata(x), stats.rankdata(y)
@@ -200,7 +200,7 @@ def trends(
     table: pd.DataFrame,
     columns: Sequence[str] = ("min", "median", "max", "spread", "spread of few"),
     until: int | None = None,
-    resamples: int = 9999,
+    resamples: int = 50_000,
     seed: int = 0,
 ) -> pd.DataFrame:
     """The trends of several statistics over the years, with one point for each architecture.
@@ -218,12 +218,17 @@ def trends(
     Returns:
         A row for each statistic, with the attributes of :class:`Trend` as columns.
 
+    Raises:
+        AffscoreError: A column that is not there, or missing statistics.
+
     Source: the trend "until the arrival of transformers" of section 4 of the paper, which gives no test.
 
     >>> signatures = {"vgg11": [0.5, 0.6], "vgg13": [0.5, 0.6], "resnet18": [0.4, 0.8]}
     >>> trends(history(signatures), ["spread"])["points"].tolist()
     [2]
     """
+    check_columns(table, columns)
+    check_columns(table, ("family", "year"))
     dated = table[table["year"].notna()]
     if until is not None:
         dated = dated[dated["year"] <= until]

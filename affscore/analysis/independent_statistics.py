@@ -9,7 +9,10 @@ from scipy.stats import beta
 
 from affscore.errors import AffscoreError
 
-__all__ = ["independent_best", "independent_p_value", "plain_r2"]
+__all__ = ["independent_best", "independent_lead", "independent_p_value", "plain_r2"]
+
+
+_LEVELS = 10_000
 
 
 def independent_best(points: int, candidates: int, level: float = 0.5) -> float:
@@ -36,15 +39,51 @@ def independent_p_value(r2: float, points: int, candidates: int) -> float:
     for R2 that is no theorem, and only k times the chance of one (Bonferroni) bounds it.
 
     Args:
-        r2: An R2 of a fit of one variable, not an adjusted one.
+        r2: An R2 of a fit of one variable, not an adjusted one; at most 1.
         points: n >= 3.
         candidates: k >= 1.
+
+    Returns:
+        The chance, in [0, 1]; 1 for an R2 of 0 and below.
+
+    Raises:
+        AffscoreError: No such R2, or fewer points or candidates.
 
     >>> round(independent_p_value(0.9, 5, 1), 3), round(independent_p_value(0.9, 5, 7), 3)
     (0.014, 0.093)
     """
-    one = _of_one(points, candidates).sf(min(r2, 1.0))
+    if not r2 <= 1:
+        raise AffscoreError(f"an R2 is at most 1, got {r2}")
+    one = _of_one(points, candidates).sf(r2)
     return float(-np.expm1(candidates * np.log1p(-one))) if one < 1 else 1.0
+
+
+def independent_lead(lead: float, points: int, candidates: int, rivals: int) -> float:
+    """The chance that the best of some independent statistics beats the best of some others by so much.
+
+    None of them knows the accuracies: it is what having more tickets is worth.
+
+    Args:
+        lead: By how much the R2 of the first is larger, in [-1, 1].
+        points: n >= 3.
+        candidates: How many compete on the first side, >= 1.
+        rivals: How many on the second, >= 1.
+
+    Returns:
+        The chance, in [0, 1].
+
+    Raises:
+        AffscoreError: No such lead, or fewer points, candidates or rivals.
+
+    >>> round(independent_lead(0.0, 9, 1, 1), 3), round(independent_lead(0.0, 9, 7, 3), 3)
+    (0.5, 0.7)
+    """
+    if not -1 <= lead <= 1:
+        raise AffscoreError(f"a lead of one R2 over another is in [-1, 1], got {lead}")
+    best, one = _of_one(points, candidates), _of_one(points, rivals)
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    of_rivals = one.ppf(levels ** (1 / rivals))
+    return float(np.mean(1 - best.cdf(of_rivals + lead) ** candidates))
 
 
 def plain_r2(adjusted: float, points: int) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from affscore.analysis.checks import check_names
 from affscore.analysis.reference import printed_table
 from affscore.errors import AffscoreError
 from affscore.zoo.architectures import architecture_of
@@ -74,14 +75,14 @@ def network_table(models: Iterable[str]) -> pd.DataFrame:
         ``group`` (of figure 4, else missing) and ``year`` (else missing).
 
     Raises:
-        AffscoreError: A model that is named twice.
+        AffscoreError: A model that is named twice, or what is no name.
 
     Source: section 4 of the paper; for other architectures the years of their publications.
 
     >>> network_table(["mini:vgg11", "squeezenet1_1@DEFAULT", "my_file.py:net"])[["family", "year"]].values.tolist()
     [['Pure convnets', 2014], ['SqueezeNets', 2016], ['net', <NA>]]
     """
-    models = list(models)
+    models = check_names(models)
     if twice := sorted({model for model in models if models.count(model) > 1}):
         raise AffscoreError(f"each network must be named once, got {', '.join(twice)} more than once")
     study = printed_table("study_networks")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
 
+from affscore.analysis.checks import check_columns
 from affscore.errors import AffscoreError
 
 __all__ = [
@@ -47,7 +48,7 @@ def criterion_values(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_O
     >>> criterion_values(pd.DataFrame(row), ["cka", "sparsity", "nlc"]).to_numpy().tolist()
     [[0.5, 0.9, 0.25, nan]]
     """
-    if "score" not in summary:
+    if not isinstance(summary, pd.DataFrame) or "score" not in summary:
         raise AffscoreError("expected a table with a column 'score', a row for each activation, as Signature.summary")
     columns = {"score": summary["score"]}
     for name in criteria:
@@ -77,7 +78,7 @@ def criterion_correlations(
         ``correlation``, ``low``, ``high`` and ``note``: why a number is missing, or what was left out.
 
     Raises:
-        AffscoreError: A level outside (0, 1).
+        AffscoreError: A level outside (0, 1), or no tables by name.
 
     Source: table 2, which has no intervals.
 
@@ -88,6 +89,8 @@ def criterion_correlations(
     """
     if not 0 < level < 1:
         raise AffscoreError(f"level must be in (0, 1), got {level}")
+    if not isinstance(summaries, Mapping):
+        raise AffscoreError(f"expected a table for each network by its name, got {type(summaries).__name__}")
     rows = []
     for model, summary in summaries.items():
         values = criterion_values(summary, criteria)
@@ -167,6 +170,9 @@ def family_correlations(
         ``mean``, ``std`` (n in the denominator, as in table 1), ``low`` and ``high`` (Student's interval of the mean
         over networks, cut at -1 and 1) and ``note``. The last three numbers are missing below two networks.
 
+    Raises:
+        AffscoreError: Another table.
+
     Source: table 1; its standard deviations are those of table 2 with n in the denominator.
 
     >>> rows = {"model": ["a", "b"], "criterion": ["cka"] * 2, "correlation": [0.5, 0.7]}
@@ -174,6 +180,7 @@ def family_correlations(
     >>> table[["family", "networks", "mean", "std"]].round(2).values.tolist()
     [['F', 2, 0.6, 0.1], ['Average', 2, 0.6, 0.1]]
     """
+    check_columns(correlations, ("model", "criterion", "correlation"))
     named = correlations.assign(family=correlations["model"].map(dict(families)))
     table = pd.concat([named.dropna(subset="family"), correlations.assign(family=average)])
     rows = [
@@ -193,11 +200,15 @@ def sign_counts(correlations: pd.DataFrame) -> pd.DataFrame:
         A row for each criterion: ``networks`` with a correlation, ``positive`` and ``negative`` ones of which the
         interval leaves out zero, ``undecided`` ones, ``smallest`` and ``largest`` correlation.
 
+    Raises:
+        AffscoreError: Another table.
+
     >>> rows = {"criterion": ["cka"] * 3, "correlation": [0.9, -0.8, 0.1], "low": [0.5, -0.9, -0.3],
     ...         "high": [1.0, -0.1, 0.4]}
     >>> sign_counts(pd.DataFrame(rows)).loc["cka"].tolist()
     [3.0, 1.0, 1.0, 1.0, -0.8, 0.9]
     """
+    check_columns(correlations, ("criterion", "correlation", "low", "high"))
     known = correlations.dropna(subset="correlation")
     positive, negative = known["low"] > 0, known["high"] < 0
     counted = known.assign(positive=positive, negative=negative, undecided=~positive & ~negative)

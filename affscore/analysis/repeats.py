@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from affscore.analysis.accuracy import best_explained, explained_accuracy
+from affscore.analysis.checks import check_columns
 from affscore.errors import AffscoreError
 
 __all__ = ["ERROR", "best_of_each_seed", "over_seeds", "spread_in_errors"]
@@ -35,9 +36,7 @@ def over_seeds(table: pd.DataFrame, by: str = "name", seed: str = "seed") -> pd.
     >>> over_seeds(trials).loc["a"].tolist()
     [2.0, 85.0, 5.0]
     """
-    for column in (by, seed):
-        if column not in table:
-            raise AffscoreError(f"the table has no column {column!r}; it has {', '.join(map(str, table.columns))}")
+    check_columns(table, (by, seed))
     if table.duplicated([by, seed]).any():
         raise AffscoreError("a network has two rows of the same seed")
     numbers = table.drop(columns=[by, seed]).select_dtypes("number").columns
@@ -63,11 +62,15 @@ def best_of_each_seed(
     Returns:
         A row for each group and seed, as of :func:`affscore.analysis.explained_accuracy`, with the seed.
 
+    Raises:
+        AffscoreError: A column that is not there, or a table without rows.
+
     >>> x = [1.0, 2.0, 3.0, 4.0, 5.0]
     >>> trials = pd.DataFrame({"group": "A", "seed": 3, "accuracy": x, "mean": x, "max": [1.0, 1.0, 1.0, 1.0, 2.0]})
     >>> best_of_each_seed(trials, ["mean", "max"])[["seed", "characteristic", "r2"]].values.tolist()
     [[3, 'mean', 1.0]]
     """
+    check_columns(table, (seed,))
     found = []
     for number, trials in table.groupby(seed, sort=True):
         best = best_explained(explained_accuracy(trials, columns, kind=kind))
@@ -90,10 +93,14 @@ def spread_in_errors(table: pd.DataFrame, column: str = "accuracy", group: str =
         A row for each group: ``networks``, ``lowest``, ``highest``, ``error`` (root mean square of the standard
         errors) and ``spread`` (highest - lowest, divided by the error).
 
+    Raises:
+        AffscoreError: A column that is not there.
+
     >>> rows = {"group": ["A", "A"], "accuracy": [80.0, 90.0], "accuracy_standard_error": [1.0, 1.0]}
     >>> float(spread_in_errors(pd.DataFrame(rows)).loc["A", "spread"])
     10.0
     """
+    check_columns(table, (group, column, column + ERROR))
     groups = table.groupby(group, sort=False)
     error = table.assign(square=table[column + ERROR] ** 2).groupby(group, sort=False)["square"].mean() ** 0.5
     low, high = groups[column].min(), groups[column].max()

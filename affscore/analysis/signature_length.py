@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from affscore.analysis.checks import check_permutations, distances_between
 from affscore.errors import AffscoreError
 
 __all__ = ["MatrixCorrelation", "length_distances", "matrix_correlation", "per_step"]
@@ -59,6 +60,7 @@ def per_step(distances: pd.DataFrame, signatures: Mapping[str, ArrayLike]) -> pd
     >>> distances.to_numpy().tolist(), per_step(distances, signatures).to_numpy().tolist()
     ([[0.0, 2.5], [2.5, 0.0]], [[0.0, 0.25], [0.25, 0.0]])
     """
+    distances_between(distances)
     if list(distances.index) != list(signatures):
         raise AffscoreError("the distances must have the names of the signatures, in their order")
     lengths = np.array([len(np.asarray(scores)) for scores in signatures.values()], dtype=float)
@@ -96,7 +98,7 @@ def matrix_correlation(
         The correlation and its test; NaN for fewer than three networks, or where all distances are the same.
 
     Raises:
-        AffscoreError: Other names.
+        AffscoreError: Other names, what is no distance, or no permutations.
 
     Source: Mantel (1967); not in the papers.
 
@@ -106,10 +108,11 @@ def matrix_correlation(
     >>> matrix_correlation(distances, distances**2, permutations=99).correlation
     1.0
     """
+    fixed, moving = distances_between(one), distances_between(other)
     if list(one.index) != list(other.index):
         raise AffscoreError("both matrices must have the same names in the same order")
+    check_permutations(permutations)
     first, second = np.triu_indices(len(one), 1)
-    fixed, moving = one.to_numpy(dtype=float), other.to_numpy(dtype=float)
     if len(first) < 3 or np.ptp(fixed[first, second]) == 0 or np.ptp(moving[first, second]) == 0:
         return MatrixCorrelation(np.nan, np.nan)
     ranks = np.zeros_like(moving)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
 
-__all__ = ["STATISTICS", "deviations", "distance_matrix", "signature_distance", "signature_statistics"]
+__all__ = ["STATISTICS", "check_scores", "deviations", "distance_matrix", "signature_distance", "signature_statistics"]
 
 STATISTICS = ("mean", "std", "min", "median", "max", "max/mean", "max/median")
 """The seven statistics of a signature that section 4 of the paper holds against accuracy."""
@@ -41,7 +41,7 @@ def signature_distance(one: ArrayLike, other: ArrayLike) -> float:
     >>> signature_distance([0.5, 0.9], [0.5, 0.5, 0.9]), signature_distance([0.5], [0.8, 0.9])
     (0.0, 0.5)
     """
-    return float(dtw.distance(_scores(one), _scores(other)))
+    return float(dtw.distance(check_scores(one), check_scores(other)))
 
 
 def distance_matrix(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def distance_matrix(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     [[0.0, 0.354], [0.354, 0.0]]
     """
     names = list(signatures)
-    scores = [_scores(signatures[name], name) for name in names]
+    scores = [check_scores(signatures[name], name) for name in names]
     distances = np.zeros((len(names), len(names)))
     for i, one in enumerate(scores):
         for j in range(i):
@@ -102,14 +102,21 @@ def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
         A row for each name; columns ``activations`` (how many) and those of :data:`STATISTICS` (the
         standard deviation with n in the denominator).
 
+    Raises:
+        AffscoreError: No signatures, or what is none.
+
     Source: figure 4 and table 4 of the paper.
 
     >>> signature_statistics({"a": [0.25, 0.5, 0.75]}).loc["a", ["mean", "max/mean"]].tolist()
     [0.5, 1.5]
     """
+    if not isinstance(signatures, Mapping):
+        raise AffscoreError(f"expected signatures by name (a dict), got {type(signatures).__name__}")
+    if not signatures:
+        raise AffscoreError("expected at least one signature, got none")
     rows = {}
     for name, values in signatures.items():
-        scores = _scores(values, name)
+        scores = check_scores(values, name)
         mean, median, largest = scores.mean(), np.median(scores), scores.max()
         figures = (mean, scores.std(), scores.min(), median, largest, _ratio(largest, mean), _ratio(largest, median))
         rows[name] = {"activations": len(scores), **dict(zip(STATISTICS, map(float, figures), strict=True))}
@@ -120,7 +127,16 @@ def _ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator > 0 else np.nan
 
 
-def _scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.float64]:
+def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.float64]:
+    """The scores of a signature as an array, (k,).
+
+    Raises:
+        AffscoreError: No list of numbers, none at all, missing ones, or some outside [0, 1].
+
+    >>> check_scores([0.5, 1.5])
+    Traceback (most recent call last):
+    affscore.errors.AffscoreError: a signature must hold scores in [0, 1], got 0.5 to 1.5
+    """
     try:
         scores = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -72,7 +72,7 @@ def test_too_little_for_a_trend_is_no_trend(values):
 
 def test_a_trend_needs_a_year_for_each_value():
     for years, values in ([2012], [1.0, 2.0]), ([2012, np.nan], [1.0, 2.0]):
-        with pytest.raises(AffscoreError, match="one year for each value"):
+        with pytest.raises(AffscoreError, match="a year for each value"):
             trend(years, values)
 
 

@@ -149,14 +149,20 @@ def test_verdicts_follow_from_the_numbers(quick_activations, store):
     ("text", "ours", "verdict"),
     [
         ("0.62", 0.6251, "reproduced (within 0.01)"),
-        ("0.62", 0.6301, "differs (by more than rounding and sampling explain)"),
         ("-0.003", -0.0021, "reproduced (within 0.001)"),
         ("20", 20.9, "reproduced (within 1)"),
+        ("0.62", 0.6301, "differs (by more than rounding and sampling explain)"),
+        ("0.62", 0.6151, "reproduced (within 0.005)"),
+        ("0.62", 0.6149, "differs (by more than rounding and sampling explain)"),
+        ("-0.62", -0.6299, "reproduced (within 0.01)"),
+        ("-0.62", -0.6149, "differs (by more than rounding and sampling explain)"),
+        ("0.00", -0.009, "reproduced (within 0.01)"),
+        ("20", 19.4, "differs (by more than rounding and sampling explain)"),
         ("0.62", float("nan"), "needs data"),
         ("0.62", None, "needs data"),
     ],
 )
-def test_the_tolerance_is_one_unit_of_the_last_digit(text, ours, verdict):
+def test_the_tolerance_is_half_a_unit_of_the_last_digit_below_and_one_above(text, ours, verdict):
     assert row_of(PrintedNumber("", "", "", text, "", ""), Finding(ours)).verdict_text == verdict
 
 

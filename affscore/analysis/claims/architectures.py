@@ -12,6 +12,7 @@ __all__ = ["ARCHITECTURES"]
 PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
 
 LINEAR = 0.9
+HALF = 0.5
 
 
 def _googlenet(facts: Facts) -> Outcome | None:
@@ -44,16 +45,21 @@ def _transitions(facts: Facts) -> Outcome | None:
             gaps[name] = (float(transition.mean()), float(rest.mean()))
     if not gaps:
         return None
-    least = min(gaps, key=lambda name: gaps[name][0] - gaps[name][1])
+    least = min(gaps, key=lambda name: _of_the_way(*gaps[name]))
     numbers = {"networks": len(gaps), "transition": gaps[least][0], "rest": gaps[least][1]}
-    holds = numbers["transition"] > numbers["rest"]
+    holds = _of_the_way(*gaps[least]) >= HALF
     ends = (
-        "more linear in the transitions in all of them"
+        "in all of them the transitions go half of the way to 1"
         if holds
-        else "not more linear in the transitions in all of them"
+        else "not in all of them do the transitions go half of the way to 1"
     )
     words = f"{{networks:.0f}} DenseNets, {ends}; least so {least}, with mean scores of {{transition:.2f}} there and "
     return Outcome(holds, f"{words}{{rest:.2f}} elsewhere", numbers)
+
+
+def _of_the_way(there: float, elsewhere: float) -> float:
+    """How much of the way from the mean score elsewhere to 1, an affine map, is gone."""
+    return (there - elsewhere) / (1 - elsewhere) if elsewhere < 1 else 0.0
 
 
 def _densenet_and_resnet(facts: Facts) -> Outcome | None:
@@ -103,10 +109,10 @@ def _patch_32(facts: Facts) -> Outcome | None:
     scores = facts.scores("vit_l_32")
     plateau = scores[len(scores) // 4 : -1]
     numbers = {"last": float(scores[-1]), "mean": float(plateau.mean()), "std": float(plateau.std())}
-    holds = numbers["last"] > numbers["mean"] + 3 * numbers["std"]
-    ends = "more than" if holds else "not more than"
+    holds = numbers["last"] > max(LINEAR, numbers["mean"] + 3 * numbers["std"])
+    ends = "more than" if holds else "not both more than"
     words = "before its last activation ViT-L/32 scores {mean:.2f} +- {std:.2f}, the last one {last:.2f}: "
-    return Outcome(holds, f"{words}{ends} three standard deviations above", numbers)
+    return Outcome(holds, f"{words}{ends} three standard deviations above and {LINEAR}", numbers)
 
 
 def _training(facts: Facts) -> Outcome | None:
@@ -154,8 +160,8 @@ ARCHITECTURES = (
     Claim(
         "transitions-linearise",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
-        "Between its dense blocks, in the transition layers, a DenseNet is nearly affine.",
-        "In every DenseNet their mean score is above that of the other activations.",
+        "Between its dense blocks, in the transition layers, a DenseNet linearises.",
+        "In every DenseNet their mean score goes at least half of the way from that of the other activations to 1.",
         _transitions,
         f"a DenseNet {_ON_IMAGENET}",
     ),
@@ -187,7 +193,8 @@ ARCHITECTURES = (
         "large-patches-plateau",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "With patches of 32 x 32 the large ViT stays on a plateau and turns linear only in its last layer.",
-        "The last score is more than three standard deviations above those of the second to the last but one quarter.",
+        f"The last score is above {LINEAR}, and more than three standard deviations above those that follow the first "
+        "quarter.",
         _patch_32,
         f"vit_l_32 {_ON_IMAGENET}",
     ),

@@ -19,12 +19,13 @@ class Outcome:
     """What a test found.
 
     Attributes:
-        holds: Whether the claim holds on the facts that were looked at.
+        holds: Whether the claim holds on the facts that were looked at; None where these facts are compatible with
+            both, as a test that rejects nothing on little data.
         words: A sentence with a field for each number, as in ``"the smallest is {smallest:.2f}"``.
         numbers: The numbers that decided.
     """
 
-    holds: bool
+    holds: bool | None
     words: str
     numbers: Mapping[str, float]
 
@@ -79,7 +80,7 @@ class Decision:
     @property
     def verdict(self) -> str:
         """One of "holds", "does not hold" and "cannot be decided"."""
-        if self.outcome is None:
+        if self.outcome is None or self.outcome.holds is None:
             return UNDECIDED
         return HOLDS if self.outcome.holds else DOES_NOT_HOLD
 

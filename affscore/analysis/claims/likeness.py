@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from scipy.stats import permutation_test
+
 from affscore.analysis.claims.claim import Claim, Outcome
 from affscore.analysis.claims.facts import Facts
 from affscore.analysis.clustering import family_agreement, relatives
@@ -12,6 +15,7 @@ __all__ = ["LIKENESS"]
 PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
 
 CHANCE = 0.05
+PERMUTATIONS = 10_000
 LEAST_FAMILIES = 4
 
 
@@ -20,14 +24,24 @@ def _back_to_convnets(facts: Facts) -> Outcome | None:
         return None
     pure, vits = facts.families["Pure convnets"], facts.families["ViTs"]
     later = [*facts.families.get("Swins", []), *facts.families.get("Convnexts", [])]
+    to_pure = facts.distances.loc[[*later, *vits], pure].mean(axis=1)
+    test = permutation_test(
+        (to_pure[later], to_pure[vits]),
+        lambda one, other, axis: np.mean(one, axis=axis) - np.mean(other, axis=axis),
+        vectorized=True,
+        n_resamples=PERMUTATIONS,
+        random_state=np.random.default_rng(0),
+    )
     numbers = {
-        "later": float(facts.distances.loc[later, pure].to_numpy().mean()),
-        "vits": float(facts.distances.loc[vits, pure].to_numpy().mean()),
+        "later": float(to_pure[later].mean()),
+        "vits": float(to_pure[vits].mean()),
+        "p": float(test.pvalue),
     }
-    holds = numbers["later"] < numbers["vits"]
-    ends = "nearer than" if holds else "not nearer than"
-    words = "Swins and ConvNeXts are {later:.2f} away from pure convnets on average, "
-    return Outcome(holds, f"{words}{ends} the ViTs with {{vits:.2f}}", numbers)
+    nearer = numbers["later"] < numbers["vits"]
+    holds = nearer if numbers["p"] < CHANCE else None
+    ends = {True: "nearer beyond chance", False: "farther beyond chance", None: "which is not beyond chance"}[holds]
+    words = "Swins and ConvNeXts are {later:.2f} away from pure convnets on average, the ViTs {vits:.2f}, "
+    return Outcome(holds, f"{words}{ends} (p = {{p:.3f}})", numbers)
 
 
 def _vggs_alike(facts: Facts) -> Outcome | None:
@@ -90,7 +104,8 @@ LIKENESS = (
         "back-to-convnets",
         f"{PAPER}, section 4 and figure 5 B",
         "Swins and ConvNeXts are more like the convnets of the early years than ViTs are.",
-        "Their mean distance to the pure convnets is smaller than that of the ViTs.",
+        f"Their mean distance to the pure convnets is smaller than that of the ViTs, beyond chance ({CHANCE}) when "
+        "networks are dealt out to the two sides. The claim does not hold where it is larger beyond chance.",
         _back_to_convnets,
         _ALL,
     ),

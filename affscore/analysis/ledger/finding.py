@@ -51,6 +51,7 @@ class Finding:
         sampled: Of what more would make the error smaller.
         way: How ours was found, one of :data:`WAYS`.
         exact: Whether both are counts, so that they agree or do not.
+        no_measure: What the number is about, where this version of the package does not measure it.
         undefined: Why the same thing has no value in our data, where that is so.
         how: What is peculiar to the way in which ours was found.
         why: What may explain a difference.
@@ -64,6 +65,7 @@ class Finding:
     sampled: str = "images"
     way: str = MEASURED
     exact: bool = False
+    no_measure: str = ""
     undefined: str = ""
     how: str = ""
     why: str = ""
@@ -81,7 +83,7 @@ class Row:
         finding: What there is beside it.
         ours: Ours, rounded to two digits more than are printed.
         difference: ours - published.
-        tolerance: How large the difference may be.
+        tolerance: How large the difference may be, in its direction.
         verdict: One of :data:`VERDICTS`.
         reason: The words behind the verdict: what it rests on, or why it differs.
     """
@@ -113,12 +115,12 @@ def row_of(printed: PrintedNumber, finding: Finding) -> Row:
 
     A number counts as reproduced where
 
-    .. math:: |\text{ours} - \text{published}| \le u + 2 s,
+    .. math:: -\frac u 2 - 2 s \le |\text{ours}| - |\text{published}| \le u + 2 s,
 
-    u being one unit of the last printed digit and s the standard error of sampling; of counts both are 0. One unit, and
-    not half of one, because some of the papers' numbers are cut and not rounded (0.95597 is printed as 0.955). Where s
-    itself is larger than u, too little was measured to decide, and the number needs more data: otherwise the worse the
-    data, the more would be reproduced.
+    u being one unit of the last printed digit and s the standard error of sampling; of counts both are 0. Half a unit
+    is what rounding does; a whole one upwards, since some of the papers' numbers are cut (0.95597 is printed as 0.955),
+    which never makes them larger. Where s itself is larger than u, too little was measured to decide, and the number
+    needs more data: otherwise the worse the data, the more would be reproduced.
 
     Args:
         printed: The number in the paper.
@@ -131,7 +133,8 @@ def row_of(printed: PrintedNumber, finding: Finding) -> Row:
     if finding.undefined:
         return Row(printed, finding, None, None, None, DIFFERS, finding.undefined)
     if finding.ours is None or not np.isfinite(finding.ours):
-        return Row(printed, finding, None, None, None, NEEDS_DATA, "")
+        reason = f"not measured by this version: {finding.no_measure}" if finding.no_measure else ""
+        return Row(printed, finding, None, None, None, NEEDS_DATA, reason)
     digits = printed.decimals + 2
     ours = round(finding.ours, digits)
     difference = round(ours - printed.value, digits)
@@ -139,7 +142,9 @@ def row_of(printed: PrintedNumber, finding: Finding) -> Row:
     if not finding.exact and finding.error > unit:
         told = f"more {finding.sampled}: the standard error of ours is {finding.error:.2g}, more than {unit:g}"
         return Row(printed, finding, ours, difference, None, NEEDS_DATA, "; ".join(filter(None, (told, finding.how))))
-    tolerance = 0.0 if finding.exact else round(unit + ERRORS * finding.error, printed.decimals + 1)
+    beyond = difference * np.sign(printed.value) >= 0  # ours is farther from zero, as where the printed one is cut
+    rounding = unit if beyond else unit / 2
+    tolerance = 0.0 if finding.exact else round(rounding + ERRORS * finding.error, printed.decimals + 1)
     if abs(difference) <= tolerance:
         reason = "" if finding.exact else f"within {tolerance:g}"
         told = "; ".join(filter(None, (reason, finding.how)))

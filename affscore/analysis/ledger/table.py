@@ -35,8 +35,10 @@ def _reproduced(way: str) -> str:
     return f"{REPRODUCED}, {way}"
 
 
-KINDS = (*map(_reproduced, WAYS), DIFFERS, NEEDS_DATA)
-"""What is counted: the verdicts, and of the reproduced numbers how ours were found."""
+NO_MEASURE = f"{NEEDS_DATA} and a measure"
+
+KINDS = (*map(_reproduced, WAYS), DIFFERS, NEEDS_DATA, NO_MEASURE)
+"""What is counted: the verdicts, of the reproduced numbers how ours were found, and what no data alone would decide."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +96,14 @@ class Ledger:
         with_analogue = sum(bool(row.analogue_text) for row in self.rows)
         return (
             f"{total['numbers']} printed numbers; reproduced: {told}; {DIFFERS}: {total[DIFFERS]}; "
-            f"{NEEDS_DATA}: {total[NEEDS_DATA]}; {with_analogue} have an analogue"
+            f"{NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not here: {total[NO_MEASURE]}; "
+            f"{with_analogue} have an analogue"
         )
 
 
 def _kind(row: Row) -> str:
+    if row.finding.no_measure:
+        return NO_MEASURE
     return _reproduced(row.finding.way) if row.verdict == REPRODUCED else row.verdict
 
 
@@ -133,4 +138,6 @@ def ledger(evidence: Evidence) -> Ledger:
 
 def _of_poster(number: PrintedNumber) -> Finding:
     """Nothing: it is about another measure, of networks that were trained for it and are not published."""
-    return Finding(command="# none: this version of affscore does not measure linear regions")
+    return Finding(
+        command="# none: this version of affscore does not measure linear regions", no_measure="linear regions"
+    )
