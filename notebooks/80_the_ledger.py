@@ -38,6 +38,7 @@ check_parameters(globals())
 # %% tags=["remove-cell"]
 from pathlib import Path
 
+import pandas as pd
 from IPython.display import HTML, Markdown
 
 from affscore.analysis import measure_as_printed
@@ -75,7 +76,7 @@ book.counts
 # *ours*
 # : The same thing, measured by us: the same network, weights and data. It stays empty otherwise. Figure 7 is measured here,
 #   on normal samples; its panel with the sample covariance prints one number for each function, and not the dimension that it
-#   belongs to, so ours is the mean over all dimensions larger than the number of points. The R2 of common characteristics in
+#   belongs to, so ours is the mean along the axis of the panel (chapter 3 says why). The R2 of common characteristics in
 #   figure 4, depths and the sizes of networks are computed from public metadata; years are looked up, and names counted.
 #
 # *difference*
@@ -106,12 +107,14 @@ HTML(ledger_page(book.rows))
 # or "consistently" means is our choice; it is under *test*, and the sentence under *found* has the numbers that decided. A
 # claim is tested on everything that has something to say of it. Where that is not what the papers looked at, the table says
 # *analogue*: the claim then holds, or does not, for small networks on digits, or for those trained on CIFAR-10, and it may be
-# otherwise on ImageNet.
+# otherwise on ImageNet. *Cannot be decided* means that nothing was there to test it on, or that what was there is compatible
+# with both: a trend over eight designs that chance has often is no evidence, neither for it nor against it.
 
 # %% tags=["hide-input"]
 decisions = decide_claims(evidence)
 claims = claim_table(decisions)
-claims.groupby("analogue", sort=False)["verdict"].value_counts().unstack(fill_value=0)
+tested_on = claims["analogue"].map({False: "what the papers looked at", True: "analogues"})
+pd.crosstab(tested_on, claims["verdict"]).rename_axis(index=None, columns=None)
 
 # %% tags=["hide-input"]
 HTML(claims_page(decisions))
@@ -139,5 +142,6 @@ HTML(claims_page(decisions))
 # In Python:
 
 # %%
+pd.set_option("display.max_colwidth", None)
 table = book.table
 table[table["verdict"].str.startswith("differs")][["source", "item", "published", "ours", "verdict"]]

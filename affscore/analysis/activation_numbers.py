@@ -32,7 +32,7 @@ class ActivationNumbers:
         shrinkage_error: The standard error of the mean of a row.
         shrinkage_drift: The same over ratios of dimension and number of points, of fewer points.
         empirical: The same with the sample covariance.
-        empirical_error: The standard error of the mean of a row over dimensions larger than the number of points.
+        empirical_error: The standard error of the mean of a row.
         domain: What :func:`affscore.analysis.domain_summary` says of the inputs of figure 6.
         points: How many points ``reductions`` and ``shrinkage`` had.
     """
@@ -100,7 +100,7 @@ def activation_numbers(
         _error(shrunk).loc[order],
         _along(shrunk_too, "ratio").loc[order],
         _along(sample, "ratio").loc[order],
-        _error(sample[sample["ratio"] > 1]).loc[order],
+        _error(sample).loc[order],
         domain_summary(domain_sweep(points=fewer, width=fewer // 2, seed=seed)),
         points,
     )

@@ -116,7 +116,11 @@ def test_every_row_has_a_verdict_and_the_columns_are_those_agreed(quick_activati
     short = table["verdict"].str.startswith("needs data (more samples: ")
     assert table.loc[short, "ours"].notna().all()
     assert table.loc[short, "source"].str.contains("figure 7").all()
-    assert (missing | short | ~table["verdict"].str.startswith("needs data")).all()
+    # no data would do for the poster, which is about another measure
+    other = table["verdict"] == "needs data (not measured by this version: linear regions)"
+    assert (other == table["source"].str.contains("Linear Regions")).all()
+    assert table.loc[other, "command"].str.startswith("# none").all()
+    assert (missing | short | other | ~table["verdict"].str.startswith("needs data")).all()
 
 
 def check_verdicts(found):
@@ -149,7 +153,8 @@ def test_verdicts_follow_from_the_numbers(quick_activations, store):
     ("text", "ours", "verdict"),
     [
         ("0.62", 0.6251, "reproduced (within 0.01)"),
-        ("-0.003", -0.0021, "reproduced (within 0.001)"),
+        ("-0.003", -0.0039, "reproduced (within 0.001)"),
+        ("-0.003", -0.0026, "reproduced (within 0.0005)"),
         ("20", 20.9, "reproduced (within 1)"),
         ("0.62", 0.6301, "differs (by more than rounding and sampling explain)"),
         ("0.62", 0.6151, "reproduced (within 0.005)"),
@@ -499,17 +504,12 @@ def test_figure_7_is_reproduced():
         assert one.tolerance < limits[one.printed.column], one.printed.item
         close = abs(one.ours - float(one.printed.text)) <= one.tolerance
         assert one.verdict == ("reproduced" if close else "differs")
-        if one.printed.column in ("reduced_mean", "shrinkage"):
+        if one.printed.column != "reduced_std":
             assert close, one.printed.item
-        elif not close and one.printed.column == "reduced_std":
+        elif not close:
             assert one.reason.startswith("the paper does not print how many points it had")
             assert one.ours < float(one.printed.text)  # a smaller spread than the printed one, never a larger
-        elif not close:
-            assert one.reason.startswith("the paper does not print the d of its number; over that range ours goes from")
-            # the printed number is one of those along the axis, at an early d
-            low, high = map(float, re.findall(r"from (0\.\d+) to (0\.\d+)", one.reason)[0])
-            assert low - 0.005 <= float(one.printed.text) < one.ours < high
-    differing = [one.printed.column for one in rows if one.verdict == "differs"]
-    assert set(differing) <= {"reduced_std", "empirical"}
-    assert differing.count("empirical") >= 8  # that of Sigmoid is nearly reproduced
-    assert differing.count("reduced_std") <= 3
+        if one.printed.column == "empirical":  # cut after the second decimal
+            assert 0 <= one.ours - float(one.printed.text) < 0.013, one.printed.item
+            low, high = map(float, re.findall(r"from (0\.\d+) to (0\.\d+); the paper does not say", one.reason)[0])
+            assert low < float(one.printed.text) < high
