@@ -9,8 +9,25 @@ from typing import Any
 from affscore.analysis.networks import short_name
 from affscore.network.result import Signature
 from affscore.survey import kept_signatures
+from affscore.zoo.characteristics import weight_versions
+from affscore.zoo.sources import torchvision_networks
 
-__all__ = ["CHANNELS_LAST", "by_printed_reduction", "measure_as_printed", "printed_reduction"]
+__all__ = [
+    "CHANNELS_LAST",
+    "IMAGENET",
+    "N",
+    "by_printed_reduction",
+    "measure_as_printed",
+    "measured_alike",
+    "not_as_printed",
+    "printed_reduction",
+]
+
+N = 512
+"""Images in a batch, in the papers and in all that is held against them."""
+
+IMAGENET = "imagenet"
+"""The papers' data set: a folder imagenet:DIR."""
 
 CHANNELS_LAST = ("vit", "swin", "convnext", "maxvit")
 """Networks whose activations have their channels last: there the published code averages over other axes."""
@@ -26,6 +43,47 @@ def printed_reduction(name: str) -> str:
     ('mean', 'published')
     """
     return "published" if name.startswith(CHANNELS_LAST) else "mean"
+
+
+def measured_alike(signature: Signature) -> list[str]:
+    """What of the options is not as in the papers, reductions apart; nothing where all are.
+
+    Args:
+        signature: A finished signature.
+    """
+    about = signature.metadata
+    wanted = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "n": N}
+    found = {key: about.get(key, "exact" if key == "coupling" else "") for key in wanted}
+    return [f"{key} is {found[key]} and not {value}" for key, value in wanted.items() if str(found[key]) != str(value)]
+
+
+def not_as_printed(signature: Signature, dataset: str = IMAGENET) -> list[str]:
+    """Why a result is not the same measurement as the printed ones: nothing where it is.
+
+    The same are torchvision's networks with their default weights, since the accuracies in figure 4 are theirs
+    (:mod:`affscore.analysis.common_characteristics`), batches of 512 images, at least two of them, and the reduction
+    that gave the printed numbers: another one moves scores by 0.1 to 0.3.
+
+    Args:
+        signature: A finished signature.
+        dataset: ``imagenet``, or another data set of figure 15.
+
+    Returns:
+        The reasons, each in words.
+    """
+    name, weights, on = (str(signature.metadata.get(key, "")) for key in ("model", "weights", "dataset"))
+    if name not in torchvision_networks.names():
+        return [f"{name} is not torchvision's network"]
+    default = weight_versions(name)[:1]
+    reasons = [] if [weights] == default else [f"the weights are {weights} and not {' '.join(default) or 'trained'}"]
+    if not (on.startswith(f"{IMAGENET}:") if dataset == IMAGENET else on == dataset):
+        reasons.append(f"the images are {on} and not {f'{IMAGENET}:DIR' if dataset == IMAGENET else dataset}")
+    reduction, wanted = signature.metadata.get("reduction"), printed_reduction(name)
+    if reduction != wanted:
+        reasons.append(f"the reduction is {reduction} and not {wanted}")
+    reasons += measured_alike(signature)
+    batches = int(signature.table["batch"].nunique())
+    return reasons + ([f"there is {batches} batch and not at least two"] if batches < 2 else [])
 
 
 def by_printed_reduction(models: Iterable[str]) -> dict[str, list[str]]:

@@ -10,19 +10,15 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.analysis.activation_numbers import ActivationNumbers, activation_numbers
-from affscore.analysis.as_printed import printed_reduction
+from affscore.analysis.as_printed import IMAGENET, measured_alike, not_as_printed
 from affscore.analysis.reference import printed_table
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
-from affscore.zoo.characteristics import weight_versions
 from affscore.zoo.sources import torchvision_networks
 
 __all__ = ["ON_MORE_DATA", "Evidence"]
-
-N = 512
-"""Images in a batch, in the papers and in all that is held against them."""
 
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
@@ -40,11 +36,13 @@ class Evidence:
         signatures: All there are, of the package and of a reader's own store.
         zoo: The table of the small networks (name, family, year, accuracy, parameters, flops, depth, group).
         hard_task: Accuracies and statistics of the small networks on the hard task, a row for each network and seed.
+        own: Those of the signatures that are the reader's.
     """
 
     signatures: Sequence[Signature]
     zoo: pd.DataFrame | None = None
     hard_task: pd.DataFrame | None = None
+    own: Sequence[Signature] = ()
 
     @classmethod
     def gather(cls, results: str | Path | None = None) -> Evidence:
@@ -57,7 +55,7 @@ class Evidence:
             AffscoreError: No such folder, no result in it, or a file that is no result.
         """
         own = [] if results is None else stored_signatures(results)
-        return cls([*stored_signatures(), *own], list_models(), hard_task())
+        return cls([*stored_signatures(), *own], list_models(), hard_task(), own)
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
@@ -68,11 +66,10 @@ class Evidence:
     def as_printed(self) -> dict[str, Signature]:
         """The papers' networks on ImageNet, by name: torchvision's default weights, and at least two batches.
 
-        Default weights, since the accuracies in figure 4 are theirs (:mod:`affscore.analysis.common_characteristics`).
-        With the reduction that gave the printed numbers (:func:`printed_reduction`): another one moves scores by 0.1 to
-        0.3 and is an analogue. Of several the one of most images.
+        What is the same measurement says :func:`affscore.analysis.as_printed.not_as_printed`; other weights or another
+        reduction are an analogue. Of several the one of most images.
         """
-        return self._of_torchvision("imagenet")
+        return self._of_torchvision(IMAGENET)
 
     @cached_property
     def as_printed_elsewhere(self) -> dict[str, dict[str, Signature]]:
@@ -100,7 +97,7 @@ class Evidence:
             and _says(one, "reduction") == "mean"
         ]
         return _by_name(
-            [one for one in random if _says(one, "model").startswith("mini:") and _is_measured_alike(one)], "mini:"
+            [one for one in random if _says(one, "model").startswith("mini:") and not measured_alike(one)], "mini:"
         )
 
     @cached_property
@@ -139,36 +136,29 @@ class Evidence:
         return activation_numbers()
 
     def _measured(self, *reductions: str) -> list[Signature]:
-        trained = [one for one in self.signatures if _says(one, "weights") != "random" and _is_measured_alike(one)]
+        trained = [one for one in self.signatures if _says(one, "weights") != "random" and not measured_alike(one)]
         return [one for one in trained if _says(one, "reduction") in reductions]
 
     def _of_torchvision(self, dataset: str) -> dict[str, Signature]:
-        known = set(torchvision_networks.names())
-        chosen = []
-        for one in self._measured("mean", "published"):
-            name, on = _says(one, "model"), _says(one, "dataset")
-            fitting = on.startswith("imagenet:") if dataset == "imagenet" else on == dataset
-            alike = _says(one, "reduction") == printed_reduction(name) and _batches(one) > 1
-            if name in known and fitting and alike and _says(one, "weights") == weight_versions(name)[0]:
-                chosen.append(one)
-        return _by_name(chosen)
+        return _by_name([one for one in self.signatures if not not_as_printed(one, dataset)])
 
-
-def _is_measured_alike(one: Signature) -> bool:
-    alike = {"order": "activate-first", "covariance": "ledoit-wolf"}
-    return (
-        all(_says(one, key) == value for key, value in alike.items())
-        and one.metadata.get("coupling", "exact") == "exact"
-        and int(one.metadata.get("n", 0)) == N
-    )
+    @cached_property
+    def unused(self) -> dict[str, str]:
+        """The reader's results that are not the papers' measurement, by what they are of, and why they are not."""
+        used = [*self.as_printed.values(), *self.checkpoints.values()]
+        used += [found for there in self.as_printed_elsewhere.values() for found in there.values()]
+        told = {}
+        for one in self.own:
+            if not any(one is other for other in used):
+                dataset = _says(one, "dataset")
+                reasons = not_as_printed(one, dataset if dataset in ON_MORE_DATA else IMAGENET)
+                name = f"{_says(one, 'model')}@{_says(one, 'weights')} on {dataset}"
+                told[name] = "; ".join(reasons) or "another result of it has more images"
+        return told
 
 
 def _says(one: Signature, key: str) -> str:
     return str(one.metadata.get(key, ""))
-
-
-def _batches(one: Signature) -> int:
-    return int(one.table["batch"].nunique())
 
 
 def _images(one: Signature) -> int:

@@ -41,6 +41,11 @@ def ledger(
     found = hold_against(evidence)
     typer.echo(found.counts.to_string())
     typer.echo(str(found))
+    if results is not None:
+        used, count = len(evidence.own) - len(evidence.unused), len(evidence.own)
+        typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
+        for name, why in evidence.unused.items():
+            typer.echo(f"not taken for it: {name}: {why}", err=True)
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)
     if claims is not None:

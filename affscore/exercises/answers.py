@@ -67,13 +67,13 @@ def as_array(answer: object, what: str = "an array", ndim: int | None = None) ->
 
 
 def as_pair(answer: object, what: str = "a pair (x, y)") -> tuple[Any, Any]:
-    """A tuple or list of two things.
+    """A tuple, list or array of two things.
 
     >>> as_pair([1, 2])
     (1, 2)
     """
     _not_none(answer, what)
-    if not isinstance(answer, tuple | list) or len(answer) != 2:
+    if not (isinstance(answer, tuple | list) or (isinstance(answer, np.ndarray) and answer.ndim)) or len(answer) != 2:
         raise NotAnAnswerError(f"Expected {what}, got {_describe(answer)}.")
     return answer[0], answer[1]
 

@@ -70,7 +70,9 @@ def share_of_orders(answer: object) -> Verdict:
             return Verdict(False, "A falling line explains as well as a rising one: compare R2, not the correlation.")
         size = "large" if value > expected else "small"
         return Verdict(False, f"Too {size} for x = {x.tolist()} and y = {y.tolist()}. Shuffle y alone, and count.")
-    return Verdict(True, "No table and no normal distribution needed: counting is enough, and exact for small groups.")
+    return Verdict(
+        True, "No table and no normal distribution needed: counting is enough, and exact where all orders are tried."
+    )
 
 
 @exercise("6.3")

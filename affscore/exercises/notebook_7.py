@@ -106,9 +106,12 @@ def constant_signatures(answer: object) -> Verdict:
 @exercise("7.3")
 def pure_and_useless(answer: object) -> Verdict:
     """7.3: twelve cluster numbers with purity 1 and an adjusted Rand index of at most 0.1."""
-    clusters = as_array(answer, "a list of cluster numbers", ndim=1)
+    clusters = as_array(answer, "a list of clusters,", ndim=1)
     if len(clusters) != len(FAMILIES):
         return Verdict(False, f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}.")
+    if (clusters != np.round(clusters)).any():
+        return Verdict(False, "The number of a cluster is a whole number: 0, 1, 2 and so on.")
+    clusters = clusters.astype(int)
     counts = [Counter(np.array(FAMILIES)[clusters == cluster]) for cluster in np.unique(clusters)]
     purity = sum(max(count.values()) for count in counts) / len(FAMILIES)
     index = float(adjusted_rand_score(FAMILIES, clusters))
