@@ -87,6 +87,7 @@ def chance_within_families(
     (True, 0.016, 0.557)
     """
     check_columns(table, [group, family])
+    numbers_of(table, [target, *statistics])
     rows = {}
     for name, members in table.groupby(group, sort=False):
         labels = members[family].fillna("none") if members[family].dtype == object else members[family]

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from affscore.analysis.accuracy import fit
-from affscore.analysis.independent_statistics import independent_best, independent_p_value, plain_r2
+from affscore.analysis.independent_statistics import independent_best, independent_lead, independent_p_value, plain_r2
 from affscore.errors import AffscoreError
 
 
@@ -40,3 +40,16 @@ def test_too_few_points_have_no_distribution():
     for wrong in (lambda: independent_best(2, 7), lambda: independent_p_value(0.5, 9, 0), lambda: plain_r2(0.5, 2)):
         with pytest.raises(AffscoreError, match="at least 3 points"):
             wrong()
+
+
+@pytest.mark.parametrize(("lead", "points", "candidates", "rivals"), [(0.0, 9, 7, 3), (0.2, 7, 7, 3), (-0.3, 5, 1, 2)])
+def test_a_lead_by_simulation(lead, points, candidates, rivals):
+    rng = np.random.default_rng(1)
+    one, other = (rng.beta(0.5, (points - 2) / 2, (100_000, count)).max(axis=1) for count in (candidates, rivals))
+    assert independent_lead(lead, points, candidates, rivals) == pytest.approx((one - other >= lead).mean(), abs=0.006)
+
+
+def test_more_tickets_win_more_often():
+    chances = [independent_lead(0.0, 8, candidates, 3) for candidates in (1, 3, 7, 20)]
+    assert chances == sorted(chances)
+    assert chances[1] == pytest.approx(0.5, abs=1e-3)
