@@ -55,6 +55,13 @@ def test_the_p_value_counts_all_assignments_of_years(values):
     assert found.p_value == pytest.approx(min(1, 2 * min(above, below)))
 
 
+def test_another_seed_tries_other_assignments():
+    values = [3, 1, 4, 15, 9, 2, 6, 5, 8]
+    one, again, other = (trend(range(9), values, resamples=99, seed=seed) for seed in (0, 0, 1))
+    assert one == again
+    assert one.p_value != other.p_value
+
+
 def test_the_slope_is_the_median_of_the_slopes_of_pairs():
     x, y = np.array([2012.0, 2014, 2014, 2015, 2018]), np.array([0.1, 0.2, 0.5, 0.3, 0.35])
     slopes = [(y[j] - y[i]) / (x[j] - x[i]) for i, j in combinations(range(5), 2) if x[i] != x[j]]
@@ -89,6 +96,8 @@ def test_variants_of_one_design_are_one_point():
     until = trends(table, ["spread"], until=2019).loc["spread"]
     assert until["points"] == 4
     assert until["correlation"] == 1
+    assert trends(table, ["spread"], until=2016).loc["spread", "points"] == 4  # the last year counts
+    assert trends(table, ["spread"], until=2015).loc["spread", "points"] == 3
     assert trends(table, ["spread"]).loc["spread", "points"] == 5
 
 
