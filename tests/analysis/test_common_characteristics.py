@@ -89,6 +89,10 @@ def test_groups_of_both_papers():
     assert table.loc["mini:shufflenet_v2_x0_5", "first_paper_group"] == "Efficient"
     assert table["first_paper_group"].isna()["googlenet@IMAGENET1K_V1"]
     assert set(FIRST_PAPER_STATISTICS) < set(STATISTICS)
+    first = table.groupby("first_paper_group")["family"].unique().map(set).to_dict()
+    assert first["Traditional and residual"] == {"Pure convnets", "ResNets", "DenseNets"}
+    assert first["Efficient"] == {"ShuffleNets", "Convnexts"}  # and SqueezeNets, of which none is here
+    assert first["Vision transformers"] == {"ViTs"}
 
 
 def test_the_families_of_table_1():
