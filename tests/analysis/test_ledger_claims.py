@@ -348,6 +348,7 @@ def alike(vgg16, others):
 
 SKEWED, EVEN = [0.5, 0.97, 0.98, 0.98, 0.99], [0.5, 0.6, 0.71, 0.8, 0.89]
 PLATEAU = [0.29, 0.31] * 8
+TWO_NEAR_PEAKS = [0.6 + apart + 0.02 * z for apart in (0, 0.05) for z in norm.ppf(np.linspace(0.02, 0.98, 30))]
 ONE_FLAT = STEEP.assign(**{"4.5": [0.61, *[0.9] * (len(STEEP) - 1)]})
 
 EDGES = [
@@ -409,7 +410,14 @@ EDGES = [
     ),
     ("average-of-table-2", lambda: average_rows(apart=0.008), True),
     ("average-of-table-2", lambda: average_rows(apart=0.02), False),
+    ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_NEAR_PEAKS, "resnet34": TWO_NEAR_PEAKS}), False),
+    (
+        "spread-grows-until-2020",
+        lambda: decade(others=lambda year: [0.5, 0.6, 0.7 + (3 * year % 11) / 60 + (year - 2010) / 200]),
+        False,
+    ),
     # too little
+    ("spread-grows-until-2020", lambda: decade(others=lambda year: [0.9 - (year - 2010) / 30, 0.95, 1.0]), None),
     ("small-patches-early", lambda: of_networks({"vit_l_16": np.linspace(0.2, 0.6, 5)}), None),
     ("large-patches-plateau", lambda: of_networks({"vit_l_32": [0.3, 0.31, 0.3, 0.31, 0.7]}), None),
     ("pure-convnets-low-spread", lambda: alike(0.7, (0.3, 0.3, 0.3)), None),
@@ -502,6 +510,16 @@ def test_printed_r2_that_chance_explains_are_no_evidence():
     assert decide(printed(figure4_r2=low)).numbers["better"] == 5
     assert not decide(printed(figure4_r2=low)).holds
     assert decide(printed(figure4_r2=low.assign(signature_r2=0.99))).numbers["beyond"] == 5
+    worse = low.assign(signature_r2=0.98, common_r2=0.99)
+    assert decide(printed(figure4_r2=worse)).numbers == {"groups": 5, "better": 0, "beyond": 0}
+
+
+def test_accuracy_is_fitted_in_the_logarithm():
+    facts = with_hard_task(statistic=True, common=True)
+    curved = facts.hard_task.assign(mean=np.exp(facts.hard_task["accuracy"] / 10) / 1e4)  # a line in its logarithm
+    zoo = facts.zoo.assign(depth=facts.zoo["depth"] + np.arange(len(facts.zoo)) % 2)  # nearly a line
+    outcome = claim_named("signature-explains-accuracy").decide(replace(facts, hard_task=curved, zoo=zoo))
+    assert outcome.numbers == {"groups": 5, "better": 5, "beyond": 5}
 
 
 @pytest.mark.parametrize(("more", "beyond"), [(0.01, 5), (-0.01, 0)])
