@@ -478,6 +478,25 @@ def test_each_part_and_each_limit_of_a_claim_decides(name, make, holds):
     assert (None if outcome is None else outcome.holds) == holds, outcome and outcome.sentence
 
 
+def test_facts_leave_out_missing_scores_and_take_parts_of_names_as_they_are():
+    layers = ["block.1", "block_1", "block_1", "block.12"]
+    facts = of_networks({"resnet18": [0.5, np.nan, 0.6, 0.7]}, layers={"resnet18": layers})
+    assert facts.scores("resnet18").tolist() == [0.5, 0.6, 0.7]
+    chosen, others = facts.scores_where("resnet18", layer="block.1")
+    assert (chosen.tolist(), others.tolist()) == ([0.5, 0.7], [0.6])
+    assert of_networks({"mine": [0.5, 0.6]}).criteria is None
+
+
+def test_averages_name_the_criterion_that_is_most_apart():
+    rows = average_rows().printed["table2_correlations"]
+    outcome = claim_named("average-of-table-2").decide(
+        printed(table2_correlations=rows.assign(norm=rows["norm"] + 0.3))
+    )
+    assert outcome.numbers["apart"] == 1
+    assert "most apart is norm" in outcome.sentence
+    assert claim_named("table-1-sums-up-table-2").decide(consistent_rows()).numbers == {"cells": 30, "apart": 0}
+
+
 def claim_named(name):
     return next(claim for claim in CLAIMS if claim.name == name)
 
