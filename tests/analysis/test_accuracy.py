@@ -96,6 +96,14 @@ def test_groups_are_told_apart_and_missing_numbers_are_explained():
     assert (rows["note"].ne("") | rows["r2"].notna()).all()
 
 
+@pytest.mark.parametrize("kind", FITS)
+def test_every_group_is_fitted_as_asked(kind):
+    members = networks()[:6]
+    row = explained_accuracy(members, ["mean"], kind=kind).iloc[0]
+    expected = fit(members["mean"], members["accuracy"], kind)
+    assert row[["fit", "r2", "adjusted_r2"]].tolist() == [kind, expected.r2, expected.adjusted_r2]
+
+
 def test_the_best_is_the_largest_and_a_group_without_any_keeps_its_note():
     best = best_explained(explained_accuracy(networks(), ["mean", "max"])).set_index("group")
     assert best.loc["A", "characteristic"] == "max"

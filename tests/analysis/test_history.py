@@ -43,6 +43,12 @@ def test_history_is_in_the_order_of_years_and_draws_as_many_from_each():
         history({})
 
 
+def test_networks_of_one_year_keep_their_order():
+    names = [f"{name}@{number}.pth" for number in range(20) for name in ("resnet18", "vgg11")]
+    expected = [*(name for name in names if "vgg" in name), *(name for name in names if "resnet" in name)]
+    assert history({name: [0.5, 0.6] for name in names}).index.tolist() == expected
+
+
 @pytest.mark.parametrize("values", [[3, 1, 4, 15, 9, 2], [1, 2, 3, 4, 9, 15], [9, 15, 4, 3, 2, 1], [1, 1, 3, 2, 4, 4]])
 def test_the_p_value_counts_all_assignments_of_years(values):
     years = [2012, 2014, 2014, 2015, 2016, 2019]
