@@ -535,7 +535,7 @@ def test_printed_r2_that_chance_explains_are_no_evidence():
 
 def test_accuracy_is_fitted_in_the_logarithm():
     facts = with_hard_task(statistic=True, common=True)
-    curved = facts.hard_task.assign(mean=np.exp(facts.hard_task["accuracy"] / 10) / 1e4)  # a line in its logarithm
+    curved = facts.hard_task.assign(mean=np.exp(facts.hard_task["accuracy"] / 2 - 45))  # a line in its logarithm
     zoo = facts.zoo.assign(depth=facts.zoo["depth"] + np.arange(len(facts.zoo)) % 2)  # nearly a line
     outcome = claim_named("signature-explains-accuracy").decide(replace(facts, hard_task=curved, zoo=zoo))
     assert outcome.numbers == {"groups": 5, "better": 5, "beyond": 5}

@@ -157,6 +157,7 @@ def test_equal_scores_have_no_density():
     axes = score_distributions({"flat": [0.5] * 9}, ["ViTs"]).axes[0]
     (points,) = axes.collections
     assert len(points.get_offsets()) == 9
+    assert not axes.lines
 
 
 def test_kinds_are_stacked_and_a_score_beyond_one_by_rounding_counts():
