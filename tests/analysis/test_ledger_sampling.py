@@ -6,8 +6,9 @@ import pytest
 from affscore.analysis import printed_table
 from affscore.analysis.as_printed import printed_reduction
 from affscore.analysis.evidence import Evidence
-from affscore.analysis.ledger import ledger
+from affscore.analysis.ledger import ledger, printed_numbers
 from affscore.analysis.ledger.sampling import error_over_batches, jackknife_error, means_without_a_batch
+from affscore.analysis.ledger.spreads import Deviations
 from affscore.network.result import Signature
 from tests.synthetic_signatures import synthetic
 
@@ -163,3 +164,12 @@ def test_a_distance_that_does_not_exist_is_said(quick_activations):
     assert [one.verdict_text for one in found] == [
         f"differs (no distance for {in_figure_15()[0]}: an activation has no score)"
     ]
+
+
+def test_figure_15_needs_every_network_on_both_data_sets():
+    number = next(one for one in printed_numbers() if (one.row, one.column) == ("cifar10", "mean"))
+    here = [shaken([0.5, 0.6], 0.0, name) for name in in_figure_15()]
+    there = [shaken([0.5, 0.7], 0.0, name, dataset="cifar10") for name in in_figure_15()]
+    assert Deviations(Evidence([*here, *there]))(number).ours == pytest.approx(0.1)
+    for incomplete in ([*here[1:], *there], [*here, *there[1:]]):
+        assert Deviations(Evidence(incomplete))(number).ours is None
