@@ -33,6 +33,13 @@ def test_r2_is_that_of_scikit_learn(kind, seed, points):
     assert found.adjusted_r2 == pytest.approx(1 - (rest / free) / (total / (points - 1)), abs=1e-8)
 
 
+def test_r2_of_what_is_not_related_is_not_below_zero():
+    x = np.arange(-5.0, 6.0)
+    for seed in range(30):  # rounding alone decides on which side of zero these lie
+        half = np.random.default_rng(seed).standard_normal(6)
+        assert 0 <= fit(x, np.concatenate([half[:0:-1], half])).r2 < 1e-12
+
+
 def test_numbers_of_any_size_are_fitted():
     x = np.array([2.2e6, 3.1e6, 4.4e6, 6.3e6, 7.8e6, 9.1e6])
     assert fit(x, 3 + 2 * (x / 1e6) - (x / 1e6) ** 2, "quadratic").r2 == pytest.approx(1)
@@ -89,11 +96,38 @@ def test_groups_are_told_apart_and_missing_numbers_are_explained():
     assert (rows["note"].ne("") | rows["r2"].notna()).all()
 
 
+@pytest.mark.parametrize("kind", FITS)
+def test_every_group_is_fitted_as_asked(kind):
+    members = networks()[:6]
+    row = explained_accuracy(members, ["mean"], kind=kind).iloc[0]
+    expected = fit(members["mean"], members["accuracy"], kind)
+    assert row[["fit", "r2", "adjusted_r2"]].tolist() == [kind, expected.r2, expected.adjusted_r2]
+
+
 def test_the_best_is_the_largest_and_a_group_without_any_keeps_its_note():
     best = best_explained(explained_accuracy(networks(), ["mean", "max"])).set_index("group")
     assert best.loc["A", "characteristic"] == "max"
     assert np.isnan(best.loc["B", "r2"])
     assert "4 points" in best.loc["B", "note"]
+
+
+def test_the_best_by_adjusted_r2_is_another_where_points_differ():
+    rows = pd.DataFrame({"group": "A", "characteristic": ["few", "many"], "r2": [0.6, 0.5], "adjusted_r2": [0.3, 0.4]})
+    assert best_explained(rows)["characteristic"].tolist() == ["few"]
+    assert best_explained(rows, by="adjusted_r2")["characteristic"].tolist() == ["many"]
+
+
+def test_of_a_group_without_any_r2_the_first_row_stays():
+    rows = pd.DataFrame({"group": "B", "characteristic": ["mean", "max"], "r2": np.nan, "note": ["first", "second"]})
+    assert best_explained(rows)["note"].tolist() == ["first"]
+
+
+def test_a_group_that_missing_numbers_make_too_small_says_both():
+    table = networks().loc[:5]
+    table.loc[[0, 1], "mean"] = np.nan
+    (note,) = explained_accuracy(table, ["mean"])["note"]
+    assert "on 4 points" in note
+    assert "without 2 of 6" in note
 
 
 def test_networks_without_accuracies_have_a_note():

@@ -20,6 +20,16 @@ def test_peaks_are_those_of_a_density_estimate(seed, bandwidth):
     assert count_peaks(sample, bandwidth) == len(argrelmax(density)[0])
 
 
+def test_kernels_of_any_width_have_their_peaks():
+    assert count_peaks([0.2, 0.5, 0.8], 1e-6) == 3  # far from all of them their exponentials round to zero
+    assert count_peaks([0.2, 0.5, 0.8], 1e6) == 1
+
+
+def test_the_sample_itself_counts_among_those_that_are_drawn():
+    groups = [*np.linspace(0, 0.01, 20), *np.linspace(0.99, 1, 20)]
+    assert one_peak_test(groups, resamples=19).p_value == 1 / 20
+
+
 def test_the_critical_bandwidth_is_where_the_second_peak_vanishes():
     sample = np.random.default_rng(0).random(20)
     critical = one_peak_test(sample, resamples=9).bandwidth

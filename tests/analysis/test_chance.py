@@ -46,8 +46,22 @@ def test_random_shuffles_agree_with_all_of_them():
     assert (len(exact.shuffled), len(some.shuffled)) == (40320, 5000)
     assert some.p_value == pytest.approx(exact.p_value, abs=0.03)
     assert np.median(some.shuffled) == pytest.approx(np.median(exact.shuffled), abs=0.02)
+    assert set(some.shuffled.round(9)) <= set(exact.shuffled.round(9))  # each is an order of the same accuracies
     again = best_by_chance(table, STATISTICS, permutations=5000, seed=1)
     assert (some.shuffled == again.shuffled).all()
+
+
+def test_as_many_shuffles_as_there_are_orders_are_all_of_them():
+    table = group(5)
+    found = best_by_chance(table, STATISTICS, permutations=120)
+    assert found.exact
+    assert found.p_value == best_by_chance(table, STATISTICS).p_value
+    assert not best_by_chance(table, STATISTICS, permutations=119).exact
+
+
+def test_another_seed_shuffles_in_another_way():
+    one, other = (best_by_chance(group(8), STATISTICS, permutations=50, seed=seed).shuffled for seed in (0, 1))
+    assert (one != other).any()
 
 
 def test_a_random_p_value_is_never_zero():
@@ -110,10 +124,19 @@ def test_a_group_is_compared_with_its_common_characteristics():
     assert row["common_r2"] == pytest.approx(common)
     assert row["beats_common"] == pytest.approx(np.mean(chance.shuffled >= common - 1e-9))
     assert row["statistic_r2"] == chance.observed
+    assert row["chance_median"] == np.median(chance.shuffled)
+    assert row["chance_95"] == np.quantile(chance.shuffled, 0.95)
     assert row["note"] == ""
     # seven tickets against three
     wins = [chance_of_group(group(6, s), STATISTICS, COMMON)["wins_if_nothing_matters"] for s in range(40)]
     assert np.mean(wins) == pytest.approx(0.7, abs=0.05)
+
+
+def test_both_sides_of_a_group_are_fitted_in_the_logarithm():
+    table = group(6, seed=5)
+    row = chance_of_group(table, STATISTICS, COMMON, kind="logarithm")
+    for best_r2, columns in ((row["statistic_r2"], STATISTICS), (row["common_r2"], COMMON)):
+        assert best_r2 == pytest.approx(best(np.log(table), columns, table["accuracy"]))
 
 
 def test_a_group_that_is_too_small_has_a_note():

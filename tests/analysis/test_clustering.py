@@ -55,9 +55,18 @@ def test_a_tree_is_faithful_to_distances_between_two_groups_and_less_so_to_a_lin
     assert np.isnan(cophenetic_correlation(pair, linkage(pair)))
 
 
+@pytest.mark.filterwarnings("error")
+def test_equal_distances_have_no_correlation_with_a_tree():
+    equal = pd.DataFrame(0.1 * (1 - np.eye(4)), list("abcd"), list("abcd"))
+    assert np.isnan(cophenetic_correlation(equal, linkage(equal)))
+
+
 def test_clusters_are_what_is_left_of_the_tree():
-    found = clusters(linkage(TWO_GROUPS), list(TWO_GROUPS.index), 2)
+    names = list(TWO_GROUPS.index)
+    found = clusters(linkage(TWO_GROUPS), names, 2)
     assert adjusted_rand_score(found, FAMILIES) == 1
+    assert clusters(linkage(TWO_GROUPS), names, 1).nunique() == 1
+    assert clusters(linkage(away([0, 1, 3])), list("abc"), 3).nunique() == 3
     for count in (0, 7):
         with pytest.raises(AffscoreError, match="1 to 6 clusters"):
             clusters(linkage(TWO_GROUPS), list(TWO_GROUPS.index), count)
@@ -75,6 +84,21 @@ def test_the_measure_is_the_adjusted_rand_index_of_the_cut(families):
     found = clusters(linkage(distances), list(distances.index), len(set(families)))
     value = family_agreement(distances, families, permutations=9).value
     assert value == pytest.approx(adjusted_rand_score(families, found))
+
+
+@pytest.mark.parametrize("method", ["average", "single", "complete"])
+def test_families_are_held_against_the_clustering_asked_for(method):
+    distances = away(np.random.default_rng(20).random((9, 2)))  # each method cuts it in another way
+    families = list("aaabbcccc")
+    found = clusters(linkage(distances, method), list(distances.index), 3)
+    value = family_agreement(distances, families, method, permutations=9).value
+    assert value == pytest.approx(adjusted_rand_score(families, found))
+
+
+def test_the_families_themselves_count_among_the_shuffled_ones():
+    distances = away([0, 0, 0, 0, 50, 50, 50, 50, 100, 100, 100, 100])
+    for measure in (family_agreement, relatives):  # none of a few shuffles is as good
+        assert measure(distances, list("aaaabbbbcccc"), permutations=9).p_value == 0.1
 
 
 def test_families_that_are_there_are_found_and_shuffled_ones_are_not():
@@ -122,8 +146,11 @@ def test_families_of_one_member_and_a_single_family_have_nothing_to_find(familie
 
 def test_the_seed_fixes_the_test():
     distances = away(np.random.default_rng(4).random((9, 2)))
-    one, again = (family_agreement(distances, list("aaabbbccc"), permutations=99, seed=5) for _ in range(2))
+    one, again, other = (
+        family_agreement(distances, list("aaabbbccc"), permutations=99, seed=seed) for seed in (5, 5, 6)
+    )
     assert one == again
+    assert one.chance != other.chance
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,13 @@ def test_every_group_is_fitted_in_every_way(fits):
         assert set(rows["points"]) == {len(groups[group])}
 
 
+def test_weights_that_are_the_same_for_a_whole_group_stand_once(fits):
+    versions = fits.groupby("group", sort=False)["weights"].unique().map(list).to_dict()
+    assert versions["Pre-residual"] == ["DEFAULT"]
+    assert versions["NAS-based"] == ["DEFAULT", "IMAGENET1K_V1"]
+    assert "IMAGENET1K_SWAG_LINEAR_V1" in versions["ViTs"]
+
+
 def test_parameters_of_the_searched_networks_by_hand(fits):
     """The three fits of the first weights: 0.79 linear, 0.97 in the logarithm, 0.99 quadratic."""
     meta = [torchvision.models.get_model_weights(name)["IMAGENET1K_V1"].meta for name in study_groups()["NAS-based"]]
@@ -82,6 +89,10 @@ def test_groups_of_both_papers():
     assert table.loc["mini:shufflenet_v2_x0_5", "first_paper_group"] == "Efficient"
     assert table["first_paper_group"].isna()["googlenet@IMAGENET1K_V1"]
     assert set(FIRST_PAPER_STATISTICS) < set(STATISTICS)
+    first = table.groupby("first_paper_group")["family"].unique().map(set).to_dict()
+    assert first["Traditional and residual"] == {"Pure convnets", "ResNets", "DenseNets"}
+    assert first["Efficient"] == {"ShuffleNets", "Convnexts"}  # and SqueezeNets, of which none is here
+    assert first["Vision transformers"] == {"ViTs"}
 
 
 def test_the_families_of_table_1():

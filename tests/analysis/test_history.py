@@ -43,6 +43,12 @@ def test_history_is_in_the_order_of_years_and_draws_as_many_from_each():
         history({})
 
 
+def test_networks_of_one_year_keep_their_order():
+    names = [f"{name}@{number}.pth" for number in range(20) for name in ("resnet18", "vgg11")]
+    expected = [*(name for name in names if "vgg" in name), *(name for name in names if "resnet" in name)]
+    assert history({name: [0.5, 0.6] for name in names}).index.tolist() == expected
+
+
 @pytest.mark.parametrize("values", [[3, 1, 4, 15, 9, 2], [1, 2, 3, 4, 9, 15], [9, 15, 4, 3, 2, 1], [1, 1, 3, 2, 4, 4]])
 def test_the_p_value_counts_all_assignments_of_years(values):
     years = [2012, 2014, 2014, 2015, 2016, 2019]
@@ -53,6 +59,13 @@ def test_the_p_value_counts_all_assignments_of_years(values):
     by_chance = np.corrcoef(stats.rankdata(years), orders)[0, 1:]
     above, below = np.mean(by_chance >= expected - 1e-9), np.mean(by_chance <= expected + 1e-9)
     assert found.p_value == pytest.approx(min(1, 2 * min(above, below)))
+
+
+def test_another_seed_tries_other_assignments():
+    values = [3, 1, 4, 15, 9, 2, 6, 5, 8]
+    one, again, other = (trend(range(9), values, resamples=99, seed=seed) for seed in (0, 0, 1))
+    assert one == again
+    assert one.p_value != other.p_value
 
 
 def test_the_slope_is_the_median_of_the_slopes_of_pairs():
@@ -89,6 +102,8 @@ def test_variants_of_one_design_are_one_point():
     until = trends(table, ["spread"], until=2019).loc["spread"]
     assert until["points"] == 4
     assert until["correlation"] == 1
+    assert trends(table, ["spread"], until=2016).loc["spread", "points"] == 4  # the last year counts
+    assert trends(table, ["spread"], until=2015).loc["spread", "points"] == 3
     assert trends(table, ["spread"]).loc["spread", "points"] == 5
 
 

@@ -13,6 +13,7 @@ from affscore.analysis import printed_table, printed_tables
 from affscore.analysis.as_printed import printed_reduction
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger import COLUMNS, KINDS, VERDICTS, Finding, PrintedNumber, ledger, printed_numbers
+from affscore.analysis.ledger.commands import survey_command
 from affscore.analysis.ledger.finding import row_of
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
@@ -177,8 +178,16 @@ def test_sampling_widens_the_tolerance_and_counts_have_none():
     assert row_of(number, Finding(0.63, error=0.0)).verdict == "reproduced"
     assert row_of(number, Finding(0.636, error=0.0)).verdict == "differs"
     assert row_of(PrintedNumber("", "", "", "8", "", ""), Finding(7.0, error=5.0, exact=True)).verdict == "differs"
-    undefined = row_of(number, Finding(undefined="no value"))
-    assert (undefined.verdict_text, undefined.ours) == ("differs (no value)", None)
+    assert row_of(number, Finding(0.62, error=0.0033)).tolerance == 0.017  # to a digit more than is printed
+    for ours in (None, float("nan"), 0.62):
+        undefined = row_of(number, Finding(ours, undefined="no value"))
+        assert (undefined.verdict_text, undefined.ours) == ("differs (no value)", None)
+
+
+def test_an_analogue_has_a_digit_more_than_is_printed_or_is_not_there():
+    number = PrintedNumber("", "", "", "0.62", "", "")
+    told = [row_of(number, Finding(analogue=value, analogue_of="mine")).analogue_text for value in (0.5, np.nan, None)]
+    assert told == ["0.500 (mine)", "", ""]
 
 
 @pytest.mark.parametrize("ours", [0.62, 0.9])
@@ -487,6 +496,17 @@ def test_what_was_looked_up_is_not_counted_with_what_was_measured(quick_activati
         f"{total['reproduced, computed']} computed from public metadata, {total['reproduced, looked up']} looked up; "
         f"differs: {total['differs']}; needs data: {total['needs data']}; "
     )
+
+
+def test_the_command_measures_each_network_as_its_numbers_were_and_noise_apart():
+    words = survey_command(["resnet18", "swin_t", "alexnet"], ["imagenet:here", "random"])
+    assert words.split(" && ") == [
+        "affscore survey --models resnet18,alexnet --datasets imagenet:here --store results",
+        "affscore survey --models resnet18,alexnet --datasets random --images 10240 --store results",
+        "affscore survey --models swin_t --datasets imagenet:here --reductions published --store results",
+        "affscore survey --models swin_t --datasets random --images 10240 --reductions published --store results",
+        "affscore ledger --results results",
+    ]
 
 
 def test_evidence_is_made_of_signatures():

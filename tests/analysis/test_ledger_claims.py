@@ -13,6 +13,8 @@ from affscore.analysis.activation_numbers import activation_numbers
 from affscore.analysis.claims import CLAIMS, DOES_NOT_HOLD, HOLDS, UNDECIDED, Decision, claim_table, decide_claims
 from affscore.analysis.claims.facts import Facts
 from affscore.analysis.evidence import Evidence
+from affscore.analysis.groups import study_groups
+from affscore.analysis.independent_statistics import independent_best
 from tests.synthetic_signatures import synthetic
 
 RESNETS = ("resnet18", "resnet34", "resnet50")
@@ -98,11 +100,11 @@ def with_hard_task(statistic, common, of_seed=0.0):
     return Facts("synthetic training", analogue=True, hard_task=pd.DataFrame(rows), zoo=pd.DataFrame(zoo))
 
 
-def on_data(near, far):
+def on_data(near, far, cifar100=None):
     here = {"alexnet": synthetic([0.5, 0.5])}
     there = {
         name: {"alexnet": synthetic([0.5, 0.5 + gap])}
-        for name, gap in (("cifar10", near), ("cifar100", near), ("random", far))
+        for name, gap in (("cifar10", near), ("cifar100", near if cifar100 is None else cifar100), ("random", far))
     }
     return Facts("synthetic data", signatures=here, elsewhere=there)
 
@@ -133,8 +135,8 @@ def consistent_rows():
     return printed(table2_correlations=pd.DataFrame.from_dict(rows, orient="index"))
 
 
-def average_rows():
-    wanted = printed_table("table2_average")["mean"]
+def average_rows(apart=0.0):
+    wanted = printed_table("table2_average")["mean"] + apart
     return printed(table2_correlations=pd.DataFrame([wanted - 0.2, wanted + 0.2], ["a", "b"]))
 
 
@@ -328,6 +330,109 @@ CASES = {
     "average-of-table-2": (average_rows, printed),
 }
 
+
+def training(before, after):
+    return replace(of_networks({"vgg16": after}), untrained={"vgg16": synthetic(before)})
+
+
+def until_2019(year):
+    return [0.5, 0.6, 0.6 + (year - 2010) / 30 if year <= 2019 else 0.61]
+
+
+def alike(vgg16, others):
+    """Two VGGs at 0.7, a third, and three networks that are no pure convnets."""
+    names = ("resnet18", "resnet34", "resnet50")
+    levels = {"vgg11": 0.7, "vgg13": 0.7, "vgg16": vgg16, **dict(zip(names, others, strict=True))}
+    return of_networks({name: [level] * 3 for name, level in levels.items()})
+
+
+SKEWED, EVEN = [0.5, 0.97, 0.98, 0.98, 0.99], [0.5, 0.6, 0.71, 0.8, 0.89]
+PLATEAU = [0.29, 0.31] * 8
+HIGH_PLATEAU = [0.91, 0.93] * 8
+TWO_NEAR_PEAKS = [0.6 + apart + 0.02 * z for apart in (0, 0.05) for z in norm.ppf(np.linspace(0.02, 0.98, 30))]
+ONE_FLAT = STEEP.assign(**{"4.5": [0.61, *[0.9] * (len(STEEP) - 1)]})
+
+EDGES = [
+    # each part of a test alone
+    ("googlenet-range", lambda: of_networks({"googlenet": [0.6, 0.7, 0.96]}), False),
+    ("inception-v3-further", lambda: of_networks({"googlenet": [0.6, 0.9], "inception_v3": [0.5, 0.88]}), False),
+    ("training-bends", lambda: training(np.linspace(0.5, 0.8, 9), [0.4] * 9), False),
+    ("training-bends", lambda: training([0.99, *[0.95, 0.96] * 4], [0.6] * 9), False),
+    ("training-bends", lambda: training(np.linspace(0.7, 0.98, 9), [0.99] * 9), False),
+    ("training-bends", lambda: of_networks({"vgg16": [0.6] * 9}), None),
+    ("deeper-approaches-one", lambda: residual((0.3, 0.6, 0.9), (0.7, 0.8, 0.95)), False),
+    ("deeper-approaches-one", lambda: residual((0.97, 0.6, 0.6), (0.98, 0.8, 0.95)), False),
+    ("deeper-approaches-one", lambda: residual((0.45, 0.5, 0.5), (0.5, 0.6, 0.8)), False),
+    ("resnets-bimodal", lambda: of_networks({"resnet18": MANY_SPREAD_OUT}), None),
+    ("one-peak-is-linear", lambda: residual((0.6, 0.6, 0.6), (0.89, 0.93, 0.95)), False),
+    ("inception-widens", lambda: decade(Inception=lambda year: [0.5, 0.7, 0.78]), False),
+    ("spread-grows-until-2020", lambda: decade(others=until_2019), True),
+    (
+        "spread-grows-until-2020",
+        lambda: decade(others=lambda year: [0.9 - (year - 2010) / 30, 0.92, 0.95 - (year - 2010) / 1000]),
+        False,
+    ),
+    ("vits-most-non-linear", lambda: decade(ViTs=lambda year: [0.1, 0.9, 0.95]), False),
+    ("efficientnets-skewed", lambda: of_networks({"efficientnet_b1": SKEWED, "efficientnet_b2": EVEN}), False),
+    ("efficientnets-skewed", lambda: of_networks({"efficientnet_b1": EVEN}), False),
+    ("back-to-convnets", lambda: decade(ViTs=lambda year: [0.4] * 3, Convnexts=lambda year: [0.0] * 3), None),
+    ("vggs-alike", lambda: alike(0.7, (0.3, 0.3, 0.3)), True),
+    ("vggs-alike", lambda: alike(0.1, (0.3, 0.3, 0.3)), False),
+    ("vggs-alike", lambda: alike(0.6, (0.1, 0.1, 0.65)), False),
+    ("no-criterion-says-the-same", lambda: with_correlations(norm=[-0.9] * 12), False),
+    ("cka-fits-densenets-only", lambda: with_correlations(cka=[0.9] * 6 + [0.2] * 6), False),
+    ("training-changes-little", lambda: with_hard_task(statistic=True, common=True, of_seed=0.064), False),
+    ("noise-is-further-than-cifar", lambda: on_data(0.1, 0.3, cifar100=0.4), False),
+    (
+        "wide-and-narrow",
+        lambda: of_functions({("sigmoid", "bent"): 5, ("gelu", "bent"): 9, ("relu", "bent"): 2}),
+        False,
+    ),
+    (
+        "leaky-relu-more-linear",
+        lambda: of_functions({("leaky_relu", "average"): 0.97, ("relu", "average"): 0.9, ("relu6", "average"): 0.98}),
+        False,
+    ),
+    (
+        "relu-more-than-sigmoid",
+        lambda: of_functions(reductions=scored(relu=0.85, tanh=0.9, sigmoid=0.8)),
+        False,
+    ),
+    ("sample-covariance-drifts", lambda: of_functions(empirical=ONE_FLAT), False),
+    ("sample-covariance-drifts", lambda: of_functions(empirical=STEEP.iloc[:, ::-1]), False),
+    # limits
+    ("large-patches-plateau", lambda: of_networks({"vit_l_32": [*HIGH_PLATEAU, 0.955]}), True),
+    ("large-patches-plateau", lambda: of_networks({"vit_l_32": [*HIGH_PLATEAU, 0.945]}), False),
+    ("large-patches-plateau", lambda: of_networks({"vit_l_32": [0.05, 0.9, 0.5, 0.1, *PLATEAU[4:], 0.91]}), True),
+    ("large-patches-plateau", lambda: of_networks({"vit_l_32": [0.05, 0.9, 0.5, 0.1, *PLATEAU[4:], 0.89]}), False),
+    (
+        "wide-and-narrow",
+        lambda: of_functions({("sigmoid", "bent"): 12, ("gelu", "bent"): 11, ("relu", "bent"): 4}),
+        False,
+    ),
+    ("average-of-table-2", lambda: average_rows(apart=0.008), True),
+    ("average-of-table-2", lambda: average_rows(apart=0.02), False),
+    ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_NEAR_PEAKS, "resnet34": TWO_NEAR_PEAKS}), False),
+    (
+        "spread-grows-until-2020",
+        lambda: decade(others=lambda year: [0.5, 0.6, 0.7 + (3 * year % 11) / 60 + (year - 2010) / 200]),
+        None,
+    ),
+    # too little
+    ("spread-grows-until-2020", lambda: decade(others=lambda year: [0.9 - (year - 2010) / 30, 0.95, 1.0]), None),
+    ("small-patches-early", lambda: of_networks({"vit_l_16": np.linspace(0.2, 0.6, 5)}), None),
+    ("large-patches-plateau", lambda: of_networks({"vit_l_32": [0.3, 0.31, 0.3, 0.31, 0.7]}), None),
+    ("pure-convnets-low-spread", lambda: alike(0.7, (0.3, 0.3, 0.3)), None),
+    ("families-are-found", lambda: alike(0.7, (0.3, 0.3, 0.3)), None),
+    ("no-criterion-says-the-same", lambda: fewer(with_correlations()), None),
+    ("cka-fits-densenets-only", lambda: fewer(with_correlations(cka=[0.9] * 6 + [-0.2] * 6)), None),
+]
+
+
+def fewer(facts):
+    return replace(facts, correlations=facts.correlations.iloc[2:11])
+
+
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
 
 
@@ -367,6 +472,31 @@ def test_the_two_sentences_say_different_things_and_every_number(claim):
 def test_a_claim_is_left_open_where_nothing_is_known(claim):
     assert claim.decide(Facts("nothing")) is None
     assert claim.decide(of_networks({"mobilenet_v2": [0.5, 0.6]})) is None
+
+
+@pytest.mark.parametrize(("name", "make", "holds"), EDGES, ids=[f"{name}-{holds}" for name, _, holds in EDGES])
+def test_each_part_and_each_limit_of_a_claim_decides(name, make, holds):
+    outcome = claim_named(name).decide(make())
+    assert (None if outcome is None else outcome.holds) == holds, outcome and outcome.sentence
+
+
+def test_facts_leave_out_missing_scores_and_take_parts_of_names_as_they_are():
+    layers = ["block.1", "block_1", "block_1", "block.12"]
+    facts = of_networks({"resnet18": [0.5, np.nan, 0.6, 0.7]}, layers={"resnet18": layers})
+    assert facts.scores("resnet18").tolist() == [0.5, 0.6, 0.7]
+    chosen, others = facts.scores_where("resnet18", layer="block.1")
+    assert (chosen.tolist(), others.tolist()) == ([0.5, 0.7], [0.6])
+    assert of_networks({"mine": [0.5, 0.6]}).criteria is None
+
+
+def test_averages_name_the_criterion_that_is_most_apart():
+    rows = average_rows().printed["table2_correlations"]
+    outcome = claim_named("average-of-table-2").decide(
+        printed(table2_correlations=rows.assign(norm=rows["norm"] + 0.3))
+    )
+    assert outcome.numbers["apart"] == 1
+    assert "most apart is norm" in outcome.sentence
+    assert claim_named("table-1-sums-up-table-2").decide(consistent_rows()).numbers == {"cells": 30, "apart": 0}
 
 
 def claim_named(name):
@@ -453,6 +583,25 @@ def test_printed_r2_that_chance_explains_are_no_evidence():
     assert decide(printed(figure4_r2=close)).holds is None  # a lead that chance has often
     assert decide(printed(figure4_r2=low.assign(common_r2=0.5))).holds is False
     assert decide(printed(figure4_r2=low.assign(signature_r2=0.99))).holds
+    worse = low.assign(signature_r2=0.98, common_r2=0.99)
+    assert decide(printed(figure4_r2=worse)).numbers == {"groups": 5, "better": 0, "beyond": 0}
+
+
+def test_accuracy_is_fitted_in_the_logarithm():
+    facts = with_hard_task(statistic=True, common=True)
+    curved = facts.hard_task.assign(mean=np.exp(facts.hard_task["accuracy"] / 2 - 45))  # a line in its logarithm
+    zoo = facts.zoo.assign(depth=facts.zoo["depth"] + np.arange(len(facts.zoo)) % 2)  # nearly a line
+    outcome = claim_named("signature-explains-accuracy").decide(replace(facts, hard_task=curved, zoo=zoo))
+    assert outcome.numbers["better"] == 5
+
+
+@pytest.mark.parametrize(("more", "beyond"), [(0.01, 5), (-0.01, 0)])
+def test_printed_r2_count_as_plain_ones_of_seven_statistics(more, beyond):
+    rows = printed_table("figure4_r2").assign(common_r2=0.0)
+    for group, names in study_groups().items():
+        n = len(names)
+        rows.loc[group, "signature_r2"] = 1 - (1 - independent_best(n, 7, 0.95) - more) * (n - 1) / (n - 2)
+    assert claim_named("signature-explains-accuracy").decide(printed(figure4_r2=rows)).numbers["beyond"] == beyond
 
 
 def test_the_printed_numbers_decide_what_they_can():

@@ -11,6 +11,7 @@ from affscore.analysis.joint_redundancy import explained_by_all
 from affscore.analysis.printed_redundancy import printed_correlations, table_1_again
 from affscore.analysis.redundancy import (
     CRITERIA_OF_TABLE_1,
+    correlation_table,
     criterion_correlations,
     criterion_values,
     family_correlations,
@@ -117,13 +118,25 @@ def test_printed_correlations_have_intervals_of_their_networks():
     assert (row["low"], row["high"]) == fisher_interval(-0.80, 7, 0.9)
 
 
-def test_the_interval_of_a_family_is_students():
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_interval_of_a_family_is_students(level):
     values = [0.1, 0.4, 0.35, 0.5]
     rows = pd.DataFrame({"model": list("abcd"), "criterion": "cka", "correlation": values})
-    row = family_correlations(rows, dict.fromkeys("abcd", "F")).iloc[0]
-    interval = ttest_1samp(values, 0).confidence_interval(0.95)
+    row = family_correlations(rows, dict.fromkeys("abcd", "F"), level).iloc[0]
+    interval = ttest_1samp(values, 0).confidence_interval(level)
     assert row[["low", "high"]].tolist() == pytest.approx([interval.low, interval.high])
     assert row["std"] == pytest.approx(np.std(values))
+
+
+def test_the_interval_of_a_family_ends_where_correlations_do():
+    rows = pd.DataFrame({"model": list("ab"), "criterion": "cka", "correlation": [0.9, -0.8]})
+    row = family_correlations(rows, dict.fromkeys("ab", "F")).iloc[0]
+    assert row[["low", "high"]].tolist() == [-1, 1]
+
+
+def test_the_table_of_correlations_keeps_the_order_of_networks_and_criteria():
+    table = correlation_table({"b": summary(), "a": summary(seed=1)}, ["r2", "cka"])
+    assert (table.index.tolist(), table.columns.tolist()) == (["b", "a"], ["r2", "cka"])
 
 
 def test_a_family_of_one_has_a_mean_and_a_note():
@@ -167,6 +180,20 @@ def test_within_a_network_the_joint_r2_is_the_adjusted_one():
     x = criterion_values(table).drop(columns="score")
     r2 = LinearRegression().fit(x, table["score"]).score(x, table["score"])
     assert found["within"] == pytest.approx(1 - (1 - r2) * 19 / (20 - 6))
+
+
+def test_a_criterion_that_adds_nothing_costs_no_degree_of_freedom():
+    table = summary(20)
+    four = ["cka", "norm", "sparsity", "entropy"]
+    expected = explained_by_all({"a": table, "b": table}, {}, four).loc["a", "within"]
+    for idle in (0.5, 2 * table["norm"]):  # constant, or a copy of another
+        found = explained_by_all({"a": table.assign(r2=idle), "b": table}, {}).loc["a", "within"]
+        assert found == pytest.approx(expected)
+
+
+def test_within_a_network_two_degrees_of_freedom_must_be_left():
+    found = explained_by_all({"a": summary(7), "b": summary(8), "c": summary(20)}, {})
+    assert found["within"].isna().tolist() == [True, False, False]
 
 
 def test_another_family_predicts_only_what_holds_there_too():

@@ -27,6 +27,13 @@ def test_standard_errors_are_those_of_scipy():
     assert "group" not in found
 
 
+def test_a_seed_without_a_number_does_not_count_in_its_error():
+    table = trials()
+    table.loc[(table["name"] == "B3") & (table["seed"] == 2), "accuracy"] = np.nan
+    values = table.loc[table["name"] == "B3", "accuracy"].dropna()
+    assert over_seeds(table).loc["B3", "accuracy" + ERROR] == pytest.approx(sem(values))
+
+
 def test_one_seed_has_no_error():
     found = over_seeds(trials().query("seed == 0"))
     assert found["accuracy" + ERROR].isna().all()
@@ -48,6 +55,15 @@ def test_each_seed_has_its_own_winner():
         "mean",
     ]
     assert found["r2"].tolist() == pytest.approx([1.0] * 10)
+    backwards = best_of_each_seed(table.iloc[::-1], ["mean", "max"])
+    assert backwards["seed"].tolist() == sorted(found["seed"])
+
+
+def test_each_seed_is_fitted_as_asked():
+    x = [1.0, 2.0, 4.0, 8.0, 16.0]
+    table = pd.DataFrame({"group": "A", "seed": 0, "accuracy": np.log(x), "mean": x})
+    assert best_of_each_seed(table, ["mean"])["r2"].item() < 0.9
+    assert best_of_each_seed(table, ["mean"], kind="logarithm")["r2"].item() == pytest.approx(1.0)
 
 
 def test_the_spread_is_in_errors_of_one_network():

@@ -62,14 +62,31 @@ def test_a_matrix_goes_with_itself_and_not_with_another():
     assert 0.35 < np.mean(p_values) < 0.65
 
 
+def test_orders_that_change_nothing_count_as_large():
+    pairs = between([0, 1, 10, 11])
+    # 2 of the 24 orders keep all distances
+    assert matrix_correlation(pairs, pairs, permutations=1999).p_value == pytest.approx(1 / 12, abs=0.02)
+
+
+def test_another_seed_shuffles_in_another_way():
+    generator = np.random.default_rng(2)
+    one, other = between(generator.random(9)), between(generator.random(9))
+    found = {matrix_correlation(one, other, permutations=199, seed=seed).p_value for seed in (0, 0, 1, 2)}
+    assert len(found) > 1
+    assert matrix_correlation(one, other, 199, seed=1) == matrix_correlation(one, other, 199, seed=1)
+
+
 def test_too_little_to_compare_is_missing():
     assert np.isnan(matrix_correlation(between([0, 1]), between([0, 1])).correlation)
-    assert np.isnan(matrix_correlation(between([1, 1, 1]), between([0, 1, 2])).p_value)
+    for pair in ([1, 1, 1], [0, 1, 2]), ([0, 1, 2], [1, 1, 1]):
+        assert np.isnan(matrix_correlation(*map(between, pair)).p_value)
 
 
 def test_other_names_are_refused():
     one = between([0, 1, 2])
     with pytest.raises(AffscoreError, match="same names"):
         matrix_correlation(one, one.rename(index={"n0": "x"}, columns={"n0": "x"}))
+    with pytest.raises(AffscoreError, match="in the same order"):
+        matrix_correlation(one, one.loc[::-1, ::-1])
     with pytest.raises(AffscoreError, match="names of the signatures"):
         per_step(one, {"n0": [0.5], "n1": [0.5]})

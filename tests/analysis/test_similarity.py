@@ -63,10 +63,11 @@ def test_a_ratio_to_zero_is_missing():
         ([[0.5]], "one score for each activation"),
         ([0.5, np.nan], "no score for 1 of 2"),
         ([0.5, 1.5], r"scores in \[0, 1\]"),
+        ([0.5, -0.1], r"scores in \[0, 1\]"),
         (["many"], "must hold numbers"),
     ],
 )
-def test_what_is_no_signature_is_refused(values, complaint):
+def test_what_is_no_signature_is_refused_by_its_name(values, complaint):
     for function in (distance_matrix, signature_statistics):
-        with pytest.raises(AffscoreError, match=complaint):
-            function({"a": values, "b": [0.5]})
+        with pytest.raises(AffscoreError, match=f"^resnet18 .*{complaint}"):
+            function({"resnet18": values, "b": [0.5]})

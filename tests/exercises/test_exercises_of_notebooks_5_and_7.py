@@ -89,6 +89,7 @@ WRONG = {
         ((JUMPING, [0.2, *sorted(JUMPING), 0.95]), "minimum"),
         ((JUMPING, [0.3] * 8 + [0.9] * 7 + [1.0]), "maximum"),
         ((JUMPING, [*JUMPING[:-2], -0.1, 0.9]), "between 0 and 1"),
+        ((JUMPING, [*JUMPING[:-2], 0.3, 1.1]), "between 0 and 1"),
         (([0.3, *[0.5] * 10, 0.9], [*[0.5] * 10, 0.3, 0.9]), "up and down"),
     ],
     "7.1": [

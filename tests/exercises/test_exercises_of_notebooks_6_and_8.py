@@ -96,6 +96,8 @@ WRONG = {
         ((np.exp(3 * STEPS), 1 - np.exp(-2 * STEPS)), "same step"),
         ((np.exp(2 * STEPS) - 1, STEPS), "positive"),
         ((np.exp(2 * STEPS), -STEPS), "rise"),
+        (([1, *np.exp(2 * STEPS)], [-1, *STEPS]), "twice"),
+        (([0.1, *np.exp(2 * STEPS)], [0, *STEPS]), "twice"),
         ((np.exp(2 * STEPS[:4]), STEPS[:4]), "points"),
     ],
     "8.1": [

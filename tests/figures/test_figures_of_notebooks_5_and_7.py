@@ -1,5 +1,7 @@
 """What the figures of notebooks 5 and 7 show: every network, in its family's look, with the numbers of its scores."""
 
+from itertools import pairwise
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -80,6 +82,17 @@ def test_the_timeline_names_each_year_once_and_says_where_there_is_none():
         timeline(history(SIGNATURES).iloc[:0])
 
 
+def test_the_timeline_has_a_gap_between_years_and_each_year_above_its_networks():
+    table = history(SIGNATURES | {"vgg13": [0.5, 0.6]})
+    axes = timeline(table).axes[0]
+    years = table["year"].astype("string").fillna("?").tolist()
+    places = np.array(axes.get_xticks())
+    assert np.diff(places).tolist() == [1.0 if one == next_ else 1.5 for one, next_ in pairwise(years)]
+    for text in axes.texts:
+        own = places[[year == text.get_text() for year in years]]
+        assert text.get_position()[0] == pytest.approx(own.mean())
+
+
 def test_the_heatmap_has_the_distances_in_the_order_asked_for():
     distances = distance_matrix(SIGNATURES)
     order = leaf_order(distances, linkage(distances))
@@ -138,6 +151,19 @@ def test_distributions_show_every_score():
     assert len(shapes) == 4  # the two networks with fewer than five scores have none
     with pytest.raises(AffscoreError, match="a family for each"):
         score_distributions(SIGNATURES, ["ViTs"])
+
+
+def test_equal_scores_have_no_density():
+    axes = score_distributions({"flat": [0.5] * 9}, ["ViTs"]).axes[0]
+    (points,) = axes.collections
+    assert len(points.get_offsets()) == 9
+    assert not axes.lines
+
+
+def test_kinds_are_stacked_and_a_score_beyond_one_by_rounding_counts():
+    axes = score_histograms({"one": {"first": [0.7, 0.7], "second": [0.7], "third": [0.7, 1 + 1e-12]}}).axes[0]
+    tops = [[(bar.get_y(), bar.get_height()) for bar in bars if bar.get_height()] for bars in axes.containers]
+    assert tops == [[(0, 2)], [(2, 1)], [(3, 1), (0, 1)]]
 
 
 def test_histograms_count_every_score_once():

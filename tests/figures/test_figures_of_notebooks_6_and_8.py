@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.collections import LineCollection
 
 from affscore.analysis.accuracy import explained_accuracy, fit
 from affscore.analysis.redundancy import criterion_correlations
@@ -47,7 +48,8 @@ def test_each_network_is_a_point_with_its_error_and_the_curve_is_the_fit():
     table = networks()
     figure = accuracy_fits(table, explained_accuracy(table, ["gflops"], kind="quadratic"), adjusted=True)
     axes = figure.axes[0]
-    assert "adjusted" in axes.get_title()
+    adjusted = fit(table["gflops"][:6], table["accuracy"][:6], "quadratic").adjusted_r2
+    assert axes.get_title() == f"A\nadjusted $R^2$ = {adjusted:.2f}"
     points = np.concatenate([bars.lines[0].get_xydata() for bars in axes.containers])
     assert sorted(map(tuple, points)) == sorted(map(tuple, table[["gflops", "accuracy"]][:6].to_numpy()))
     bars = np.concatenate([np.diff([part[:, 1] for part in b.lines[2][0].get_segments()]) for b in axes.containers])
@@ -55,6 +57,21 @@ def test_each_network_is_a_point_with_its_error_and_the_curve_is_the_fit():
     curve = next(line for line in axes.lines if len(line.get_xdata()) == 100)
     found = fit(table["gflops"][:6], table["accuracy"][:6], "quadratic")
     assert curve.get_ydata() == pytest.approx(found(curve.get_xdata()))
+
+
+def test_a_characteristic_with_an_error_has_bars_to_both_sides():
+    table = networks().assign(mean_standard_error=0.05)
+    axes = accuracy_fits(table, explained_accuracy(table, ["mean"])).axes[0]
+    bars = np.concatenate([np.diff([part[:, 0] for part in b.lines[2][0].get_segments()]) for b in axes.containers])
+    assert bars.ravel() == pytest.approx(np.full(6, 0.1))
+
+
+def test_groups_of_one_panel_stand_three_side_by_side():
+    table = pd.concat([networks().assign(group=group) for group in "ABCD"])
+    figure = accuracy_fits(table, explained_accuracy(table, ["mean"]))
+    grid = figure.axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == (2, 3)
+    assert [axes.get_title()[:1] for axes in figure.axes if axes.get_visible()] == list("ABCD")
 
 
 def test_a_network_without_accuracy_is_no_point():
@@ -76,9 +93,14 @@ def test_what_cannot_be_drawn_is_refused():
         criterion_dots(pd.DataFrame(), {})
 
 
+def upright_lines(axes):
+    parts = [part for lines in axes.findobj(LineCollection) for part in lines.get_segments()]
+    return [(part[0, 0], part[0, 1], part[1, 1]) for part in parts if part[0, 0] == part[1, 0]]
+
+
 def test_chance_has_a_histogram_for_each_group_and_its_marks():
     shuffled = {"A": RNG.uniform(size=500), "B": RNG.beta(1, 5, size=500)}
-    marks = pd.DataFrame({"ours": {"A": 0.5, "B": 0.9}, "depth": {"A": 0.7, "B": np.nan}})
+    marks = pd.DataFrame({"ours": {"B": 0.9, "A": 0.5}, "depth": {"B": np.nan, "A": 0.7}})
     figure = best_under_chance(shuffled, marks)
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
@@ -90,6 +112,11 @@ def test_chance_has_a_histogram_for_each_group_and_its_marks():
     for row, values in enumerate(shuffled.values()):
         bars = [bar for bar in axes.patches if bar.get_y() + bar.get_height() <= row and bar.get_y() == row]
         assert len(bars) == 50
+        counts, _ = np.histogram(values, bins=50, range=(0, 1))
+        heights = [-bar.get_height() for bar in sorted(bars, key=lambda bar: bar.get_x())]
+        assert heights / max(heights) == pytest.approx(counts / counts.max())
+        (median,) = [x for x, top, low in upright_lines(axes) if max(top, low) == row]
+        assert median == pytest.approx(np.median(values))
         dark = [bar for bar in bars if bar.get_facecolor()[0] < 0.5]
         assert min(bar.get_x() for bar in dark) >= np.quantile(values, 0.95)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -117,6 +144,25 @@ def test_all_correlations_are_dots_with_intervals():
     assert ticks.get_xdata()[0] == 0.3
     assert np.isnan(ticks.get_xdata()[1:]).all()
     assert "printed (ImageNet)" in {text.get_text() for text in figure.legends[0].get_texts()}
+
+
+def test_a_network_keeps_its_line_where_a_criterion_misses_another_one():
+    names = ("score", "cka", "norm")
+    tables = {name: pd.DataFrame(RNG.uniform(size=(9, 3)), columns=names) for name in ("a", "b", "c")}
+    rows = criterion_correlations(tables, ["cka", "norm"])
+    rows = rows[(rows["model"] != "a") | (rows["criterion"] != "norm")]
+    figure = criterion_dots(rows, dict.fromkeys("abc", "F"))
+    (dots,) = [line for line in figure.axes[1].lines if line.get_label() == "F"]
+    found = dict(zip(dots.get_ydata(), dots.get_xdata(), strict=True))
+    expected = rows[rows["criterion"] == "norm"].set_index("model")["correlation"]
+    assert np.isnan(found[0])
+    assert (found[1], found[2]) == (expected["b"], expected["c"])
+
+
+def test_deeper_activations_are_darker():
+    table = pd.DataFrame(RNG.uniform(size=(9, 2)), columns=["score", "cka"])
+    depth = criterion_scatter(table, ["cka"]).axes[0].collections[0].get_array()
+    assert (np.diff(depth) > 0).all()
 
 
 def test_one_network_has_a_point_for_each_activation():

@@ -66,6 +66,11 @@ def test_every_row_is_there_under_its_source(page):
     ]
 
 
+def test_a_source_that_is_folded_up_says_how_many_of_its_numbers_have_which_verdict():
+    told = re.findall(r"<summary><strong>(.*?)</strong>: (.*?)</summary>", ledger_page(ROWS))
+    assert told == [("paper, figure 7", "2 reproduced, 1 differs"), ("paper, table 2", "1 needs data")]
+
+
 def test_a_row_shows_its_numbers_and_words(page):
     rows = {cells[0]: cells[1:] for _, _, cells in page.rows if cells}
     assert rows["relu <b>"] == ["0.62", "0.6251", "+0.0051", "reproducedwithin 0.01", ""]

@@ -8,14 +8,14 @@ from affscore.figures.zoo import zoo_accuracies
 
 MODELS = pd.DataFrame(
     {
-        "name": ["alone", "early", "vit", "late"],
+        "name": ["alone", "one", "vit", "another"],
         "accuracy": [99.0, 96.0, 97.0, 98.0],
         "accuracy_standard_error": [0.4, 0.8, 0.7, 0.6],
         "group": [None, "Residual", "ViTs", "Residual"],
     }
 )
 HARD = pd.DataFrame(
-    [(name, seed, 10.0 * place + seed) for place, name in enumerate(MODELS["name"]) for seed in range(5)],
+    [(name, seed, 10.0 * place + seed**2) for place, name in enumerate(MODELS["name"]) for seed in range(5)],
     columns=["name", "seed", "accuracy"],
 )
 
@@ -28,7 +28,7 @@ def figure():
 
 
 def test_networks_of_one_group_are_together_in_the_order_of_the_table(figure):
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["early", "late", "vit", "alone"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["one", "another", "vit", "alone"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Residual", "ViTs", "no group"]
 
 
@@ -44,7 +44,7 @@ def test_each_seed_is_a_dot_and_each_mean_a_marker(figure):
     dots = np.concatenate([dots.get_offsets() for dots in right.collections])
     assert len(dots) == len(HARD)
     means = {y: x for line in right.lines for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
-    assert means == {0: 12.0, 1: 32.0, 2: 22.0, 3: 2.0}
+    assert means == {0: 16.0, 1: 36.0, 2: 26.0, 3: 6.0}
 
 
 def test_groups_can_be_told_apart_without_colour(figure):

@@ -85,6 +85,11 @@ def test_random_weights_have_no_accuracy():
     assert table.loc["resnet18@random", ["weights", "depth"]].tolist() == ["random", 17]
 
 
+def test_depth_and_number_of_activations_are_two_numbers():
+    row = characteristics(["googlenet"]).loc["googlenet"]
+    assert (row["depth"], row["activations"]) == (21, 57)  # modules of four branches
+
+
 def test_a_depth_that_was_not_counted_is_missing():
     assert np.isnan(characteristics(["regnet_y_400mf"]).loc["regnet_y_400mf", "depth"])
 

@@ -169,6 +169,29 @@ def test_batch_normalisation_learns_its_statistics_in_a_short_training():
         assert momenta <= {0.1}, name
 
 
+@pytest.mark.parametrize("name", ["vgg11", "swin_b", "convnext_large"])
+def test_random_weights_keep_the_scale_and_tell_images_apart(name, images):
+    with torch.inference_mode():
+        outputs = seeded(MINI_NETWORKS[name].build, 0).eval()(images[:64])
+    assert 0.01 < float(outputs.std(dim=0).mean()) < 10
+
+
+def test_each_block_of_a_residual_network_begins_as_its_shortcut():
+    for name in ("resnet18", "resnet50"):
+        network = MINI_NETWORKS[name].build()
+        blocks = [module for module in network.modules() if type(module).__name__ in ("BasicBlock", "Bottleneck")]
+        last = [getattr(block, "bn3", block.bn2) for block in blocks]
+        assert len(last) in (8, 16)
+        assert not any(bool(norm.weight.any()) for norm in last)
+
+
+def test_no_output_of_a_squeezenet_begins_at_zero(images):
+    for name in ("squeezenet1_0", "squeezenet1_1"):
+        with torch.inference_mode():
+            outputs = seeded(MINI_NETWORKS[name].build, 0).eval()(images[:64])
+        assert float(outputs.min()) > 0  # a ReLU behind the classifier would keep it there
+
+
 def test_the_preprocessing_normalises_the_training_part(network):
     prepared = torch.stack([network.preprocessing(image) for image in digits("train")[0]])
     assert prepared.shape[1:] == (1, 32, 32)

@@ -1,12 +1,14 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from mini_zoo.hard_task import EACH_DIGIT, SEEDS, describe, few_images, hard_test_images
+from mini_zoo.distortions import distorted
+from mini_zoo.hard_task import EACH_DIGIT, SEEDS, describe, few_images, hard_test_images, run
 from mini_zoo.members import is_made
-from mini_zoo.recipes import recipe_of
+from mini_zoo.recipes import hard_recipe_of, recipe_of
 from mini_zoo.tables import multiply_adds, zoo_row, zoo_table
 from mini_zoo.training import prepared
 from torch import nn
@@ -104,10 +106,26 @@ def test_few_images_are_as_many_of_each_digit_and_others_for_another_seed():
     assert not torch.equal(some, others)
 
 
+def test_a_run_of_the_hard_task_is_fixed_by_its_seed_and_counts_in_percent():
+    recipe = replace(hard_recipe_of("vit_b_32"), epochs=2)
+    row, again, other = (run("vit_b_32", seed, recipe) for seed in (0, 0, 1))
+    assert row == again
+    assert list(row) == ["name", "seed", "accuracy", *STATISTICS]
+    assert (other["seed"], other["mean"] != row["mean"]) == (1, True)
+    assert 5 < row["accuracy"] < 100
+    assert 5.97 * row["accuracy"] == pytest.approx(round(5.97 * row["accuracy"]), abs=1e-3)
+
+
+def test_the_distortions_of_the_test_images_are_those_of_the_record():
+    images, _ = prepared(MINI_NETWORKS["alexnet"], "test")
+    seed = describe("alexnet")["distortions"]["test_seed"]
+    assert torch.equal(hard_test_images(images), distorted(images, torch.Generator().manual_seed(seed)))
+
+
 def test_the_test_images_of_the_hard_task_are_the_same_each_time_and_distorted():
     images, _ = prepared(MINI_NETWORKS["alexnet"], "test")
-    distorted = hard_test_images(images)
-    assert torch.equal(distorted, hard_test_images(images))
-    assert distorted.shape == images.shape
-    correlation = torch.corrcoef(torch.stack([distorted[0].flatten(), images[0].flatten()]))[0, 1]
+    changed = hard_test_images(images)
+    assert torch.equal(changed, hard_test_images(images))
+    assert changed.shape == images.shape
+    correlation = torch.corrcoef(torch.stack([changed[0].flatten(), images[0].flatten()]))[0, 1]
     assert 0.1 < float(correlation) < 0.95
