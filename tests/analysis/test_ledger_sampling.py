@@ -173,3 +173,16 @@ def test_figure_15_needs_every_network_on_both_data_sets():
     assert Deviations(Evidence([*here, *there]))(number).ours == pytest.approx(0.1)
     for incomplete in ([*here[1:], *there], [*here, *there[1:]]):
         assert Deviations(Evidence(incomplete))(number).ours is None
+
+
+def test_two_small_networks_make_an_analogue_of_figure_15_and_one_does_not():
+    number = next(one for one in printed_numbers() if (one.row, one.column) == ("cifar10", "mean"))
+
+    def minis(*names):
+        about = {"weights": "DEFAULT", "batches": 1}
+        there = {"digits": [0.5, 0.6], "cifar10": [0.5, 0.8]}
+        return [synthetic(s, f"mini:{name}", dataset=on, **about) for name in names for on, s in there.items()]
+
+    both = Deviations(Evidence(minis("alexnet", "vgg11")))(number)
+    assert (both.analogue, both.analogue_of) == (pytest.approx(0.2), "2 networks mini: between digits and cifar10")
+    assert Deviations(Evidence(minis("alexnet")))(number).analogue is None
