@@ -196,6 +196,8 @@ def test_printed_correlations_in_a_readers_store_are_reproduced(quick_activation
     average = row(found, "table 2", "Average: mean of the correlation of score and norm")
     assert average["ours"] == pytest.approx(TABLE_2["norm"].mean(), abs=1e-3)
     assert average["verdict"].startswith("differs (")
+    deviation = row(found, "table 2", "Average: standard deviation of the correlation of score and norm")
+    assert deviation["ours"] == pytest.approx(TABLE_2["norm"].std(ddof=0), abs=1e-3)
     # table 1 has families whose networks are all there, and MNASNets, which are not
     assert row(found, "table 1", "VGGs: mean of the correlation of score and entropy")["verdict"].startswith(
         "reproduced"
