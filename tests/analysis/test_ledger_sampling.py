@@ -8,7 +8,7 @@ from affscore.analysis.as_printed import printed_reduction
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger import ledger, printed_numbers
 from affscore.analysis.ledger.sampling import error_over_batches, jackknife_error, means_without_a_batch
-from affscore.analysis.ledger.spreads import Deviations
+from affscore.analysis.ledger.spreads import Deviations, mean_spread
 from affscore.network.result import Signature
 from tests.synthetic_signatures import synthetic
 
@@ -164,6 +164,13 @@ def test_a_distance_that_does_not_exist_is_said(quick_activations):
     assert [one.verdict_text for one in found] == [
         f"differs (no distance for {in_figure_15()[0]}: an activation has no score)"
     ]
+
+
+def test_the_spread_of_a_network_is_the_mean_over_its_activations():
+    one = synthetic([0.5, 0.6, 0.7], batches=2)
+    moved = one.table["score"] + one.table["batch"] * one.table["index"] * 0.01
+    spread = mean_spread(Signature(one.table.assign(score=moved), one.metadata))
+    assert spread == pytest.approx(0.01 / 2**0.5)  # of 0, 0.01 and 0.02 between two batches
 
 
 def test_figure_15_needs_every_network_on_both_data_sets():
