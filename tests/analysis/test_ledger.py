@@ -15,6 +15,7 @@ from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger import COLUMNS, KINDS, VERDICTS, Finding, PrintedNumber, ledger, printed_numbers
 from affscore.analysis.ledger.commands import survey_command
 from affscore.analysis.ledger.finding import row_of
+from affscore.analysis.ledger.offline import Text
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from tests.synthetic_signatures import synthetic
@@ -206,6 +207,8 @@ def test_printed_correlations_in_a_readers_store_are_reproduced(quick_activation
     average = row(found, "table 2", "Average: mean of the correlation of score and norm")
     assert average["ours"] == pytest.approx(TABLE_2["norm"].mean(), abs=1e-3)
     assert average["verdict"].startswith("differs (")
+    deviation = row(found, "table 2", "Average: standard deviation of the correlation of score and norm")
+    assert deviation["ours"] == pytest.approx(TABLE_2["norm"].std(ddof=0), abs=1e-3)
     # table 1 has families whose networks are all there, and MNASNets, which are not
     assert row(found, "table 1", "VGGs: mean of the correlation of score and entropy")["verdict"].startswith(
         "reproduced"
@@ -468,6 +471,19 @@ def test_what_is_counted(quick_activations):
     years = found.table[found.table["item"].str.endswith("year of the architecture")]
     assert len(years) == 36
     assert years["verdict"].str.startswith("reproduced (first made public: ").all()
+
+
+def test_numbers_of_googlenet_are_its_ends_and_its_size():
+    find = Text(Evidence([synthetic([0.31, 0.62, 0.93], "googlenet")]))
+    ours = {one.row: find(one).ours for one in printed_numbers() if "googlenet" in one.row}
+    assert ours["googlenet_lowest_score"] == pytest.approx(0.31)
+    assert ours["googlenet_highest_score"] == pytest.approx(0.93)
+    assert ours["vgg16_per_googlenet"] == pytest.approx(138_357_544 / 6_624_904)
+
+
+def test_the_table_has_numbers_as_they_are_printed(quick_activations):
+    found = ledger(Evidence([]))
+    assert found.table["published"].tolist() == [number.text for number in printed_numbers()]
 
 
 def test_counts_add_up(quick_activations):

@@ -8,7 +8,7 @@ from affscore.analysis.as_printed import printed_reduction
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger import ledger, printed_numbers
 from affscore.analysis.ledger.sampling import error_over_batches, jackknife_error, means_without_a_batch
-from affscore.analysis.ledger.spreads import Deviations
+from affscore.analysis.ledger.spreads import Deviations, mean_spread
 from affscore.network.result import Signature
 from tests.synthetic_signatures import synthetic
 
@@ -166,6 +166,13 @@ def test_a_distance_that_does_not_exist_is_said(quick_activations):
     ]
 
 
+def test_the_spread_of_a_network_is_the_mean_over_its_activations():
+    one = synthetic([0.5, 0.6, 0.7], batches=2)
+    moved = one.table["score"] + one.table["batch"] * one.table["index"] * 0.01
+    spread = mean_spread(Signature(one.table.assign(score=moved), one.metadata))
+    assert spread == pytest.approx(0.01 / 2**0.5)  # of 0, 0.01 and 0.02 between two batches
+
+
 def test_figure_15_needs_every_network_on_both_data_sets():
     number = next(one for one in printed_numbers() if (one.row, one.column) == ("cifar10", "mean"))
     here = [shaken([0.5, 0.6], 0.0, name) for name in in_figure_15()]
@@ -173,3 +180,16 @@ def test_figure_15_needs_every_network_on_both_data_sets():
     assert Deviations(Evidence([*here, *there]))(number).ours == pytest.approx(0.1)
     for incomplete in ([*here[1:], *there], [*here, *there[1:]]):
         assert Deviations(Evidence(incomplete))(number).ours is None
+
+
+def test_two_small_networks_make_an_analogue_of_figure_15_and_one_does_not():
+    number = next(one for one in printed_numbers() if (one.row, one.column) == ("cifar10", "mean"))
+
+    def minis(*names):
+        about = {"weights": "DEFAULT", "batches": 1}
+        there = {"digits": [0.5, 0.6], "cifar10": [0.5, 0.8]}
+        return [synthetic(s, f"mini:{name}", dataset=on, **about) for name in names for on, s in there.items()]
+
+    both = Deviations(Evidence(minis("alexnet", "vgg11")))(number)
+    assert (both.analogue, both.analogue_of) == (pytest.approx(0.2), "2 networks mini: between digits and cifar10")
+    assert Deviations(Evidence(minis("alexnet")))(number).analogue is None
