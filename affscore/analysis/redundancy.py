@@ -235,7 +235,7 @@ def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[s
         reason = f"the score is the same for all activations ({known['score'].iloc[0]:.4g})"
     if reason:
         return {**nothing, "note": "; ".join(filter(None, (reason, note)))}
-    r = float(np.clip(np.corrcoef(known["score"], known["criterion"])[0, 1], -1, 1))
+    r = float(np.corrcoef(known["score"], known["criterion"])[0, 1])
     low, high = fisher_interval(r, count, level)
     return {"activations": count, "correlation": r, "low": low, "high": high, "note": note}
 

@@ -56,7 +56,7 @@ def means_without_a_batch(signature: Signature, values: pd.Series | None = None)
     counts = by_batch.notna()
     left = counts.to_numpy().sum(axis=1, keepdims=True) - counts
     sums = by_batch.to_numpy()
-    return (np.nansum(sums, axis=1, keepdims=True) - by_batch.fillna(0.0)) / left.where(left > 0)
+    return (np.nansum(sums, axis=1, keepdims=True) - by_batch.fillna(0.0)) / left  # 0 / 0 is missing
 
 
 def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signatures: Mapping[str, Signature]) -> float:
