@@ -54,6 +54,7 @@ from affscore.analysis.similarity import (
     signature_statistics,
 )
 from affscore.analysis.within_families import between_families, chance_within_families
+from affscore.analysis.within_kinds import correlations_within_kinds
 
 __all__ = [
     "ACTIVATIONS",
@@ -87,6 +88,7 @@ __all__ = [
     "common_characteristics_again",
     "cophenetic_correlation",
     "correlation_table",
+    "correlations_within_kinds",
     "criterion_correlations",
     "criterion_values",
     "deviations",
