@@ -603,8 +603,8 @@ print("shrinkage of X and Y: {:.2f} and {:.2f}".format(*broken.intensity))
 # | The score is 0 if $T X$ and $\sigma(X)$ are independent. | It sees distributions only, and is always positive. Independent samples in high dimension come near 0. |
 # | The score is 1 for any input on which the activation is linear. | If the slope is not negative. $x \mapsto \lvert x \rvert$ on negative inputs is $-x$, and scores 1 only for a symmetric distribution. |
 # | $W_2(N_X, N_Y)$ and $W_2(X, Y)$ agree only if $\sigma$ is linear. | If the *distribution* of $Y$ is a positive affine image of that of $X$; the map itself may be anything that has this effect. |
-# | ReLU's non-linearity depends on the range of its input alone. | On its distribution; not on its scale. |
-# | ReLU is more non-linear than Tanh and Sigmoid for the same input. | For inputs of moderate scale; for wide ones it is the other way round. |
+# | How far ReLU bends is a matter of where its input lies. | On its distribution; not on its scale. |
+# | Given one input, ReLU bends it more than Tanh or Sigmoid. | For inputs of moderate scale; for wide ones it is the other way round. |
 # | $T$ is a non-linear map that is optimal between $X$ and $Y$ (Remark 3.6). | $T$ is affine, and optimal between $N_X$ and $N_Y$, and between $X$ and $T X$. |
 # | The coefficient $R^2$ has no lower bound (Remark 3.6). | True for predictions of new data; for a least-squares fit with intercept, on its own data, $R^2$ is in $[0, 1]$. |
 # | Tanh is $(e^{-x} - e^x) / (e^{-x} + e^x)$. | The sign is reversed. (For an input symmetric about 0 the score is the same.) |

@@ -371,18 +371,18 @@ if by_default:
 # %% [markdown]
 # ## What the papers say, tested
 #
-# The paper draws its conclusions from figure 6 in words; the first version of the paper (figure 1 there) had three of the nine
+# The paper draws its conclusions from figure 6 in words; its first version {cite}`bouniot2023understanding` (figure 1 there) had three of the nine
 # activations and the first two statements. With the numbers at hand each can be tested.
 #
 # | statement | on our numbers |
 # |---|---|
 # | GELU and ReLU get close to 0, Sigmoid does not. | Holds: below 0.005, below 0.005 and 0.12. ReLU's is a handful of spikes, GELU's mostly a falling branch that ends in rounding. Sigmoid would get there with wider clouds. |
-# | Sigmoid and GELU are non-linear in a wide range, ReLU in a narrow one. | Holds: bent at 20, 6 and 1 of the 20 means, and touched at 20, 10 and 6. In single precision GELU's range is shorter. |
-# | Modern activations (SiLU, HardSwish) are more strongly non-linear in large regions. | SiLU has the lowest average of all, 0.57, and HardSwish is bent at 5 means where ReLU is bent at 1. But nearly all of it is the falling branch: on these inputs they act like $-x$. |
+# | ReLU bends only near its kink, Sigmoid and GELU over much of the axis. | Holds: bent at 20, 6 and 1 of the 20 means, and touched at 20, 10 and 6. In single precision GELU's range is shorter. |
+# | SiLU and HardSwish have low scores over long stretches of the axis. | SiLU has the lowest average of all, 0.57, and HardSwish is bent at 5 means where ReLU is bent at 1. But nearly all of it is the falling branch: on these inputs they act like $-x$. |
 # | Tanh gets much lower than Sigmoid in spite of its similar shape. | Holds: 0.01 against 0.12. It is the same function on a stretched axis; equally stretched inputs have equal scores. |
 # | Over many inputs the average score of LeakyReLU lies above those of ReLU and ReLU6. | Holds: 0.96, 0.94 and 0.89. |
 # | The variants of ReLU look very much alike. | LeakyReLU and ReLU do. ReLU6 has a second kink and a second dip. |
-# | Smooth versions of ReLU are highly non-linear in wider regions (section 3.3). | Holds, with the same reservation: the smoothness brings the falling branch along. |
+# | Rounding ReLU's kink widens the stretch of low scores (section 3.3). | Holds, with the same reservation: the smoothness brings the falling branch along. |
 #
 # We can put a number to the reservation. If we take only those scores whose input and output rise together, then how low do
 # the smooth ones get on average?

@@ -45,16 +45,20 @@ check_parameters(globals())
 # %% [markdown]
 # ## The networks
 #
-# The study has one network of every landmark design, or several sizes of it: AlexNet {cite}`krizhevsky2012imagenet`, VGG
-# {cite}`simonyan2015very`, GoogLeNet and Inception v3 {cite}`szegedy2015going,szegedy2016rethinking`, ResNets
+# The study has one network of every landmark design, or several sizes of it: AlexNet {cite}`krizhevsky2012imagenet`,
+# VGG {cite}`simonyan2015very`, GoogLeNet and Inception v3 {cite}`szegedy2015going,szegedy2016rethinking`, ResNets
 # {cite}`he2016deep`, DenseNets {cite}`huang2017densely`, two families found by automatic search, MNASNet
-# {cite}`tan2019mnasnet` and EfficientNet {cite}`tan2019efficientnet`, vision transformers {cite}`dosovitskiy2021image`, Swin
-# {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet`. By default this page takes the **mini zoo**: a small member of
-# each, with the same building blocks and the same name, trained on scanned digits. What it shows is an
-# **analogue**. It can tell whether a pattern comes from the design alone; it cannot confirm or refute a number that the
-# paper measured on ImageNet.
+# {cite}`tan2019mnasnet` and EfficientNet {cite}`tan2019efficientnet`, vision transformers {cite}`dosovitskiy2021image`,
+# Swin {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet`. By default this page takes the **mini zoo**: a small
+# member of each, with the same building blocks and the same name, trained on scanned digits. What it shows is an
+# **analogue**. It can show what follows from a design together with **the mini zoo's recipe** ({doc}`92_the_mini_zoo`);
+# it cannot confirm or refute a number that the paper measured on ImageNet.
 #
-# Signatures come out of a store of results. Those of the mini zoo are shipped; what is not there is measured, once.
+# Signatures come out of a store of results. Those of the mini zoo are shipped; what is not there is measured, once. In
+# the default run each network was trained once, and each score comes from one batch of 512 of the 597 held-out images,
+# so it has no error bar. With two batches of 256 the scores of the small AlexNet, VGG-16 and ConvNeXt-T have a standard
+# deviation of 0.005, averaged over the activations ({doc}`04_signature_of_a_network` has more on batches). How much
+# another training would move them is not known from this page.
 
 # %%
 import matplotlib.pyplot as plt
@@ -121,13 +125,17 @@ until_2019 = trends(decade, until=2019, seed=seed)
 until_2019.rename(index={"spread of few": f"spread of {few}"}).round(3)
 
 # %% [markdown]
-# A row says that there is a trend where the p-value is small and the interval of the slope (`low` to `high`, in points of the
-# score per year) does not hold zero. Five rows are five tests, so that one p-value just below 0.05 is no news.
+# Each row has one point for each of the eight designs. It shows a trend where the p-value is small and the interval of
+# the slope (`low` to `high`, in points of the score per year) does not hold zero. Five rows are five tests, so that one
+# p-value just below 0.05 is no news.
 #
-# In the default run there is none: every interval holds zero, and no p-value is below 0.2. Median, maximum and spread lean
-# the way that the paper says, the fair spread (next section) the other way. Of the four points above,
+# In the default run none can be shown: every interval holds zero, and no p-value is below 0.2. That is no proof that
+# there is none, for the intervals are wide. The one of the median goes from -0.012 to 0.037 a year and so allows a rise
+# by 0.26 in seven years; that of the spread, from -0.042 to 0.046, allows a change by 0.3 in either direction. Median,
+# maximum and spread lean the way that the paper says, the fair spread (next section) the other way. Of the four points
+# above,
 #
-# * the first is not seen on digits;
+# * the first cannot be shown on digits;
 # * neither is the second: AlexNet and the VGGs have a **wider** range than the Inception networks;
 # * of the third, the EfficientNets have the highest median of all families, and scores up to 1, but are not skewed;
 # * of the fourth, no network after 2019 has a score above 0.82, while each of the older ones has one above 0.85. The lowest medians
@@ -140,9 +148,10 @@ until_2019.rename(index={"spread of few": f"spread of {few}"}).round(3)
 # almost the whole range. AlexNet has 7 activations, the original ResNet-152 151 (the small one 91). A spread that grows with the years may say
 # nothing but that networks became deeper.
 #
-# The remedy is known from ecology, where big catches have more species than small ones {cite}`hurlbert1971nonconcept`:
-# draw the same number of scores from each network, as many as the shortest signature has, and take the expected spread.
-# No drawing is needed; over all subsets of size $m$ of the sorted scores $s_{(1)} \le \dots \le s_{(k)}$ it is
+# The remedy is known from ecology as **rarefaction**; there big catches have more species than small ones
+# {cite}`hurlbert1971nonconcept`: draw the same number of scores from each network, as many as the shortest signature
+# has, and take the expected spread. No drawing is needed; over all subsets of size $m$ of the sorted scores
+# $s_{(1)} \le \dots \le s_{(k)}$ it is
 #
 # $$
 # \mathbb E\,(\max - \min) = \sum_{i=1}^{k} \frac{\binom{i-1}{m-1} - \binom{k-i}{m-1}}{\binom{k}{m}}\; s_{(i)} .
@@ -160,16 +169,16 @@ for column in ("spread", "spread of few"):
     print(f"rank correlation of {column:>13} with the number of activations: {rank:+.2f}")
 
 # %% [markdown]
-# In the default run the spread goes with the number of activations (rank correlation about 0.5), the fair spread hardly does. Of the
-# networks in the table the largest fair spread is that of AlexNet, one of the shortest: with as many scores from each, none of the
-# deep networks spreads further than the first of all.
+# In the default run the spread goes with the number of activations (rank correlation about 0.5), the fair spread hardly
+# does. With as many scores from each, all five of the deepest networks spread less than AlexNet, the first of all
+# (0.312). Of all 36, only ResNet-34 and VGG-16 spread a little further (0.328 and 0.327).
 #
 # ## The whole signatures
 #
 # Three numbers hide the order. These are the signatures of representatives, one point for each activation; activations
 # that run side by side share a depth and lie above each other, and what an activation is for gives its colour.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Raw signatures of representatives of the families (figure 10 of the paper, figures 3 to 5 and 7 of its earlier version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Raw signatures of representatives of the families (figure 10 of the paper, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
 chosen = ["alexnet", "vgg16", "googlenet", "inception_v3", "resnet101", "resnet152", "densenet161",
           "mnasnet1_0", "efficientnet_b4", "vit_h_14", "swin_t", "convnext_tiny"]  # fmt: skip
 representatives = [name for name in chosen if name in by_name] or list(by_name)[:12]
@@ -201,8 +210,8 @@ pd.DataFrame(kinds).T.map(lambda mean: "" if np.isnan(mean) else f"{mean:.2f}")
 # nearly affine activations of EfficientNet-B4, and the stem and the transitions those of DenseNet-161. Inception v3 spreads no
 # further than GoogLeNet, though, and both stay between 0.67 and 0.88.
 #
-# One caution. The recipe of the mini zoo ({doc}`92_the_mini_zoo`) begins every residual block as its shortcut, with a branch
-# of zero. The nearness to 1 is in part what is left of this start.
+# One caution. The recipe of the mini zoo ({doc}`92_the_mini_zoo`) begins each block of a ResNet as its shortcut, with a
+# branch of zero. The nearness to 1 is in part what is left of this start.
 #
 # ## Depth
 #
@@ -223,8 +232,8 @@ if resnets:
 
 # %% [markdown]
 # In numbers: the means of the three thirds of a VGG, and for each ResNet the mean score after a sum (of all, and of the
-# deeper half) and elsewhere. `told apart` is how often a score after a sum is larger than one that is not: 0.5 is by chance,
-# 1 is always.
+# deeper half) and elsewhere. `told apart` is how often a score after a sum is larger than one that is not (the
+# probability of superiority): 0.5 is by chance, 1 is always.
 
 # %% tags=["hide-input"]
 along_depth({name: signatures[name] for name in vggs}).join(decade[["mean", "std", "activations"]]).round(3)
@@ -242,9 +251,10 @@ pd.DataFrame.from_dict(
 ).round(3)
 
 # %% [markdown]
-# In the default run both claims about depth hold for the small networks. From 18 to 152 layers the mean score after a sum grows from
-# 0.88 to 0.95, in the deeper half from 0.84 to 0.97, and the others stay between 0.71 and 0.76. The VGGs are alike at all four
-# depths, with means of 0.72 to 0.75, the lowest scores in the middle third and high ones at both ends.
+# In the default run the small VGGs and ResNets do what the paper says of theirs; for the ResNets the caution above
+# counts. From 18 to 152 layers the mean score after a sum grows from 0.88 to 0.95, in the deeper half from 0.84 to
+# 0.97, and the others stay between 0.71 and 0.76. The VGGs are alike at all four depths, with means of 0.72 to 0.75,
+# the lowest scores in the middle third and high ones at both ends.
 #
 # ## Patches
 #
@@ -253,7 +263,7 @@ pd.DataFrame.from_dict(
 # flat, and only the last layer jumps towards the affine end. The mini transformers see images of 32 pixels in patches of 8
 # and 16 instead, and of 4 for ViT-H/14.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches (figure 11 of the paper, figure 7 of its earlier version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches (figure 11 of the paper, figure 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
 vits = [name for name in by_name if name.startswith("vit")]
 if vits:
     raw_signature([by_name[name] for name in vits], columns=3, titles=vits)
@@ -266,19 +276,23 @@ along_depth({name: signatures[name] for name in vits}).join(decade[["mean", "std
 # `correlation` is the rank correlation of score and position: positive where a network becomes more nearly affine with
 # depth.
 #
-# In the default run large patches give a flat signature, as in the paper: the standard deviation of the scores is about 0.02 for the
-# two networks whose names end in 32, and 0.05 to 0.08 for those in 16, whose first third is the most non-linear. The steep last
-# step is not there; and the ViT with the smallest patches goes the other way, more non-linear with depth.
+# In the default run the two networks in 16 begin low: their first activation scores 0.62 and 0.56, the later ones 0.75
+# to 0.81. Without the first, all four signatures are flat, with standard deviations of 0.01 to 0.02, and those with the
+# **smaller** patches are the flatter ones. So of the paper's pattern only the low start is there. The steep last step
+# is not: ViT-L/32 rises slowly, to 0.74. And ViT-H/14, with the smallest patches, starts at 0.81 and goes the other
+# way, more non-linear with depth; with a standard deviation of 0.028 it is about as flat as ViT-L/32 with 0.022. All
+# this is one training of each.
 #
 # ## Small on purpose
 #
-# The earlier version of the paper looks at three networks for small devices: SqueezeNet {cite}`iandola2016squeezenet`,
-# ShuffleNet {cite}`ma2018shufflenet` and MobileNet {cite}`sandler2018mobilenetv2`. It finds scores that go up and down from one activation to the
-# next, and squeeze layers that act nearly as affine maps. Of three such networks the package ships results with weights
-# that were trained on ImageNet, on 512 photographs of its training set; the weights are quantised, pruned or retrained copies and not
-# torchvision's own. These results stand first, the analogues after them.
+# The first version of the paper {cite}`bouniot2023understanding` looks at three networks for small devices: SqueezeNet
+# {cite}`iandola2016squeezenet`, ShuffleNet {cite}`ma2018shufflenet` and MobileNet {cite}`sandler2018mobilenetv2`. It
+# finds scores that go up and down from one activation to the next, and squeeze layers that act nearly as affine maps.
+# Of three such networks the package ships results with weights that were trained on ImageNet, on 512 photographs of its
+# training set; the weights are quantised, pruned or retrained copies and not torchvision's own. These results stand
+# first, the analogues after them.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Efficient networks: first with copies of weights that were trained on ImageNet, on photographs, then those of the parameter `efficient` (figure 6 of the paper's earlier version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Six scatter plots of the affinity score over depth: SqueezeNet 1.0 and 1.1 and MobileNetV2 with weights from ImageNet, and below them the networks of the parameter efficient."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Efficient networks: first with copies of weights that were trained on ImageNet, on photographs, then those of the parameter `efficient` (figure 6 of the paper's first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Six scatter plots of the affinity score over depth: SqueezeNet 1.0 and 1.1 and MobileNetV2 with weights from ImageNet, and below them the networks of the parameter efficient."}}
 real = {name: shipped_signature(f"shipped:{name}") for name in ("squeezenet1_0", "squeezenet1_1", "mobilenet_v2")}
 small = kept_signatures(efficient, dataset, store, jobs=jobs, **options)
 raw_signature([*real.values(), *small.values()], columns=3)
@@ -314,18 +328,22 @@ pd.DataFrame.from_dict(rows, orient="index").round(2)
 #   activations half asleep.
 # * **The size.** A mini network has tens of channels where the original has hundreds, and the score compares clouds in that
 #   many dimensions. The mini ResNet-152 has fewer blocks than the original, the mini ViT-H ten layers for 32.
-# * **The training.** The original weights come from recipes that changed with the years, some from more data than ImageNet. A
-#   trend over years in the paper is one of designs **and** of recipes; the mini zoo was trained in one way, in minutes.
+# * **The training.** The original weights come from recipes that changed with the years, some from more data than
+#   ImageNet. A trend over years in the paper is one of designs **and** of recipes. The mini zoo was trained in minutes
+#   with one kind of recipe, whose length and rate differ from family to family, and the branches of its ResNets start
+#   at zero.
 #
-# So where both agree, the design is the likely cause, and where they differ, look at data and training first. To see the
-# paper's own networks, run this notebook with `notebooks/params/paper.yml` ({doc}`../book/how_to_run_with_your_model`).
+# So where both agree, the design is a likely cause, unless the common recipe would do the same to any design; where
+# they differ, look at data and training first. To see the paper's own networks, run this notebook with
+# `notebooks/params/paper.yml` ({doc}`../book/how_to_run_with_your_model`).
 #
 # ## Takeaways
 #
 # * Figure 3 of the paper is three numbers per network; with eight designs until 2019 a trend needs a test, and gets one here.
 # * Compare spreads of as many scores: extremes grow with the number of activations.
 # * Within a network the kind of an activation (after a sum, squeeze, gate, transition) explains much of where its score lies.
-# * An analogue shows what follows from a design. It is no measurement of the original.
+# * A trend that cannot be shown is not refuted. Look how wide the interval is.
+# * An analogue shows what follows from a design and this recipe. It is no measurement of the original.
 #
 # ## Exercises
 #

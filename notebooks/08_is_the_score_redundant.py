@@ -24,7 +24,7 @@
 #
 # * what the five criteria see of an activation,
 # * how much a correlation over a dozen activations is worth,
-# * why a criterion that follows the score in one family runs against it in another.
+# * which criteria follow the score in one family and run against it in another, and which do not.
 
 # %% tags=["parameters"]
 models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
@@ -112,15 +112,15 @@ one.set_index("criterion")[["activations", "correlation", "low", "high", "note"]
 # ## What is a correlation worth?
 #
 # Behind such a number are as many points as the network has activations: 7 in AlexNet, 63 to 103 in the small DenseNets. *low*
-# and *high* are the ends of Fisher's interval {cite}`fisher1921probable`. The correlation $r$ itself has a crooked
+# and *high* are the ends of Fisher's interval {cite}`fisher1921probable`. The correlation $r$ itself has a skewed
 # distribution, but $z = \operatorname{artanh} r$ is nearly normal with variance $1/(n - 3)$ for $n$ independent pairs, so
 #
 # $$
 # \tanh\Bigl(\operatorname{artanh} r \pm \frac{1.96}{\sqrt{n - 3}}\Bigr)
 # $$
 #
-# holds the true correlation in 95 of 100 cases. Activations of one network are **not** independent draws: neighbours are
-# alike. The intervals are therefore too short rather than too long. Tables 1 and 2 have none.
+# covers the true correlation in 95 of 100 cases. Activations of one network are **not** independent draws: neighbours
+# are alike (autocorrelated). The intervals are therefore too short rather than too long. Tables 1 and 2 have none.
 #
 # ## Network by network
 
@@ -169,10 +169,11 @@ said = by_family.loc[by_family["note"] != "", ["family", "criterion", "note"]]
 said.set_index("family") if len(said) else "Every family has a mean and an interval, over all of its networks."
 
 # %% [markdown]
-# In the default run the members of a family mostly agree with one another, and families do not agree: with the change of
-# sparsity the score has a correlation of -0.88 in the ResNets and of 0.65 in the DenseNets; with the norm -0.64 in the
-# ResNets and 0.65 in the MNASNets. The same happens in the printed columns, in other places. Transformers scatter most:
-# with six to ten activations a correlation can be nearly anything.
+# In the default run the members of a family mostly agree with one another, and families do not agree: with the change
+# of sparsity the score has a correlation of -0.88 in the ResNets and of 0.65 in the DenseNets; with the norm -0.64 in
+# the ResNets and 0.65 in the MNASNets. The same happens in the printed columns, in other places. ViTs scatter most,
+# with standard deviations of 0.33 to 0.53: with six to ten activations a correlation can be nearly anything. (It need
+# not: Swins, with eight to ten, have 0.04 to 0.11, but for CKA.)
 #
 # ## The sign is not the same everywhere
 #
@@ -183,9 +184,9 @@ said.set_index("family") if len(said) else "Every family has a mean and an inter
 sign_counts(correlations).reindex(criteria).round(2)
 
 # %% [markdown]
-# In the default run norm, sparsity and entropy have decided cases on both sides. CKA and $R^2$ have not: wherever their
-# intervals leave out zero, they go with the score. The layers of the mini zoo are narrow, so that $R^2$ of 512 images is not blind
-# here, and a trained digit network is no trained ImageNet network.
+# In the default run norm, sparsity and entropy have decided cases on both sides. CKA and $R^2$ have not: their
+# intervals lie above zero in 28 and 29 of the 36 networks, and below it in none. The layers of the mini zoo are narrow,
+# so that $R^2$ of 512 images is not blind here, and a trained digit network is no trained ImageNet network.
 #
 # The same count for the printed table 2. We give its correlations Fisher's intervals, with the number of activations that
 # the recorder counts in torchvision's networks. Each of the five has networks on either side of zero.
@@ -203,15 +204,17 @@ again = table_1_again().pivot_table(index="family", columns="criterion", values=
 again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
 
 # %% [markdown]
-# Rounding explains differences up to 0.01. VGGs, ResNets, ViTs, Swins and ConvNeXts agree (their standard deviations do, too,
-# with $n$ in the denominator). DenseNets and EfficientNets do not, and neither does the average: table 1 has at least one more
-# network there, or other ones. In table 2 the rows of DenseNet-161 and DenseNet-169 are the same in all five columns;
-# one of them may be a slip.
+# Rounding explains differences up to 0.01. VGGs, ResNets, ViTs, Swins and ConvNeXts agree (their standard deviations
+# do, too, with $n$ in the denominator). DenseNets and EfficientNets do not, and neither does the average: table 1 has
+# at least one more network there, or other ones. The MNASNets, which table 2 lacks, are not the cause: four more
+# networks with their printed mean would take the average of the norm from -0.467 to -0.475, away from the printed
+# -0.44. In table 2 the rows of DenseNet-161 and DenseNet-169 are the same in all five columns; one of them may be a
+# slip.
 #
 # ## All five together
 #
-# No single criterion follows the score everywhere. Could a weighted sum of all five? Two regressions, with scores and
-# criteria brought to mean 0 and variance 1 in each network:
+# No single criterion is decidedly with the score in all networks, here or in the printed table. Could a weighted sum of
+# all five be? Two regressions, with scores and criteria brought to mean 0 and variance 1 in each network:
 #
 # * **within** a network: the weights that suit this network best. Adjusted $R^2$, as before.
 # * **from others**: one set of weights, fitted to all networks of the *other* families, predicts this one. That is what a
@@ -228,17 +231,19 @@ said = together.loc[together["note"] != "", ["activations", "note"]]
 said if len(said) else "Both regressions could be computed for every network."
 
 # %% [markdown]
-# In the default run the best weights for each network explain about three quarters of the course of its signature, and
-# weights from other families about half, least for the plain convolutional networks. So the score is neither a
-# combination of the other five nor foreign to them: half of what it says of the layers' order could be had from them, the
-# other half is its own.
+# In the default run the best weights for each network explain about three quarters of the variance of its scores (0.77,
+# mean of the 33 networks that have activations enough), and weights from other families about half (0.52, and 0.51 on
+# the same 33): from less than nothing in VGG-19, -0.33, to 0.90 in ViT-L/16, and least for the plain convolutional
+# networks. So the score is neither a combination of the other five nor foreign to them. About half of its variance
+# within a network can be predicted with weights that were found elsewhere, and another quarter fitted with weights of
+# the network's own. The last quarter is noise, or not linear, or the score's own.
 #
 # ## On trained networks of usual size
 #
-# The package has results of eight networks that were trained on CIFAR-10 (with and without residual connections), and of a
-# MobileNetV2 and two SqueezeNets that were trained on ImageNet, each on photographs. They have two more criteria: CKA with
-# the unbiased estimate {cite}`kornblith2019similarity`, which does not grow with $d/n$, and the non-linearity coefficient
-# {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
+# The package has results of eight networks that were trained on CIFAR-10 (with and without residual connections), and
+# of a MobileNetV2 and two SqueezeNets that were trained on ImageNet, each on photographs. They have two more criteria:
+# CKA with the unbiased estimate {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the
+# non-linearity coefficient {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "The same for networks trained on CIFAR-10 and ImageNet, from the results that come with the package, with two more criteria (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
 of_package = [f"{kind}{layers}" for kind in ("plainnet", "resnet") for layers in (20, 32, 44, 56)]
@@ -259,14 +264,19 @@ sign_counts(real).loc[all_criteria].round(2)
 # %% [markdown]
 # On these eleven networks, all of them convolutional, criteria do keep their sign: CKA and $R^2$ go with the score in
 # each of them, the change of sparsity and the non-linearity coefficient against it, with intervals that leave out zero.
-# Only the change of entropy goes both ways. (CKA and its debiased form hardly differ: there are several times more
-# images than channels.) So "no criterion follows the score" is a statement on *all* families at once. Within such
-# networks CKA would be a fair stand-in for the ranking of layers, though not for the number itself.
+# The norm is negative in all, with nine intervals below zero; only the change of entropy goes both ways. (CKA and its
+# debiased form differ by at most 0.011 at any activation, also in the 15 with more channels than there are images, 13
+# of them in MobileNetV2. In these 15 $R^2$ is 1 by construction.) So "no criterion follows the score" is a statement on
+# *all* families at once. Within such networks CKA would be a fair stand-in for the ranking of layers, with rank
+# correlations of 0.70 to 0.94, though not for the number itself.
 #
 # ## Takeaways
 #
 # * A correlation over the activations of one network is a statement on few and dependent points. Give an interval.
-# * The sign of a correlation belongs to the family: what holds in ResNets may be the reverse in DenseNets.
+# * On the small networks of this page CKA and $R^2$ never run against the score by more than chance; norm, sparsity and
+#   entropy do. In the printed table 2 all five go both ways, each with one to four networks on the rarer side.
+# * For norm, sparsity and entropy the sign belongs to the family: what holds in ResNets may be the reverse in
+#   DenseNets.
 # * A criterion can be blind by construction: $R^2$ is 1 wherever a layer is wider than the number of images.
 # * Redundant would mean: predictable with weights that were found elsewhere. Fit and test on different families.
 #

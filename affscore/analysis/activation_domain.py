@@ -98,7 +98,7 @@ def baseline_scores(
     covariance: CovarianceName = "ledoit-wolf",
     seed: int = 0,
 ) -> pd.Series:
-    """The score of each activation on one sample that covers the whole interval evenly.
+    """The score of each activation on a single sample, spread evenly from end to end.
 
     Args:
         activations: Names from :data:`ACTIVATIONS`, or functions of tensors by name.

@@ -9,7 +9,7 @@ from affscore.analysis.claims.facts import Facts
 
 __all__ = ["ARCHITECTURES"]
 
-PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 LINEAR = 0.9
 HALF = 0.5

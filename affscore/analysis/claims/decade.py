@@ -11,7 +11,7 @@ from affscore.analysis.history import history, trends
 
 __all__ = ["DECADE"]
 
-PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 BEFORE_TRANSFORMERS = 2019
 CHANCE = 0.05
@@ -113,7 +113,7 @@ DECADE = (
     Claim(
         "pure-convnets-low-spread",
         f"{PAPER}, section 4 and figure 3",
-        "AlexNet and the VGGs have a very low spread of scores.",
+        "The scores of AlexNet and of the VGGs lie close together.",
         "The mean spread of pure convnets is smaller than that of every other family.",
         _low_spread,
         _ALL,
@@ -121,7 +121,7 @@ DECADE = (
     Claim(
         "inception-widens",
         f"{PAPER}, section 4",
-        "The inception module of GoogLeNet extends the range of scores at both ends.",
+        "GoogLeNet reaches both lower and higher scores than the networks before it.",
         "Its smallest score is below, its largest above those of all pure convnets.",
         _inception_widens,
         "googlenet and the pure convnets of torchvision on ImageNet",
@@ -147,7 +147,7 @@ DECADE = (
     Claim(
         "vits-most-non-linear",
         f"{PAPER}, section 4 and figure 3; {FIRST}, section 4.1",
-        "ViTs are non-linear to a degree not seen before: they maximise the non-linearity of their activations.",
+        "ViTs bend their data more than any network before them.",
         "The median score of the ViTs is the lowest of all families.",
         _vits_lowest,
         _ALL,

@@ -8,7 +8,7 @@ from affscore.analysis.claims.facts import Facts
 
 __all__ = ["FUNCTIONS"]
 
-PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 NEAR_ZERO = 0.1
 AGREE = 0.02
@@ -144,7 +144,7 @@ FUNCTIONS = (
     Claim(
         "wide-and-narrow",
         f"{PAPER}, appendix D; {FIRST}, section 3.1",
-        "Sigmoid and GELU are non-linear over a wide range of inputs, ReLU over a narrow one.",
+        "ReLU bends only near its kink, Sigmoid and GELU over much of the axis.",
         "Both bend at three times as many of the twenty means as ReLU.",
         _wide_and_narrow,
         _NOTHING,
@@ -168,7 +168,7 @@ FUNCTIONS = (
     Claim(
         "relu-more-than-sigmoid",
         f"{PAPER}, section 3.2",
-        "On the same input the piecewise linear ReLU is more non-linear than Sigmoid and Tanh.",
+        "Given one input, ReLU bends it more than Sigmoid or Tanh, though it is made of two straight pieces.",
         "On a standard normal input its score is the lowest of the three.",
         _relu_more_than_sigmoid,
         _NOTHING,

@@ -12,7 +12,7 @@ from affscore.analysis.signature_length import length_distances
 
 __all__ = ["LIKENESS"]
 
-PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 CHANCE = 0.05
 PERMUTATIONS = 10_000
@@ -128,7 +128,7 @@ LIKENESS = (
     Claim(
         "no-outliers",
         f"{FIRST}, section 4.3",
-        "All related architectures are grouped together, without an outlier.",
+        "Relatives end up side by side in the tree, every one of them.",
         "The nearest other network is a relative of every network that has one.",
         _no_outliers,
         _ALL,

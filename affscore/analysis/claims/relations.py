@@ -19,7 +19,7 @@ from affscore.zoo.characteristics import characteristics
 
 __all__ = ["RELATIONS"]
 
-PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 STRONG = 0.5
 CHANCE = 0.05

@@ -10,7 +10,7 @@ from affscore.analysis.claims.facts import Facts
 
 __all__ = ["RESIDUAL"]
 
-PAPER, FIRST = "From Alexnet to Transformers", "ICLR text"
+PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 LINEAR = 0.9
 ONE_PEAK = 0.05
@@ -143,7 +143,7 @@ RESIDUAL = (
     Claim(
         "shortcuts-make-two-peaks",
         f"{PAPER}, section 4 and figure 5 D",
-        "Residual connections make the distribution of scores bimodal, which the same network without them has not.",
+        "With shortcuts the scores of a network fall into two heaps; without them the same network has one.",
         f"Among networks with at least {ENOUGH} activations Silverman's test rejects a single peak for every residual "
         "one and for no plain one.",
         _pairs_bimodal,
