@@ -70,7 +70,7 @@ table = analysis.domain_sweep(points=points, width=width, covariance=covariance,
 baseline = analysis.baseline_scores(points=points, width=width, covariance=covariance, seed=seed)
 print(f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that covers the whole interval evenly."}, "image": {"alt": "Nine panels. ReLU and LeakyReLU have scores of 1 except in a narrow dip around -1. ReLU6 has two such dips, near -1 and near 7, HardTanh one broad dip around 0. GELU is near 0 from -10 to -1 and 1 elsewhere, SiLU is near 0.1 on the whole negative half, HardSwish dips at -3. Sigmoid and Tanh have long boxes at every mean, with medians near 0.8 and 0.6 that rise in the middle."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that spreads over all of it evenly."}, "image": {"alt": "Nine panels. ReLU and LeakyReLU have scores of 1 except in a narrow dip around -1. ReLU6 has two such dips, near -1 and near 7, HardTanh one broad dip around 0. GELU is near 0 from -10 to -1 and 1 elsewhere, SiLU is near 0.1 on the whole negative half, HardSwish dips at -3. Sigmoid and Tanh have long boxes at every mean, with medians near 0.8 and 0.6 that rise in the middle."}}
 affscore.figures.activation_domain(table, baseline)
 plt.show()
 
@@ -409,7 +409,7 @@ if by_default:
 #
 # ## The baseline
 #
-# The dashed line of each panel is the score of a single cloud that covers the whole interval, with independent coordinates
+# The dashed line of each panel is the score of a single cloud that spreads over all of it, with independent coordinates
 # uniform on $[-20, 20]$. Seen from so far away all nine functions are either a hinge or a step, and their baselines are almost the
 # same.
 

@@ -64,8 +64,9 @@ check_parameters(globals())
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import display
 
-from affscore.analysis import along_depth, history, share_above, short_names, study_models, trends
+from affscore.analysis import along_depth, history, share_above, short_name, short_names, study_models, trends
 from affscore.figures import raw_signature, timeline
 from affscore.survey import kept_signatures
 from affscore.survey.shipped import shipped_signature
@@ -164,7 +165,7 @@ fair = decade.loc[[*shallowest, *deepest.difference(shallowest)], ["activations"
 fair.rename(columns={"spread of few": f"spread of {few}"}).round(3)
 
 # %% tags=["hide-input"]
-for column in ("spread", "spread of few"):
+for column in ("spread", "spread of few") if len(decade) > 2 else ():
     rank = decade[["activations", column]].corr("spearman").iloc[0, 1]
     print(f"rank correlation of {column:>13} with the number of activations: {rank:+.2f}")
 
@@ -181,7 +182,9 @@ for column in ("spread", "spread of few"):
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Raw signatures of representatives of the families (figure 10 of the paper, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
 chosen = ["alexnet", "vgg16", "googlenet", "inception_v3", "resnet101", "resnet152", "densenet161",
           "mnasnet1_0", "efficientnet_b4", "vit_h_14", "swin_t", "convnext_tiny"]  # fmt: skip
-representatives = [name for name in chosen if name in by_name] or list(by_name)[:12]
+brought = [name for name in by_name if short_name(name) not in study_models("")]  # networks of your own
+representatives = [*(name for name in chosen if name in by_name), *brought]
+representatives = list(by_name) if len(by_name) <= 12 else representatives
 raw_signature([by_name[name] for name in representatives], columns=3, titles=representatives)
 plt.show()
 
@@ -219,13 +222,13 @@ pd.DataFrame(kinds).T.map(lambda mean: "" if np.isnan(mean) else f"{mean:.2f}")
 # activations move apart, and those after a sum approach 1.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-vggs", "caption": "VGGs of growing depth (figure 12 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Four scatter plots of the affinity score over depth, for VGGs with 11, 13, 16 and 19 layers."}}
-vggs = [name for name in by_name if name.startswith("vgg")]
+vggs = [name for name in by_name if short_name(name).startswith("vgg")]
 if vggs:
     raw_signature([by_name[name] for name in vggs], titles=vggs)
     plt.show()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnets", "caption": "ResNets of growing depth (figure 13 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Five scatter plots of the affinity score over depth, for ResNets with 18 to 152 layers. The activations after a residual sum have a colour and a marker of their own."}}
-resnets = [name for name in by_name if name.startswith("resnet")]
+resnets = [name for name in by_name if short_name(name).startswith("resnet")]
 if resnets:
     raw_signature([by_name[name] for name in resnets], titles=resnets)
     plt.show()
@@ -236,7 +239,10 @@ if resnets:
 # probability of superiority): 0.5 is by chance, 1 is always.
 
 # %% tags=["hide-input"]
-along_depth({name: signatures[name] for name in vggs}).join(decade[["mean", "std", "activations"]]).round(3)
+if vggs:
+    display(
+        along_depth({name: signatures[name] for name in vggs}).join(decade[["mean", "std", "activations"]]).round(3)
+    )
 
 # %% tags=["hide-input"]
 rows = {}
@@ -264,13 +270,16 @@ pd.DataFrame.from_dict(
 # and 16 instead, and of 4 for ViT-H/14.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches (figure 11 of the paper, figure 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
-vits = [name for name in by_name if name.startswith("vit")]
+vits = [name for name in by_name if short_name(name).startswith("vit")]
 if vits:
     raw_signature([by_name[name] for name in vits], columns=3, titles=vits)
     plt.show()
 
 # %% tags=["hide-input"]
-along_depth({name: signatures[name] for name in vits}).join(decade[["mean", "std", "activations"]]).round(3)
+if vits:
+    display(
+        along_depth({name: signatures[name] for name in vits}).join(decade[["mean", "std", "activations"]]).round(3)
+    )
 
 # %% [markdown]
 # `correlation` is the rank correlation of score and position: positive where a network becomes more nearly affine with

@@ -57,6 +57,8 @@ results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
 by_name = {analysis.short_names(networks)[model]: result for model, result in results.items()}
 # an activation whose input is constant has no score
 signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
+if len(signatures) < 2:
+    raise AffscoreError("this chapter compares networks: name at least two in the parameter models")
 about = analysis.network_table(signatures)
 families = about["family"].tolist()
 print(f"{len(signatures)} networks of {len(set(families))} families, with {min(map(len, signatures.values()))} to "

@@ -10,6 +10,7 @@ from affscore.analysis import (
     best_of_each_seed,
     chance_of_group,
     common_characteristic_fits,
+    correlations_within_kinds,
     criterion_correlations,
     explained_accuracy,
     explained_by_all,
@@ -27,6 +28,7 @@ from affscore.analysis import (
     table_1_again,
     table_1_families,
 )
+from affscore.survey import kept_signatures
 from affscore.survey.shipped import shipped_signature
 from affscore.zoo import characteristics, hard_task
 
@@ -170,3 +172,19 @@ def test_what_chapter_8_says_of_its_default_run():
     for name, ends in {"ViTs": (6, 10), "Swins": (8, 10)}.items():
         lengths = {len(summaries[network]) for network in networks if families[network] == name}
         assert (min(lengths), max(lengths)) == ends
+
+
+def test_what_is_left_of_sparsity_and_norm_within_the_two_clouds_of_a_resnet(tmp_path):
+    names = [f"mini:resnet{layers}" for layers in (18, 34, 50, 101, 152)]
+    found = kept_signatures(names, "digits", tmp_path, n=512, progress=False)
+    table = correlations_within_kinds({name.removeprefix("mini:"): one.summary for name, one in found.items()})
+    deep = table.loc[["resnet101", "resnet152"]].round(2)
+    for criterion, everywhere, others in (
+        ("sparsity", [-0.9, -0.93], [0.12, 0.14]),
+        ("norm", [-0.61, -0.66], [-0.01, 0.24]),
+    ):
+        assert deep.xs("all", level="part")[criterion].tolist() == everywhere
+        assert deep.xs("others", level="part")[criterion].tolist() == others
+        assert deep.xs("after-sum", level="part")[criterion].between(-0.95, -0.75).all()
+    assert (table[["cka", "r2"]] > 0).all(axis=None)
+    assert table.loc[("resnet152", "all"), "activations"] == 91
