@@ -49,7 +49,15 @@ from IPython.display import Markdown
 
 def table_or_note(benchmark, table):
     """What a cell shows: the table, or the sentence that says why there is none."""
-    return Markdown(benchmark.note) if benchmark.note else table
+    return Markdown(f"`{benchmark.note}`") if benchmark.note else table
+
+
+def figure_or_note(draw, benchmark, *goals):
+    """The same for a figure: without measurements there is none, and none is counted."""
+    if not benchmark.note:
+        draw(benchmark, *goals)
+        plt.show()
+    return table_or_note(benchmark, None)
 
 
 # %% [markdown]
@@ -85,8 +93,7 @@ machines.fillna("none").astype(str)
 # ## One score
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the textbook route. Marks are the best times, bars reach to the largest. Drawn by `affscore.figures.score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the textbook route, they keep rising."}}
-affscore.figures.score_times(affinity)
-plt.show()
+figure_or_note(affscore.figures.score_times, affinity)
 
 # %% [markdown]
 # Three things make the left panel differ from the right one.
@@ -115,8 +122,7 @@ table_or_note(affinity, exponents.round(2))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the textbook route one score is. Bars mark what was aimed at for $n = 512$. Drawn by `affscore.figures.speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
 goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
-affscore.figures.speed_ups(affinity, goals)
-plt.show()
+figure_or_note(affscore.figures.speed_ups, affinity, goals)
 
 # %% tags=["hide-input"]
 at_512 = affinity.table.query("n == 512").set_index("d").reindex(list(goals))
@@ -144,8 +150,7 @@ table_or_note(
 # two covariances, and single precision does not hold the spread of its eigenvalues (see the last section of this page).
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `affscore.figures.score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the textbook route."}}
-affscore.figures.score_memory(affinity)
-plt.show()
+figure_or_note(affscore.figures.score_memory, affinity)
 
 # %% [markdown]
 # ## A whole signature
@@ -159,8 +164,8 @@ plt.show()
 # block by block in the cache, so that these need no further pass over the memory.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
-affscore.figures.signature_ratios(signatures, {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)})
-plt.show()
+aimed_at = {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)}
+figure_or_note(affscore.figures.signature_ratios, signatures, aimed_at)
 
 
 # %% tags=["hide-input"]
@@ -195,16 +200,15 @@ table_or_note(memory, peaks.style.set_table_attributes('class="dataframe"').form
 # %% [markdown]
 # ### On a GPU
 #
-# There the forward pass is so fast that the scores are what takes the time. Everything but the assignment
-# problems stays on the device, and those are solved while the next batch goes through the network. The aim for ResNet-50 was twice the
-# forward pass.
+# The faster the forward pass, the larger the share of the scores. Everything but the assignment problems stays on the
+# device, and those are solved while the next batch goes through the network. The aim for ResNet-50 was twice the forward
+# pass.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-gpu", "caption": "As {numref}`fig-90-signature`, on a GPU; the machine is the one in the table above. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1; or a sentence that the file of results is missing."}}
-affscore.figures.signature_ratios(gpu, {"resnet50": (2.0, 2.0)})
-plt.show()
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-gpu", "caption": "As {numref}`fig-90-signature`, on a GPU; the machine is the one in the table above. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1."}}
+figure_or_note(affscore.figures.signature_ratios, gpu, {"resnet50": (2.0, 2.0)})
 
 # %% tags=["hide-input"]
-seconds_and_memory(gpu)
+None if gpu.note else seconds_and_memory(gpu)
 
 # %% [markdown]
 # ### A survey of many networks
