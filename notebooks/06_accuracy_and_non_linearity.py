@@ -307,17 +307,16 @@ rows = {
 }
 chance_table = pd.DataFrame.from_dict(rows, orient="index")
 names = {
-    "points": "networks",
     "best_statistic": "best statistic",
     "statistic_r2": "its R2",
-    "chance_median": "median by chance",
     "p_value": "p-value",
     "best_common": "best common",
     "common_r2": "its R2 ",
     "beats_common": "chance beats it",
     "wins_if_nothing_matters": "7 beat 3",
-    "note": "note",
 }
+if chance_table.get("note", pd.Series(dtype=object)).astype(bool).any():
+    names["note"] = "note"
 chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(object).fillna("")
 
 # %% [markdown]
@@ -349,7 +348,6 @@ chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(
 options = {"permutations": permutations, "seed": seed}
 within = chance_within_families(in_study, statistics, kind=fit, **options)
 names = {
-    "networks": "networks",
     "families": "families",
     "best_statistic": "best statistic",
     "statistic_r2": "its R2",
@@ -377,13 +375,14 @@ paper = printed[["signature_r2", "common_r2"]].assign(networks=pd.Series(sizes_o
 paper["plain"] = [plain_r2(r, size) for r, size in zip(paper["signature_r2"], paper["networks"], strict=True)]
 paper["plain, common"] = [plain_r2(r, size) for r, size in zip(paper["common_r2"], paper["networks"], strict=True)]
 for label, column, candidates in (
-    ("p, if it were one statistic", "plain", 1),
-    ("p, best of seven independent", "plain", 7),
+    ("p of one", "plain", 1),
+    ("p of the best of seven", "plain", 7),
     ("chance beats the common one", "plain, common", 7),
 ):
     pairs = zip(paper[column], paper["networks"], strict=True)
     paper[label] = [independent_p_value(r, size, candidates) for r, size in pairs]
-paper.round(3)
+shown = {"networks": "networks", "plain": "R2", "plain, common": "R2 of the common one"}
+paper.drop(columns=["signature_r2", "common_r2"]).rename(columns=shown).rename_axis(None).round(3)
 
 # %% [markdown]
 # Four of the five groups stand this test: chance would hardly explain as much, even with seven tickets. The group of
