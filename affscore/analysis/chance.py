@@ -95,6 +95,8 @@ def best_by_chance(
     >>> chance.best, round(chance.observed, 3), len(chance.shuffled), round(120 * chance.p_value)
     ('mean', 0.973, 120, 2)
     """
+    check_columns(table, candidates)
+    table = table.reset_index(drop=True)  # several rows may have the same name
     known, left_out = _known(table, candidates, target, kind)
     names, accuracy = [str(name) for name in known.columns.drop(target)], known[target].to_numpy()
     values = known[names].to_numpy()
@@ -147,6 +149,7 @@ def chance_of_group(
     """
     columns = [*statistics, *common, target]
     check_columns(table, columns)
+    table = table.reset_index(drop=True)
     known = table[[c for c in columns if table[c].notna().any()]].dropna()
     row: dict[str, object] = {"points": len(known)}
     group = known.reindex(columns=columns)

@@ -52,6 +52,17 @@ def test_the_rows_may_come_in_any_order():
     assert one == pytest.approx(other)
 
 
+def test_rows_may_have_the_same_name():
+    table = two_families().assign(depth=range(1, 8))
+    alike = table.set_index(pd.Index(["net"] * 7))
+    for within in (None, "family"):
+        one, other = (best_by_chance(rows, ["mean", "max"], within=within).p_value for rows in (table, alike))
+        assert one == other
+    assert chance_of_group(table, ["mean"], ["depth"], within="family") == chance_of_group(
+        alike, ["mean"], ["depth"], within="family"
+    )
+
+
 def test_random_shuffles_stay_within_families():
     table = two_families(sizes=(8, 8), gap=1000.0)
     found = best_by_chance(table, ["mean"], within="family", permutations=500)
