@@ -29,7 +29,11 @@ _KINDS = {
     "hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)",
     "gated-unit": " of a gated unit", **{place: f", {place} of a block" for place in ORDINALS},
 }  # fmt: skip
-_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
+_COLOURS = {
+    "hidden": "blue", "first": "vermilion", "second": "green", "third": "purple", "after-sum": "black",
+    "squeeze": "orange", "gate": "sky", "gated-unit": "orange",
+}  # fmt: skip
+"""A kind looks the same in every figure, whatever other kinds are there."""
 
 
 def raw_signature(
@@ -37,10 +41,10 @@ def raw_signature(
 ) -> Figure:
     """Draw signatures: one panel for each, the affinity score over the depth of the activation.
 
-    Activations of different kinds have different colours and markers; parallel branches share a depth
-    and are overlaid. Where there are several batches, bars show the standard deviation over them, and
-    the title its mean. A flagged activation (constant input or output) is drawn hollow; one without a
-    score is left out, and the title counts these.
+    A kind of activation has its colour and its marker, in every figure the same; several functions of one kind have
+    different markers. Parallel branches share a depth and are overlaid. Where there are several batches, bars show the
+    standard deviation over them, and the title its mean. A flagged activation (constant input or output) is drawn
+    hollow; one without a score is left out, and the title counts these.
 
     Args:
         results: One signature or several.
@@ -69,7 +73,7 @@ def raw_signature(
     if titles is not None and len(titles) != len(panels):
         raise AffscoreError(f"expected a title for each of {len(panels)} panels, got {len(titles)}")
     summaries = [panel.summary for panel in panels]
-    kinds = list(dict.fromkeys(kind for summary in summaries for kind in _labels(summary)))
+    styles = _styles(summaries)
     # how it was measured is the same for most figures, and then not worth a line in every title
     choices = any(
         (panel.table[["reduction", "order"]] != ["mean", "activate-first"]).any(axis=None) for panel in panels
@@ -81,7 +85,7 @@ def raw_signature(
             rows, columns, figsize=(PAGE_WIDTH, 0.7 + 2.6 * rows), sharey=True, squeeze=False, layout="constrained"
         )
         for number, (axes, panel, summary) in enumerate(zip(grid.flat, panels, summaries, strict=False)):
-            _draw(axes, summary, kinds)
+            _draw(axes, summary, styles)
             what = _about(panel, choices) if titles is None else titles[number]
             axes.set_title("\n".join(wrap(_title(what, summary), width=96 // columns)))
         for axes in grid.flat[len(panels) :]:
@@ -97,17 +101,35 @@ def raw_signature(
     return figure
 
 
-def _draw(axes: Axes, summary: pd.DataFrame, kinds: list[str]) -> None:
+def _styles(summaries: Sequence[pd.DataFrame]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each label, in the order in which they appear: the kind decides both.
+
+    A second function of the same kind has the colour of the kind, and a marker that no other label has.
+    """
+    kind_of = {
+        label: str(kind) for summary in summaries for label, kind in zip(_labels(summary), summary["kind"], strict=True)
+    }
+    order = [*_COLOURS, *(kind for kind in dict.fromkeys(kind_of.values()) if kind not in _COLOURS)]
+    markers = {kind: MARKERS[order.index(kind) % len(MARKERS)] for kind in kind_of.values()}
+    used, styles, seen = set(markers.values()), {}, set()
+    for label, kind in kind_of.items():
+        marker = markers[kind]
+        if kind in seen:
+            marker = next((other for other in MARKERS if other not in used), marker)
+            used.add(marker)
+        seen.add(kind)
+        styles[label] = (PALETTE[_COLOURS.get(kind, "purple")], marker)
+    return styles
+
+
+def _draw(axes: Axes, summary: pd.DataFrame, styles: dict[str, tuple[str, str]]) -> None:
     axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
     labels = np.array(_labels(summary))
-    for number, kind in enumerate(kinds):
+    for kind, (colour, marker) in styles.items():
         rows = summary[labels == kind]
         if rows["score"].notna().any():
-            colour = PALETTE[_COLOURS[number % len(_COLOURS)]]
             flagged = (rows["flag"] != "").to_numpy()
             faces = ["none" if hollow else colour for hollow in flagged]
-            # the markers lag behind by one after each round of colours, so that no two kinds look alike
-            marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
             axes.scatter(
                 rows["depth"], rows["score"], s=20, facecolors=faces, edgecolors=colour, marker=marker, label=kind
             )

@@ -23,6 +23,8 @@ from affscore.figures import (
 )
 from affscore.figures.families import FAMILIES
 from affscore.figures.style import PAGE_WIDTH
+from affscore.network.result import Signature
+from tests.synthetic_signatures import synthetic
 
 GENERATOR = np.random.default_rng(0)
 SIGNATURES = {
@@ -203,3 +205,31 @@ def test_figures_of_frames_do_not_change_them():
     before = table.copy()
     timeline(table)
     pd.testing.assert_frame_equal(table, before)
+
+
+def looks(figure):
+    """Colour and marker of each entry of the legend."""
+    axes = [points for axes in figure.axes for points in axes.collections if not points.get_label().startswith("_")]
+    found = {
+        points.get_label(): (tuple(points.get_edgecolor()[0]), points.get_paths()[0].vertices.tobytes())
+        for points in axes
+    }
+    plt.close(figure)
+    return found
+
+
+def test_a_kind_looks_the_same_whatever_other_kinds_are_there():
+    alone = synthetic([0.5, 0.9], kinds=["first", "after-sum"])
+    among = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], kinds=["hidden", "squeeze", "first", "second", "after-sum"])
+    few, many = looks(raw_signature(alone)), looks(raw_signature([among, alone]))
+    assert len(set(many.values())) == len(many) == 5
+    assert few == {label: many[label] for label in few}
+
+
+def test_two_functions_of_a_kind_share_its_colour_and_have_markers_of_their_own():
+    one = synthetic([0.5, 0.6, 0.7], kinds=["hidden", "hidden", "first"])
+    table = one.table.assign(activation=["relu", "gelu", "relu"] * 2)
+    found = looks(raw_signature(Signature(table, one.metadata)))
+    assert list(found) == ["ReLU", "GELU", "ReLU, first of a block"]
+    assert found["ReLU"][0] == found["GELU"][0] != found["ReLU, first of a block"][0]
+    assert len({marker for _, marker in found.values()}) == 3
