@@ -97,9 +97,15 @@ def test_it_fails_where_few_directions_dominate(seed):
     expected = textbook.affinity(x, y)
     assert 0.6 < expected < 0.8
     assert affscore.affinity_score(x, y).raw == pytest.approx(expected, abs=1e-6)
-    # how far below zero is a matter of rounding, and of the processor: -0.35 on one, below -0.5 on others
     assert affinity_score(x, y) < 0
     assert affinity_score(x, y, "raw") < 0
+
+
+def test_how_far_it_fails():
+    """How far below zero one sample goes is a matter of rounding, and of the processor; most of them go far."""
+    samples = [dominated(128, 250, seed) for seed in range(8)]
+    for variant in ("corrected", "raw"):
+        assert np.median([affinity_score(x, relu(x), variant) for x in samples]) < -0.5
 
 
 def test_it_is_float32_and_not_the_ridge_that_fails_there():
