@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from affscore.comparison import Comparison, compare
-    from affscore.errors import AffscoreError
+    from affscore.errors import AffscoreError, AffscoreWarning
     from affscore.network.result import Signature
     from affscore.network.signature import signature
     from affscore.survey.tables import load_results
@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AffinityScore",
     "AffscoreError",
+    "AffscoreWarning",
     "Comparison",
     "Signature",
     "affinity_score",
@@ -37,6 +38,7 @@ __all__ = [
 _HOME = {
     "AffinityScore": "affscore.transport.affinity",
     "AffscoreError": "affscore.errors",
+    "AffscoreWarning": "affscore.errors",
     "Comparison": "affscore.comparison",
     "Signature": "affscore.network.result",
     "affinity_score": "affscore.transport.affinity",
