@@ -48,7 +48,7 @@ def quarter_root(matrix: Tensor) -> Tensor:
     return vectors.mul_(values.clamp_(min=0.0).pow_(0.25))
 
 
-def newton_schulz(matrix: Tensor, tolerance: float = 1e-10) -> tuple[Tensor, bool]:
+def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool]:
     r"""The square root by the coupled Newton-Schulz iteration, which needs products only.
 
     With :math:`Y_0 = M / \|M\|_F` and :math:`Z_0 = I`,
@@ -56,11 +56,13 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-10) -> tuple[Tensor, boo
     .. math:: T_k = \tfrac12 (3 I - Z_k Y_k),\qquad Y_{k+1} = Y_k T_k,\qquad Z_{k+1} = T_k Z_k,
 
     :math:`Y_k \to (M / \|M\|_F)^{1/2}`, at first linearly, then quadratically. The products of a batch run
-    together.
+    together. The residual :math:`\|I - Z_k Y_k\|_F` decides about convergence: it bounds the error of each
+    eigenvalue of the root relative to that eigenvalue. The change of :math:`Y_k` does not, since it hardly sees
+    the small ones.
 
     Args:
         matrix: Tensor (..., k, k), symmetric, positive definite.
-        tolerance: Stop when a step changes the root by less than this, relative to its norm.
+        tolerance: The step after a residual of at most this is the last one; its error is the square.
 
     Returns:
         The root, tensor (..., k, k), and whether the iteration converged for every matrix of the batch.
@@ -77,14 +79,12 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-10) -> tuple[Tensor, boo
     y, z = matrix / scale, identity.expand_as(matrix)
     converged = False
     for _ in range(ITERATIONS):
-        step = 1.5 * identity - 0.5 * (z @ y)
-        previous, y, z = y, y @ step, step @ z
-        change = torch.linalg.matrix_norm(y - previous) / torch.linalg.matrix_norm(y).clamp(min=1e-300)
+        product = z @ y
+        residual = torch.linalg.matrix_norm(identity - product)
+        step = 1.5 * identity - 0.5 * product
+        y, z = y @ step, step @ z
         # NaN, where the matrix was not positive definite, compares as not converged
-        if bool((change <= tolerance).all()):
-            converged = True
+        converged = bool((residual <= tolerance).all())
+        if converged or not bool(torch.isfinite(residual).all()):
             break
-        if not bool(torch.isfinite(change).all()):
-            break
-    root = 0.5 * (y + y.mT) * scale.sqrt()
-    return root, converged
+    return 0.5 * (y + y.mT) * scale.sqrt(), converged

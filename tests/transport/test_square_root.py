@@ -3,6 +3,8 @@ import importlib
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from affscore.transport import affinity_score
 
@@ -29,9 +31,32 @@ def test_a_batch_is_its_matrices():
     batch = torch.stack([matrix(12, 1e4, seed) for seed in range(3)])
     roots, converged = square_root.newton_schulz(batch)
     assert converged
-    for root, given in zip(roots, batch, strict=True):
-        torch.testing.assert_close(root, square_root.newton_schulz(given)[0], rtol=0, atol=1e-10)
+    for root, one in zip(roots, batch, strict=True):
+        torch.testing.assert_close(root, square_root.newton_schulz(one)[0], rtol=0, atol=1e-10)
     torch.testing.assert_close(square_root.square_root(batch), roots, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("smallest", [1e-4, 1e-10, 1e-16])
+def test_small_eigenvalues_have_their_own_digits(smallest):
+    root, converged = square_root.newton_schulz(torch.diag(torch.tensor([1.0, smallest], dtype=torch.float64)))
+    assert converged
+    assert root.diagonal().tolist() == pytest.approx([1.0, smallest**0.5], rel=1e-9)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(2, 14), min_size=1, max_size=3), st.integers(1, 8), st.integers(0, 2**16))
+def test_spectra_with_gaps_have_the_right_root_or_none(exponents, each, seed):
+    """Levels of eigenvalues, 1e-2 to 1e-14 apart from the largest: what rounding of the matrix allows, and no more."""
+    levels = torch.tensor([1.0, *(10.0**-exponent for exponent in exponents)], dtype=torch.float64)
+    values = levels.repeat_interleave(each)
+    k, smallest = len(values), float(levels.min())
+    generator = torch.Generator().manual_seed(seed)
+    vectors = torch.linalg.qr(torch.randn(k, k, dtype=torch.float64, generator=generator))[0]
+    root, converged = square_root.newton_schulz((vectors * values) @ vectors.T)
+    expected = (vectors * values.sqrt()) @ vectors.T
+    assert converged or smallest < 1e-12
+    if converged:
+        assert float((root - expected).abs().max()) < 50 * k * 2.0**-52 / smallest**0.5
 
 
 def test_what_is_not_positive_definite_does_not_converge():
@@ -43,17 +68,31 @@ def test_a_singular_matrix_has_a_root_by_eigenvectors():
     assert square_root.square_root(given).tolist() == [[2.0, 0.0], [0.0, 0.0]]
 
 
-def test_the_score_by_products_is_the_score(monkeypatch):
+@pytest.fixture
+def by_products(monkeypatch):
     """What runs on a GPU, run here: the half of the map by two Newton-Schulz iterations."""
     affine_map = importlib.import_module("affscore.transport.affine_map")
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal((200, 64)) @ np.diag(np.linspace(0.05, 2, 64))
-    expected = affinity_score(x, np.maximum(x, 0)).raw
 
-    def by_products(product):
+    def root_of(product):
         root, converged = square_root.newton_schulz(product)
         assert converged
         return root
 
-    monkeypatch.setattr(affine_map, "quarter_root", lambda product: by_products(by_products(product)))
+    return lambda: monkeypatch.setattr(affine_map, "quarter_root", lambda product: root_of(root_of(product)))
+
+
+def test_the_score_by_products_is_the_score(by_products):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 64)) @ np.diag(np.linspace(0.05, 2, 64))
+    expected = affinity_score(x, np.maximum(x, 0)).raw
+    by_products()
     assert affinity_score(x, np.maximum(x, 0)).raw == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_score_by_products_of_very_unequal_coordinates(by_products):
+    x = np.random.default_rng(0).standard_normal((512, 2)) * [1, 1e-4]
+    y = x * [1, 1e3]
+    expected = affinity_score(x, y, "empirical", ridge=1e-9).raw
+    by_products()
+    assert expected == pytest.approx(0.998, abs=1e-3)
+    assert affinity_score(x, y, "empirical", ridge=1e-9).raw == pytest.approx(expected, abs=1e-9)
