@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,9 @@ from matplotlib.figure import Figure
 from torch import nn
 
 from affscore.analysis.similarity import distance_matrix, signature_statistics
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.figures.comparison import comparison
+from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.options import choose_options
 from affscore.network.result import Signature
 from affscore.network.signature import signature
@@ -76,7 +78,7 @@ class Comparison:
     def __repr__(self) -> str:
         shown = self.statistics.to_string(float_format="{:.3f}".format)
         distances = self.distances.to_string(float_format="{:.3f}".format)
-        return "\n".join([f"{shown}\n\nwarping distances\n{distances}", *(f"note: {note}" for note in self.notes)])
+        return "\n".join([f"{shown}\n\nwarping distances\n{distances}", *lines(self.notes)])
 
 
 def compare(
@@ -100,6 +102,9 @@ def compare(
     Returns:
         The comparison; its ``figure()`` draws it, and printing it shows the statistics and distances.
 
+    Warns:
+        AffscoreWarning: Numbers are likely wrong: once, for all results.
+
     Raises:
         AffscoreError: Fewer than two results, names that do not fit, or what a signature raises.
 
@@ -120,10 +125,13 @@ def compare(
         elif store is not None:
             results += [kept_signature(cast(str, model), dataset, store, **options) for dataset in datasets]
         else:
-            results += [signature(cast("str | nn.Module", model), dataset, **options) for dataset in datasets]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
+                results += [signature(cast("str | nn.Module", model), dataset, **options) for dataset in datasets]
     signatures = dict(zip(names or _labels(results), results, strict=True))
     _check_alike([result.metadata for result in results])
     notes = _notes(signatures)
+    give_warnings(merged_warnings(notes), stacklevel=2)
     scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
 
@@ -205,7 +213,7 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
         for name, count in missing.items()
         if count
     ]
-    return (*notes, *(f"{name}: {note}" for name, result in signatures.items() for note in result.notes))
+    return (*notes, *(note_on(name, note) for name, result in signatures.items() for note in result.notes))
 
 
 def _listed(values: Mapping[str, Any]) -> str:

@@ -59,9 +59,10 @@ def signature(
         shown += [column for name in result.metadata["criteria"] for column in CRITERIA[name]]
     shown += ["flag"] if summary["flag"].any() else []
     typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
-    typer.echo(repr(result))
-    for note in result.notes:
-        typer.echo(f"note: {note}", err=True)
+    about, *notes = repr(result).splitlines()
+    typer.echo(about)
+    for note in notes:
+        typer.echo(note, err=True)
     if out is not None:
         result.metadata["command"] = command_line()
         write_signature(result, out)

@@ -44,8 +44,6 @@ def show(
     result = read_signature(find(folder, name))
     for key, value in result.metadata.items():
         typer.echo(f"{key}: {value if isinstance(value, str) else json.dumps(value)}")
-    for note in result.notes:
-        typer.echo(f"note: {note}")
     summary = result.summary
     shown = [name for name in summary.columns if name != "flag" or summary["flag"].any()]
     typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -138,7 +137,6 @@ def measure(
             f"the last {filled} images were dropped: they do not fill a batch of {options.n} "
             "(choose n to divide the number of images)"
         )
-        warnings.warn(notes[-1], stacklevel=3)
     about = {
         "batch_size": batch_size,
         "device": target.type,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import affscore
 from affscore.errors import AffscoreError
+from affscore.network.notes import lines
 from affscore.network.options import Options
 from affscore.network.scorers import Batch
 from affscore.network.scoring import CRITERIA
@@ -33,7 +34,8 @@ class Signature:
     Attributes:
         table: One row for every activation and batch; see the reference of columns in the book.
         metadata: How it was made: versions, seed, fingerprints of weights and data, options.
-        notes: What the reader should be told, in sentences (images that were dropped, ...).
+        notes: What the reader should know, in sentences (images that were dropped, ...). Those that begin with
+            "warning: " say that a number is likely wrong; :func:`signature` gives them as warnings, too.
         sample_costs: For each row of the table what each image contributed to its score
             (:class:`affscore.AffinityScore`); empty for a signature that was read from a file or taken up
             again after an interruption, and for the score of a whole data set.
@@ -117,11 +119,12 @@ class Signature:
     def __repr__(self) -> str:
         first = self.table.iloc[0]
         scores = self.scores
-        return (
+        head = (
             f"Signature of {first['model']} ({first['weights']}) on {first['dataset']}: {len(self)} activations, "
             f"{self.table['batch'].nunique()} x {first['n']} images, scores "
             f"{np.nanmin(scores):.2f} to {np.nanmax(scores):.2f}, mean {np.nanmean(scores):.2f}"
         )
+        return "\n".join([head, *lines(self.notes)])
 
 
 def signature_of(

@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from affscore.network.measurement import measure
+from affscore.network.notes import give_warnings
 from affscore.network.options import choose_options
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature
@@ -66,7 +67,10 @@ def signature(
 
     Returns:
         The signature: ``.scores`` (numpy, one number in [0, 1] for each activation) and ``.table``
-        (pandas, a row for each activation and batch).
+        (pandas, a row for each activation and batch). Its ``notes`` say what one should know of it.
+
+    Warns:
+        AffscoreWarning: A number is likely wrong; once for each reason.
 
     Raises:
         AffscoreError: Bad arguments, data that does not fit the network, a network without activations
@@ -79,4 +83,6 @@ def signature(
     (9, True)
     """
     options = choose_options(n, images, reduction, order, covariance, criteria, seed, whole)
-    return measure(model, data, options, device, batch_size, progress, activations=activations)
+    result = measure(model, data, options, device, batch_size, progress, activations=activations)
+    give_warnings(result.notes, stacklevel=2)
+    return result

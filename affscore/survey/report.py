@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from affscore.network.notes import split_note
 from affscore.survey.job import DescribedJob, Job
 from affscore.survey.plan import look_at
 from affscore.survey.store import Store
@@ -62,9 +63,10 @@ class Report:
         for job, outcome in self.outcomes:
             if outcome.state == "failed":
                 lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
-        for note, numbers in self.notes.items():
+        for note, numbers in sorted(self.notes.items(), key=lambda item: split_note(item[0])[0], reverse=True):
             jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
-            lines.append(f"note on {jobs}: {note}" if len(self.outcomes) > 1 else f"note: {note}")
+            word, sentence = split_note(note)
+            lines.append(f"{word} on {jobs}: {sentence}" if len(self.outcomes) > 1 else f"{word}: {sentence}")
         return "\n".join(lines)
 
 
