@@ -21,6 +21,7 @@ import textbook
 
 import affscore
 from affscore.network.collect import Collector, Pair
+from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.images import image_stream
 from affscore.network.model_state import prepared
@@ -31,7 +32,7 @@ from affscore.zoo.models import card_of
 def pairs_of(network: torch.nn.Module, dataset: str, n: int, batch_size: int) -> tuple[str, list[Pair]]:
     """The name of the data set, and the reduced input and output of every activation for n of its images."""
     card = card_of(network)
-    stream = image_stream(dataset, card.preprocessing, n, n, batch_size, seed=0)
+    stream = image_stream(dataset, card.preprocessing, n, n, batch_size, 0, Feeding(network))
     collector = Collector("mean", "activate-first", sparsity=False, seed=0)
     cpu = torch.device("cpu")
     with torch.no_grad(), prepared(network, cpu), recording(network, collector) as recorder:

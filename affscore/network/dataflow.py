@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
-__all__ = ["Dataflow", "Origin", "tensors_in"]
+__all__ = ["Dataflow", "Origin", "mapped", "tensors_in"]
 
 
 @dataclass(frozen=True)
@@ -78,3 +78,20 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
     elif is_dataclass(values) and not isinstance(values, type):
         for part in fields(values):
             yield from tensors_in(getattr(values, part.name))
+
+
+def mapped(values: Any, function: Callable[[Tensor], Tensor]) -> Any:
+    """The same lists, tuples and dictionaries with a function of every tensor in its place, and None for all else.
+
+    >>> import torch
+    >>> mapped([torch.zeros(1), {"a": torch.ones(1), "b": "text"}], lambda tensor: tensor + 1)
+    [tensor([1.]), {'a': tensor([2.]), 'b': None}]
+    """
+    if isinstance(values, Tensor):
+        return function(values)
+    if isinstance(values, Mapping):
+        return {name: mapped(value, function) for name, value in values.items()}
+    if isinstance(values, (list, tuple)):
+        items = [mapped(value, function) for value in values]
+        return type(values)(*items) if hasattr(values, "_fields") else type(values)(items)
+    return None

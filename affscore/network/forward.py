@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Collector, Pair
+from affscore.network.inputs import Inputs
 from affscore.network.recorder import Recorder
 from affscore.network.unseen import BelowPython
 
@@ -26,7 +26,7 @@ REPEATABLE = 1e-5
 """By how much it may differ when the same image comes again: a GPU may add in another order."""
 
 
-def cut(chunks: Iterable[Tensor], n: int) -> Iterator[Tensor]:
+def cut(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
     """The chunks, cut where a batch of n images ends."""
     filled = 0
     for chunk in chunks:
@@ -37,24 +37,24 @@ def cut(chunks: Iterable[Tensor], n: int) -> Iterator[Tensor]:
             yield part
 
 
-def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str) -> None:
+def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> None:
     """Send images through the network, while the collector takes what the activations see.
 
     Raises:
         AffscoreError: The network fails on these images, or its activations cannot be seen.
     """
-    parameter = next((p for p in network.parameters() if p.is_floating_point()), images)
-    # whole numbers are tokens; and a network that begins in place must not overwrite the caller's images
-    images = images.to(parameter.dtype if images.is_floating_point() else images.dtype, copy=True)
+    dtype = next((parameter.dtype for parameter in network.parameters() if parameter.is_floating_point()), None)
+    # integers are tokens; and a network that begins in place must not overwrite the caller's images
+    images = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
     collector.start(len(images))
-    recorder.start(images)
+    recorder.start(images.tensors)
     try:
-        output = _called(network, images)
+        output = images.through(network)
     except AffscoreError:
         raise
     except Exception as error:  # whatever a network raises becomes one sentence
         raise AffscoreError(
-            f"the network {name} fails on images of shape {tuple(images.shape)}: {type(error).__name__}: "
+            f"the network {name} fails on {images}: {type(error).__name__}: "
             f"{(str(error).splitlines() or ['no message'])[0]}"
         ) from error
     finally:
@@ -69,7 +69,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
         )
 
 
-def _why_none(network: nn.Module, recorder: Recorder, image: Tensor, name: str) -> str:
+def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
     unseen = ", ".join(sorted(recorder.unseen))
     if aside := recorder.independent_of_input:
@@ -78,8 +78,8 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Tensor, name: str) 
             "torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
         )
     with BelowPython(recorder) as below, contextlib.suppress(Exception):  # that it runs has been seen
-        recorder.start(image)
-        _called(network, image)
+        recorder.start(image.tensors)
+        image.through(network)
     recorder.stop()
     if below.missed:
         missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
@@ -94,23 +94,8 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Tensor, name: str) 
     )
 
 
-def _called(network: nn.Module, images: Tensor) -> Any:
-    """What the network makes of the images.
-
-    A network that names its main input (those of transformers) is called by that name; one of an encoder
-    and a decoder reads the same token ids in both.
-    """
-    name = getattr(network, "main_input_name", None)
-    if not isinstance(name, str):
-        return network(images)
-    inputs = {name: images}
-    if name == "input_ids" and getattr(getattr(network, "config", None), "is_encoder_decoder", False):
-        inputs["decoder_input_ids"] = images
-    return network(**inputs)
-
-
 def check_images_stay_apart(
-    network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str
+    network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str
 ) -> str | None:
     """Whether the first image gives the same numbers again, and meets the same activations alone as among these images.
 
@@ -158,7 +143,7 @@ def check_images_stay_apart(
 
 
 def unseen_activations(
-    network: nn.Module, recorder: Recorder, collector: Collector, images: Tensor, name: str
+    network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str
 ) -> str | None:
     """A note on the activations that ran below the functions that the recorder watches, or None.
 
@@ -183,7 +168,7 @@ def unseen_activations(
     )
 
 
-def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: Tensor, name: str) -> list[Pair]:
+def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str) -> list[Pair]:
     """What the activations see of one image."""
     recorder.listener = probe = collector.like()
     try:

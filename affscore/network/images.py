@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import islice
+from numbers import Number
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from affscore.errors import AffscoreError
-from affscore.network.items import Pictures, check_inputs, first_tensors
+from affscore.network.feeding import Feeding
+from affscore.network.inputs import Inputs
+from affscore.network.items import Pictures, inputs_of
 from affscore.zoo.datasets import load_data
 from affscore.zoo.named_data import NamedData, UnreadableImageError
 from affscore.zoo.text import Expected
@@ -30,7 +34,7 @@ class ImageStream:
 
     Attributes:
         name: The name that results carry: a SPEC without its path, or what kind of object it was.
-        chunks: Tensors (at most batch_size, ...), on the CPU.
+        chunks: What goes into the network for at most batch_size images at a time, on the CPU.
         total: How many images the chunks hold together, or None where that is not known beforehand;
             fewer, where images cannot be read and there are no others.
         preprocessing: What images were brought to, here; None where they are taken as they are.
@@ -38,7 +42,7 @@ class ImageStream:
     """
 
     name: str
-    chunks: Iterable[Tensor]
+    chunks: Iterable[Inputs]
     total: int | None
     preprocessing: Expected | None = None
     notes: list[str] = field(default_factory=list)
@@ -50,9 +54,15 @@ class ImageStream:
 
 
 def image_stream(
-    data: Any, preprocessing: Expected, images: int | None, n: int, batch_size: int, seed: int
+    data: Any,
+    preprocessing: Expected,
+    images: int | None,
+    n: int,
+    batch_size: int,
+    seed: int,
+    feeding: Feeding | None = None,
 ) -> ImageStream:
-    """A stream of images from a SPEC, a tensor or array, a Dataset or a DataLoader.
+    """A stream of images from a SPEC, tensors, arrays, a table, a Dataset or a DataLoader.
 
     A data set by name is brought to what the network expects, and shuffled by the seed; images of it that
     cannot be read are left out, the next ones take their places, and a note names them. Objects are taken
@@ -60,14 +70,14 @@ def image_stream(
     expects.
 
     Args:
-        data: SPEC, tensor or array (N, ...), map-style Dataset or DataLoader. Items of the last two may
-            be tuples or dictionaries, whose first tensor is the image (or the one under "pixel_values" or
-            "input_ids").
+        data: SPEC, tensor or array (N, ...), a tuple or dictionary of these, a table (DataFrame, list of
+            lists), a Dataset or a DataLoader. Items of the last two may be tuples or dictionaries.
         preprocessing: What the network expects.
         images: How many images to use; None for all.
         n: How many to take where a data set has no end.
         batch_size: Images in a chunk (a DataLoader decides for itself).
         seed: Fixes the shuffle and the noise.
+        feeding: Which entries of the data go into the network; None for a network of one input.
 
     Raises:
         AffscoreError: No data of these kinds, another kind than the network expects, or fewer images than
@@ -75,49 +85,58 @@ def image_stream(
     """
     if isinstance(data, str):
         data = load_data(data, seed=seed)
+    feeding = feeding or Feeding(nn.Identity())
     if isinstance(data, NamedData):
-        return _named(data, preprocessing, images, n, batch_size, seed)
+        return _named(data, preprocessing, images, n, batch_size, seed, feeding)
     _refuse_wrapped(data)
     if isinstance(data, DataLoader):
         total = _length(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
-        chunks = _limited(first_tensors(data, preprocessing), images)
-        return ImageStream(_name(data.dataset), chunks, _smaller(total, images))
-    if isinstance(data, (Tensor, np.ndarray)):
-        tensor = check_inputs(_as_tensor(data).detach(), preprocessing)
-        total = _enough(len(tensor), images)
-        return ImageStream(type(data).__name__.lower(), tensor[:total].split(batch_size), total)
+        chunks = _limited(inputs_of(data, preprocessing, feeding), images)
+        return ImageStream(_name(data.dataset), chunks, _smaller(total, images), notes=feeding.notes)
+    if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, tuple, Mapping)) or _is_table(data):
+        (inputs,) = inputs_of([_as_tensors(data)], preprocessing, feeding)
+        total = _enough(len(inputs), images)
+        parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
+        return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)
     if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
         pictures = Pictures(preprocessing)
         if isinstance(data, IterableDataset):
             loader: DataLoader[Any] = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
             total = _smaller(_length(data) if isinstance(data, Sized) else None, images)
-            chunks = _limited(first_tensors(loader, preprocessing), images)
+            chunks = _limited(inputs_of(loader, preprocessing, feeding), images)
         else:
             total = _enough(_length(data), images)
             loader = DataLoader(Subset(data, range(total)), batch_size=batch_size, collate_fn=pictures)
-            chunks = first_tensors(loader, preprocessing)
-        stream = ImageStream(_name(data), chunks, total)
+            chunks = inputs_of(loader, preprocessing, feeding)
+        stream = ImageStream(_name(data), chunks, total, notes=feeding.notes)
         stream.chunks = _noting_pictures(stream, chunks, pictures)
         return stream
     raise AffscoreError(
-        "data must be the name of a data set, a tensor or array (N, ...), a Dataset or a DataLoader, "
-        f"got {type(data).__name__}"
+        "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
+        f"a Dataset or a DataLoader, got {type(data).__name__}"
     )
 
 
 def _named(
-    data: NamedData, preprocessing: Expected, images: int | None, n: int, batch_size: int, seed: int
+    data: NamedData,
+    preprocessing: Expected,
+    images: int | None,
+    n: int,
+    batch_size: int,
+    seed: int,
+    feeding: Feeding,
 ) -> ImageStream:
     prepared = data.prepared_for(data.preprocessing or preprocessing)
     chosen = prepared.order(images, seed, default=n)
     candidates = prepared.order(None, seed, default=len(chosen))  # begins with the chosen ones
     stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes))
-    stream.chunks = _readable(prepared, candidates, len(chosen), batch_size, preprocessing, stream.notes)
+    read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes)
+    stream.chunks = inputs_of(read, preprocessing, feeding)
     return stream
 
 
 def _readable(
-    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, expected: Expected, notes: list[str]
+    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, notes: list[str]
 ) -> Iterator[Tensor]:
     """The first images of these that can be read, as many as are wanted."""
     unreadable: list[UnreadableImageError] = []
@@ -130,7 +149,7 @@ def _readable(
                 unreadable.append(error)
 
     left = wanted
-    for chunk in first_tensors(_batches(read(), wanted, batch_size), expected):
+    for chunk in _batches(read(), wanted, batch_size):
         left -= len(chunk)
         yield chunk
     if not unreadable:
@@ -153,7 +172,7 @@ def _batches(images: Iterator[Tensor], wanted: int, batch_size: int) -> Iterator
             yield torch.stack(batch)
 
 
-def _noting_pictures(stream: ImageStream, chunks: Iterable[Tensor], pictures: Pictures) -> Iterator[Tensor]:
+def _noting_pictures(stream: ImageStream, chunks: Iterable[Inputs], pictures: Pictures) -> Iterator[Inputs]:
     """The same chunks; the stream says as soon as it is known that it was pictures, which were prepared."""
     for chunk in chunks:
         if pictures.met:
@@ -173,15 +192,42 @@ def _refuse_wrapped(data: Any) -> None:
         )
 
 
-def _as_tensor(data: Tensor | np.ndarray) -> Tensor:
-    if isinstance(data, np.ndarray):
-        if data.dtype.kind not in "biuf":
-            raise AffscoreError(f"images must be floating point numbers, got an array of type {data.dtype}")
-        data = torch.from_numpy(np.array(data))  # PyTorch takes no negative strides, and warns of read-only memory
-    return data
+def _is_table(data: Any) -> bool:
+    """Whether these are lists of numbers in a list, and not a list of samples."""
+
+    def numbers(row: Any) -> bool:
+        return isinstance(row, Number) or (isinstance(row, (list, tuple)) and len(row) > 0 and all(map(numbers, row)))
+
+    return isinstance(data, list) and len(data) > 0 and isinstance(data[0], (list, tuple)) and numbers(data[0])
 
 
-def _limited(chunks: Iterable[Tensor], images: int | None) -> Iterator[Tensor]:
+def _as_tensors(data: Any) -> Any:
+    """Tensors for arrays and tables, in a dictionary or a tuple too."""
+    if isinstance(data, Mapping):
+        return {name: _as_tensors(value) for name, value in data.items()}
+    if isinstance(data, tuple):
+        return tuple(_as_tensors(value) for value in data)
+    if isinstance(data, Tensor):
+        return data.detach()
+    if isinstance(data, pd.DataFrame):
+        if others := [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]:
+            raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
+        data = data.to_numpy(np.float64, na_value=np.nan)
+    if not isinstance(data, (np.ndarray, pd.Series, list)):
+        raise AffscoreError(
+            f"data in a tuple or dictionary must be tensors, arrays or tables (N, ...), got {type(data).__name__}; "
+            "a data set of samples is a list"
+        )
+    try:
+        array = np.array(data, order="C")  # a copy: PyTorch takes no negative strides, and warns of read-only memory
+    except ValueError as error:
+        raise AffscoreError(f"the rows of a table must have the same length ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise AffscoreError(f"images must be floating point numbers, got an array of type {array.dtype}")
+    return torch.from_numpy(array)
+
+
+def _limited(chunks: Iterable[Inputs], images: int | None) -> Iterator[Inputs]:
     left = images
     for chunk in chunks:
         if left is None:

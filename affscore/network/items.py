@@ -1,4 +1,4 @@
-"""What a data set or a loader gives: which tensor of it the network is fed, and whether it can be."""
+"""What a data set or a loader gives, as inputs of the network, and whether the network can be fed with them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from torch import Tensor
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError
+from affscore.network.feeding import Feeding
+from affscore.network.inputs import Inputs
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
 
-__all__ = ["Pictures", "check_inputs", "first_tensors"]
-
-_INPUTS = ("pixel_values", "input_ids")
-"""What transformers call the tensor that goes into a network."""
+__all__ = ["Pictures", "check_inputs", "inputs_of"]
 
 
 class Pictures:
@@ -52,13 +51,13 @@ class Pictures:
         return item
 
 
-def first_tensors(loader: Iterable[Any], expected: Expected) -> Iterator[Tensor]:
-    """The tensors of a loader that go into the network.
+def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Feeding) -> Iterator[Inputs]:
+    """What goes into the network, batch by batch of a loader.
 
     Args:
-        loader: Gives tensors, or tuples or dictionaries of which the first tensor is meant (or the one under
-            a name of transformers).
+        loader: Gives tensors, or tuples or dictionaries of tensors.
         expected: What the network expects.
+        feeding: Knows which entries the network takes.
 
     Raises:
         AffscoreError: The loader fails, or gives something else.
@@ -74,38 +73,43 @@ def first_tensors(loader: Iterable[Any], expected: Expected) -> Iterator[Tensor]
         except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
             message = (str(error).splitlines() or ["no message"])[0]
             raise AffscoreError(f"the data cannot be read in batches: {type(error).__name__}: {message}") from error
-        tensor = _input_in(item, expected)
-        if not isinstance(tensor, Tensor):
-            raise AffscoreError(f"the data must give tensors of images, got {type(item).__name__}")
-        yield check_inputs(tensor, expected)
+        mask = item.get("attention_mask") if isinstance(item, Mapping) else None
+        if isinstance(expected, TextPreprocessing) and isinstance(mask, Tensor) and not bool(mask.bool().all()):
+            raise AffscoreError(
+                "the data marks padding (attention_mask), which the network would take for text; "
+                "give windows of the same length without padding"
+            )
+        yield check_inputs(feeding(item), expected)
 
 
-def _input_in(item: Any, expected: Expected) -> Any:
-    if not isinstance(item, Mapping):
-        return next((v for v in item if isinstance(v, Tensor)), None) if isinstance(item, (list, tuple)) else item
-    mask = item.get("attention_mask")
-    if isinstance(expected, TextPreprocessing) and isinstance(mask, Tensor) and not bool(mask.bool().all()):
-        raise AffscoreError(
-            "the data marks padding (attention_mask), which the network would take for text; "
-            "give windows of the same length without padding"
-        )
-    named = [item[name] for name in _INPUTS if isinstance(item.get(name), Tensor)]
-    return next((v for v in [*named, *item.values()] if isinstance(v, Tensor)), None)
-
-
-def check_inputs(images: Tensor, expected: Expected) -> Tensor:
-    """The images, if a network that expects this can be fed with them.
+def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
+    """The inputs, if a network that expects this can be fed with them.
 
     Args:
-        images: Tensor (N, ...) of images, or (N, length) of token ids.
+        inputs: Images (N, ...), or token ids (N, length). Of several inputs, or where the caller's function
+            feeds them, any tensors (N, ...) of real numbers, integers or booleans.
         expected: What the network expects.
 
     Returns:
-        The images; token ids as int64.
+        The inputs; token ids as int64.
 
     Raises:
         AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
     """
+    if len(inputs.tensors) == 1 and inputs.forward is None:
+        return inputs.each(lambda images: _check_images(images, expected))
+    for tensor in inputs.tensors:
+        check_plain(tensor)
+        _check_finite(tensor)
+    lengths = {tuple(tensor.shape[:1]) for tensor in inputs.tensors}
+    if len(lengths) > 1 or () in lengths:
+        raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
+    if isinstance(expected, TextPreprocessing) and inputs.forward is None and "input_ids" in inputs.batch[1]:
+        check_token_ids(inputs.batch[1]["input_ids"], expected)
+    return inputs
+
+
+def _check_images(images: Tensor, expected: Expected) -> Tensor:
     if isinstance(expected, TextPreprocessing):
         check_token_ids(images, expected)
         return images.long()
@@ -123,7 +127,11 @@ def check_inputs(images: Tensor, expected: Expected) -> Tensor:
             f"images must be floating point numbers as the network expects them, got {images.dtype}; "
             f"scale and normalise them first{advice}"
         )
-    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
-    if not bool(torch.isfinite(images.sum())) and (bad := int((~torch.isfinite(images)).sum())):
-        raise AffscoreError(f"the images hold {bad} NaN or infinite values; remove those images")
+    _check_finite(images)
     return images
+
+
+def _check_finite(tensor: Tensor) -> None:
+    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
+    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
+        raise AffscoreError(f"the images hold {bad} NaN or infinite values; remove those images")

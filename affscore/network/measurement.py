@@ -11,8 +11,10 @@ from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
+from affscore.network.feeding import Feeding
 from affscore.network.forward import cut
 from affscore.network.images import image_stream
+from affscore.network.inputs import Forward
 from affscore.network.model_state import choose_device, unwrapped
 from affscore.network.options import Options, check_whole_number
 from affscore.network.result import Signature, signature_of
@@ -44,6 +46,7 @@ def measure(
     finished: Sequence[Batch] = (),
     on_batch: Callable[[Batch], None] | None = None,
     activations: Collection[Any] | Mapping[str, Any] | None = None,
+    forward: Forward | None = None,
 ) -> Signature:
     """The signature of a network on a data set, and its batches as they are finished.
 
@@ -63,6 +66,7 @@ def measure(
         finished: The first batches, in their order. A whole data set (``options.whole``) has none.
         on_batch: Is given each new batch when it is finished (not of a whole data set).
         activations: As there.
+        forward: As there.
 
     Returns:
         The signature. Where batches were given as finished it does not hold ``sample_costs``.
@@ -78,7 +82,8 @@ def measure(
     check_has_weights(network, type(network).__name__)
     card = card_of(network)
     _check_network(network, finished, options)
-    stream = image_stream(data, card.preprocessing, options.images, options.n, batch_size, options.seed)
+    feeding = Feeding(network, forward)
+    stream = image_stream(data, card.preprocessing, options.images, options.n, batch_size, options.seed, feeding)
     target = choose_device(device, network)
     scorer = (
         WholeScorer(stream.total, options.choices)
@@ -95,8 +100,8 @@ def measure(
     with bar, scorer, Run(network, card.name, target, options, finished, activations, room) as run:
         for chunk in cut(stream.chunks, options.n):
             if number == filled == 0:
-                digest.update(f"{tuple(chunk.shape[1:])} {chunk.dtype}".encode())
-            digest.update(tensor_bytes(chunk))
+                digest.update(chunk.form.encode())
+            digest.update(tensor_bytes(chunk.numbers))
             if filled == 0:
                 run.start(number)
             if number >= len(finished):
@@ -143,6 +148,7 @@ def measure(
         "threads": torch.get_num_threads(),
         "dtype": str(next((p.dtype for p in network.parameters()), torch.get_default_dtype())),
         "activations": run.declared,
+        "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
         "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         "fingerprint_weights": batches[-1].network,
         "fingerprint_data": used.hexdigest()[:16],

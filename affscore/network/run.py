@@ -8,10 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from affscore.network.collect import Collector, Pair
 from affscore.network.forward import check_images_stay_apart, forward, unseen_activations
+from affscore.network.inputs import Inputs
 from affscore.network.model_state import prepared
 from affscore.network.options import Options
 from affscore.network.recorder import recording
@@ -94,9 +95,9 @@ class Run:
         state = np.random.SeedSequence([self.options.seed, number]).generate_state(1, np.uint64)
         torch.manual_seed(int(state[0]))
 
-    def forward(self, images: Tensor) -> None:
+    def forward(self, images: Inputs) -> None:
         """Send images of the batch through the network."""
-        images = images.to(self.device)
+        images = images.each(lambda tensor: tensor.to(self.device))
         first = not self.collector.pairs
         forward(self.network, self._recorder, self.collector, images, self.name)
         if first and self._number == 0:

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from affscore.network.inputs import Forward
 from affscore.network.measurement import measure
 from affscore.network.notes import give_warnings
 from affscore.network.options import choose_options
@@ -32,6 +33,7 @@ def signature(
     progress: bool | None = None,
     whole: bool = False,
     activations: Collection[Any] | Mapping[str, Any] | None = None,
+    forward: Forward | None = None,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -42,7 +44,8 @@ def signature(
 
     Args:
         model: A network, or MODEL[@WEIGHTS] (:func:`affscore.load_model`).
-        data: SPEC (:func:`affscore.load_data`), a tensor or array (N, ...), a Dataset or a DataLoader.
+        data: SPEC (:func:`affscore.load_data`), a tensor or array (N, ...), a tuple or dictionary of these, a
+            table of numbers (DataFrame, list of lists), a Dataset or a DataLoader. Several inputs: see below.
         n: Images in a batch of the statistic, >= 2. A last batch that is shorter is dropped, unless it
             is the only one.
         images: How many images to use in all; None for all there are.
@@ -64,6 +67,19 @@ def signature(
         activations: What else counts as one activation, as a whole: a list of classes of modules, modules,
             or functions (or a dictionary of these by the names that they shall have), elementwise all of
             them. None for what the network's attribute ``declared_activations`` says, if it has one.
+        forward: ``forward(network, batch)`` runs the network on a batch of the data (its tensors in their
+            tuple or dictionary, all of them (N, ...)), in place of the rules below.
+
+    Which entries of the data (of a tuple or dictionary, or of the items of a Dataset or DataLoader) go into
+    the network is never guessed:
+
+    * *By name*: an entry of a dictionary is the parameter of ``network.forward`` with its name. All required
+      parameters must be there; other entries, and an optional ``labels``, are left out, and a note names them.
+      If no name fits, the input is ``pixel_values`` or ``input_ids``, or the only entry that is not a label.
+    * *By position*: the entries of a tuple are the required arguments, one or several, in their order. After
+      them there may be labels: one integer for each sample; and where the forward has no parameter that could
+      take the entry, any other integers, one number for each sample, or no tensor at all.
+    * Everything else is an error that names the entries and the parameters.
 
     Returns:
         The signature: ``.scores`` (numpy, one number in [0, 1] for each activation) and ``.table``
@@ -81,8 +97,13 @@ def signature(
     >>> result = signature("mini:digitsnet", "digits", n=64, images=64, criteria=False)
     >>> len(result.scores), bool((result.scores > 0).all() and (result.scores < 1).all())
     (9, True)
+    >>> import torch
+    >>> data = {"input1": torch.randn(64, 3), "input2": torch.randn(64, 2)}
+    >>> network = nn.Bilinear(3, 2, 5)
+    >>> signature(network, data, n=64, forward=lambda network, batch: network(**batch).relu()).scores.shape
+    (1,)
     """
     options = choose_options(n, images, reduction, order, covariance, criteria, seed, whole)
-    result = measure(model, data, options, device, batch_size, progress, activations=activations)
+    result = measure(model, data, options, device, batch_size, progress, activations=activations, forward=forward)
     give_warnings(result.notes, stacklevel=2)
     return result

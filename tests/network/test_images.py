@@ -17,6 +17,11 @@ def stream(data, images=None, n=6, batch_size=4, seed=0):
     return image_stream(data, SMALL, images, n, batch_size, seed)
 
 
+def tensors(made):
+    """The only input of every chunk."""
+    return [chunk.numbers for chunk in made.chunks]
+
+
 class Labelled(Dataset):
     def __init__(self, make):
         self.make = make
@@ -56,7 +61,7 @@ KINDS = {
 @pytest.mark.parametrize("images", [None, 2, 5, 10])
 def test_every_kind_of_data_gives_its_images_in_its_order(kind, images):
     made = stream(KINDS[kind], images)
-    chunks = list(made.chunks)
+    chunks = tensors(made)
     wanted = IMAGES if images is None else IMAGES[:images]
     assert torch.equal(torch.cat(chunks), wanted)
     assert made.total in (None, len(wanted))
@@ -79,22 +84,22 @@ def test_a_named_data_set_is_prepared_and_shuffled_by_the_seed():
     digits = load_data("digits")
     made = stream("digits", 20)
     assert (made.name, made.total) == ("digits", 20)
-    chunks = list(made.chunks)
+    chunks = tensors(made)
     assert [len(chunk) for chunk in chunks] == [4] * 5
     assert chunks[0].shape[1:] == (1, 8, 8)
     order = digits.order(20, 0, 6)
     assert order != sorted(order)
     assert torch.equal(torch.cat(chunks), torch.stack([SMALL(digits[index]) for index in order]))
-    again = torch.cat(list(stream("digits", 20).chunks))
-    other = torch.cat(list(stream("digits", 20, seed=1).chunks))
+    again = torch.cat(tensors(stream("digits", 20)))
+    other = torch.cat(tensors(stream("digits", 20, seed=1)))
     assert torch.equal(torch.cat(chunks), again)
     assert not torch.equal(again, other)
 
 
 def test_an_image_set_keeps_the_preprocessing_that_it_was_given():
     own = Preprocessing(channels=3, size=4, resize=4)
-    assert next(iter(stream(load_data("digits", own), 4).chunks)).shape == (4, 3, 4, 4)
-    assert next(iter(stream(load_data("digits"), 4).chunks)).shape == (4, 1, 8, 8)
+    assert tensors(stream(load_data("digits", own), 4))[0].shape == (4, 3, 4, 4)
+    assert tensors(stream(load_data("digits"), 4))[0].shape == (4, 1, 8, 8)
 
 
 def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
@@ -161,7 +166,7 @@ def picture(image):
 def test_pictures_in_a_data_set_are_prepared(make):
     made = stream(Labelled(make), 9)
     assert not made.prepared
-    found = torch.cat(list(made.chunks))
+    found = torch.cat(tensors(made))
     assert torch.equal(found, torch.stack([SMALL(picture(image)) for image in IMAGES[:9]]))
     assert made.preprocessing is SMALL
 
@@ -171,7 +176,7 @@ def test_pictures_in_a_stream_are_prepared():
         def __iter__(self):
             return map(picture, IMAGES)
 
-    assert torch.equal(torch.cat(list(stream(Photos()).chunks)), torch.stack([SMALL(picture(i)) for i in IMAGES]))
+    assert torch.equal(torch.cat(tensors(stream(Photos()))), torch.stack([SMALL(picture(i)) for i in IMAGES]))
 
 
 def test_pictures_that_are_not_for_this_network():

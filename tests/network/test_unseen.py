@@ -9,6 +9,7 @@ from torch import nn
 
 from affscore import signature
 from affscore.network.forward import unseen_activations
+from affscore.network.inputs import Inputs
 from tests.network.hard_networks import SqueezeAndExcite, conv
 
 
@@ -117,4 +118,4 @@ def test_a_network_that_cannot_run_below_a_mode_is_left_alone(images):
 
         def stop(self): ...
 
-    assert unseen_activations(Fails(), Recording(), Collecting(), images, "net") is None
+    assert unseen_activations(Fails(), Recording(), Collecting(), Inputs.of(images), "net") is None

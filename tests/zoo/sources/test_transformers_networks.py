@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 
 from affscore import AffscoreError, load_model, signature
 from affscore.network.collect import Collector
+from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.recorder import recording
 from affscore.zoo import Preprocessing, TextPreprocessing, card_of
@@ -101,7 +102,7 @@ def test_every_activation_is_seen(kind, folder):
     model = load_model(f"hf:{folder(kind)}@random")
     collector = Collector("mean", "activate-first", sparsity=False, seed=0)
     with torch.no_grad(), recording(model, collector) as recorder:
-        forward(model, recorder, collector, inputs(kind), kind)
+        forward(model, recorder, collector, Feeding(model)(inputs(kind)), kind)
     pairs = collector.take()
     assert len(pairs) == ACTIVATIONS[kind]
     assert [pair.call.depth for pair in pairs] == list(range(1, len(pairs) + 1))

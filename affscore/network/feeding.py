@@ -1,0 +1,174 @@
+"""Which entries of the data go into which parameters of a network's forward."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.network.dataflow import mapped, tensors_in
+from affscore.network.inputs import Forward, Inputs
+
+__all__ = ["Feeding"]
+
+KNOWN_INPUTS = ("pixel_values", "input_ids")
+"""What transformers call the tensor that goes into a network."""
+
+FOR_A_LOSS = ("label", "labels")
+"""Parameters from which networks compute a loss: an entry of this name is fed only where it is required."""
+
+Chosen = tuple[tuple[Tensor, ...], dict[str, Tensor], dict[str, Any]]
+"""Positional arguments, keyword arguments, and the entries that are neither."""
+
+
+class Feeding:
+    """Matches the entries of a batch with the parameters of a network's forward.
+
+    The rules are those of :func:`affscore.signature`; where they allow two ways, or none, it is an error.
+
+    Args:
+        network: The network.
+        forward: ``forward(network, batch)``, which takes the place of the rules.
+
+    Attributes:
+        notes: Which entries do not go into the network; complete after the first batch.
+
+    Raises:
+        AffscoreError: ``forward`` cannot be called.
+
+    >>> import torch
+    >>> inputs = Feeding(nn.Linear(3, 2))([torch.zeros(4, 3), torch.tensor([0, 1, 1, 0])])
+    >>> inputs.form, inputs.labels
+    ('(3,) torch.float32', tensor([0, 1, 1, 0]))
+    """
+
+    def __init__(self, network: nn.Module, forward: Forward | None = None) -> None:
+        if forward is not None and not callable(forward):
+            raise AffscoreError(f"forward must be a function of (network, batch), got {type(forward).__name__}")
+        self.forward = forward
+        self.notes: list[str] = []
+        self._fed: tuple[int, set[str]] | None = None
+        self._main = getattr(network, "main_input_name", None)  # of networks of transformers
+        try:
+            parameters = list(inspect.signature(network.forward).parameters.values())
+        except (TypeError, ValueError):  # a function of C
+            parameters = [inspect.Parameter("input", inspect.Parameter.POSITIONAL_ONLY)]
+        written = ", ".join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)
+        self._written = f"{type(network).__name__}.forward({written})"
+        named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        self._known = [p.name for p in named]
+        self._required = {p.name for p in [*placed, *named] if p.default is p.empty}
+        self._least = sum(p.default is p.empty for p in placed)
+        self._most = 99 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(placed)
+
+    def __call__(self, batch: Any) -> Inputs:
+        """What goes into the network of a batch.
+
+        Args:
+            batch: A tensor, or a tuple, list or dictionary of tensors.
+
+        Raises:
+            AffscoreError: There is no tensor, or the entries fit the parameters in two ways, or in none.
+        """
+        if not any(True for _ in tensors_in(batch)) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
+            raise AffscoreError(f"the data must give tensors of images, got {type(batch).__name__}")
+        if self.forward is not None:
+            return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
+        arguments, named, rest = self._choose(batch)
+        fed = (len(arguments), set(named))
+        if self._fed not in (None, fed):
+            raise AffscoreError("all batches of the data must have the same entries")
+        inputs = Inputs((arguments, named))
+        labels = [name for name, value in rest.items() if _is_label(value) and len(value) == len(inputs)]
+        if len(labels := [name for name in labels if name in FOR_A_LOSS] or labels) == 1:
+            inputs.labels = rest[labels[0]].reshape(-1)
+        if self._fed is None and rest and (isinstance(batch, Mapping) or list(rest) != labels):
+            self.notes.append(f"entries of the data that do not go into the network: {', '.join(rest)}")
+        self._fed = fed
+        return inputs
+
+    def _choose(self, batch: Any) -> Chosen:
+        if isinstance(batch, Mapping):
+            return self._by_name(batch)
+        return self._by_position(batch) if isinstance(batch, (tuple, list)) else self._alone(batch, [batch])
+
+    def _alone(self, tensor: Any, batch: Mapping[str, Any] | Sequence[Any]) -> Chosen:
+        """The network's only input."""
+        if isinstance(tensor, Tensor) and isinstance(self._main, str):
+            return (), {self._main: tensor}, {}
+        if isinstance(tensor, Tensor) and len(self._required) <= 1:
+            if self._most:
+                return (tensor,), {}, {}
+            if len(names := self._required or self._known) == 1:
+                return (), {next(iter(names)): tensor}, {}
+        raise self._unclear(batch)
+
+    def _by_position(self, values: Sequence[Any]) -> Chosen:
+        """Inputs in the order of the parameters, and then what is no input."""
+        nested = len(values) > 0 and not isinstance(values[0], Tensor)  # the inputs in a tuple of their own
+        least, most = (1, 1) if nested else (max(self._least, 1), self._most)
+        count = len(values)
+        while count > least and _is_no_input(values[count - 1], taken=count <= most):
+            count -= 1
+        rest = {f"entry {number}": values[number] for number in range(count, len(values))}
+        if count == 1:
+            arguments, named, inner = self._choose(values[0])
+            return arguments, named, inner | rest
+        if 0 < count == self._least == len(self._required) and all(
+            isinstance(value, Tensor) for value in values[:count]
+        ):
+            return tuple(values[:count]), {}, rest
+        raise self._unclear(values)
+
+    def _by_name(self, entries: Mapping[str, Any]) -> Chosen:
+        """Inputs under the names of the parameters; or the only entry that can be one."""
+        fed = [
+            name
+            for name, value in entries.items()
+            if name in self._known and isinstance(value, Tensor) and (name in self._required or name not in FOR_A_LOSS)
+        ]
+        rest = {name: value for name, value in entries.items() if name not in fed}
+        if fed and self._required <= set(fed):
+            return (), {name: entries[name] for name in fed}, rest
+        usual = [name for name in KNOWN_INPUTS if isinstance(entries.get(name), Tensor)][:1]
+        possible = usual or [name for name, value in rest.items() if not _is_no_input(value, taken=True)]
+        if fed or len(possible) != 1:
+            raise self._unclear(entries)
+        arguments, named, _ = self._alone(rest.pop(possible[0]), entries)
+        return arguments, named, rest
+
+    def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
+        entries = batch.items() if isinstance(batch, Mapping) else enumerate(batch)
+        shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
+        return AffscoreError(
+            f"it is not clear which entries of the data go where in {self._written}: there are {shown}; give a "
+            "dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
+        )
+
+
+def _is_no_input(value: Any, taken: bool) -> bool:
+    """Whether an entry is a label, a target or a description.
+
+    Args:
+        value: The entry of a batch.
+        taken: Whether the network has a parameter for it; then only one integer a sample is a label.
+    """
+    if not isinstance(value, Tensor):
+        return not taken or not any(True for _ in tensors_in(value))
+    return _is_label(value) or (not taken and (_is_single(value) or not value.is_floating_point()))
+
+
+def _is_single(value: Tensor) -> bool:
+    return value.ndim == 1 or value.shape[1:] == (1,)
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, Tensor) and _is_single(value) and not (value.is_floating_point() or value.is_complex())
+
+
+def _described(value: Any) -> str:
+    return f"{value.dtype} of shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__

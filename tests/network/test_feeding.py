@@ -1,0 +1,375 @@
+"""Several inputs: which entries of the data go where, and that they give what one input with all of them gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+from affscore import AffscoreError, signature
+from affscore.network.feeding import Feeding
+from affscore.network.measurement import measure
+from affscore.network.options import choose_options
+
+GENERATOR = torch.Generator().manual_seed(0)
+X, MASK = torch.randn(64, 6, generator=GENERATOR), torch.randn(64, 4, generator=GENERATOR)
+LABELS, PRICES = torch.randint(0, 3, (64,), generator=GENERATOR), torch.rand(64, generator=GENERATOR)
+
+
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.first, self.second = nn.Linear(6, 8), nn.Linear(4, 8)
+
+    def forward(self, x, mask):
+        return torch.relu(self.first(x) + torch.tanh(self.second(mask)))
+
+
+class Together(nn.Module):
+    """The same with one input."""
+
+    def __init__(self):
+        super().__init__()
+        self.two = Two()
+
+    def forward(self, both):
+        return self.two(both[:, :6].contiguous(), both[:, 6:].contiguous())
+
+
+class ByKeyword(Two):
+    def forward(self, *, x, mask):
+        return super().forward(x, mask)
+
+
+class Optional(Two):
+    def forward(self, x, mask=None):
+        return super().forward(x, mask)
+
+
+class Items(Dataset):
+    def __init__(self, make):
+        self.make = make
+
+    def __len__(self):
+        return len(X)
+
+    def __getitem__(self, index):
+        return self.make(index)
+
+
+def by_name(index):
+    return {"mask": MASK[index], "file": f"{index}.png", "x": X[index], "target": LABELS[index]}
+
+
+def scores(network, data, **options):
+    return signature(network, data, **{"n": 32, "criteria": False, "progress": False, **options})
+
+
+ONE = scores(Together(), torch.cat([X, MASK], dim=1))
+FORMS = {
+    "tuple": (Two, (X, MASK)),
+    "tuple of arrays": (Two, (X.numpy(), MASK.double().numpy())),
+    "tuple with tables": (Two, (pd.DataFrame(X.numpy()), MASK.tolist(), LABELS.tolist())),
+    "tuple with labels": (Two, (X, MASK, LABELS)),
+    "tuple with prices": (Two, (X, MASK, PRICES)),
+    "dictionary": (Two, {"mask": MASK, "x": X, "target": LABELS}),
+    "keywords": (ByKeyword, {"mask": MASK, "x": X}),
+    "optional": (Optional, {"mask": MASK, "x": X}),
+    "data set": (Two, TensorDataset(X, MASK)),
+    "data set with labels": (Two, TensorDataset(X, MASK, LABELS)),
+    "loader": (Two, DataLoader(TensorDataset(X, MASK, LABELS), batch_size=10)),
+    "items by name": (Two, Items(by_name)),
+    "keywords of items": (ByKeyword, Items(by_name)),
+    "loader by name": (Optional, DataLoader(Items(by_name), batch_size=10)),
+    "inputs in a tuple of their own": (Two, Items(lambda index: ((X[index], MASK[index]), LABELS[index]))),
+    "inputs by name, and labels": (ByKeyword, Items(lambda i: ({"mask": MASK[i], "x": X[i]}, int(LABELS[i])))),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_scores_of_one_input_with_all_columns(form):
+    network, data = FORMS[form]
+    found = scores(network(), data, batch_size=32 if "loader" not in form else 64)
+    if "loader" in form:  # in chunks of ten: sums are rounded in another way
+        np.testing.assert_allclose(found.scores, ONE.scores, rtol=0, atol=1e-6)
+    else:
+        assert found.scores.tolist() == ONE.scores.tolist()
+    assert len(found) == 2
+
+
+FORWARDS = {
+    "two": (lambda network, batch: network(batch[0], mask=batch[1]), TensorDataset(X, MASK, LABELS)),
+    "swapped": (lambda network, batch: network(batch[1], batch[0]), (MASK, X)),
+    "by name": (lambda network, batch: network(batch["x"], batch["mask"]), Items(by_name)),
+    "one tensor": (lambda network, batch: network(*batch.tensor_split([6], dim=1)), torch.cat([X, MASK], dim=1)),
+}
+
+
+@pytest.mark.parametrize("name", FORWARDS)
+def test_the_caller_says_how(name):
+    forward, data = FORWARDS[name]
+    found = scores(Optional(), data, forward=forward, batch_size=32)
+    np.testing.assert_allclose(found.scores, ONE.scores, rtol=0, atol=1e-6 if name == "one tensor" else 0)
+    assert found.notes == []
+    assert found.metadata["forward"] == "<lambda>"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: pd.DataFrame(X.numpy()), X.double().tolist, lambda: [tuple(r) for r in X.tolist()]]
+)
+def test_tables(make):
+    network = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
+    assert scores(network, make()).scores.tolist() == scores(network, X).scores.tolist()
+
+
+def test_columns_of_integers_and_booleans_are_numbers():
+    table = pd.DataFrame({"a": X[:, 0].numpy(), "b": LABELS.numpy(), "c": LABELS.numpy() > 0})
+    tensor = torch.stack([X[:, 0], LABELS.float(), (LABELS > 0).float()], dim=1)
+    network = nn.Sequential(nn.Linear(3, 8), nn.ReLU())
+    assert scores(network, table).scores.tolist() == scores(network, tensor).scores.tolist()
+
+
+class Pair(nn.Module):
+    def forward(self, x, y): ...
+
+
+class Class(nn.Module):
+    def forward(self, x, labels): ...
+
+
+class Loss(nn.Module):
+    def forward(self, x, labels=None): ...
+
+
+class Keyword(nn.Module):
+    def forward(self, *, x): ...
+
+
+class Several(nn.Module):
+    def forward(self, *inputs): ...
+
+
+class Transformer(nn.Module):
+    main_input_name = "input_ids"
+
+    def forward(self, input_ids=None, attention_mask=None, labels=None, **more): ...
+
+
+A, B, WHOLE, IDS = torch.zeros(4, 3), torch.ones(4, 3), torch.arange(4), torch.zeros(4, 3, dtype=torch.int64)
+REAL = torch.zeros(4)
+CHOICES = [
+    (nn.Identity(), A, "0", None, ""),
+    (nn.Identity(), [A], "0", None, ""),
+    (nn.Identity(), [A, WHOLE], "0", WHOLE, ""),
+    (nn.Identity(), [A, WHOLE[:, None]], "0", WHOLE, ""),
+    (nn.Identity(), [A, REAL], "0", None, "entry 1"),
+    (nn.Identity(), [A, IDS], "0", None, "entry 1"),
+    (nn.Identity(), [A, ["a", "b", "c", "d"]], "0", None, "entry 1"),
+    (nn.Identity(), [A, {"boxes": B}, WHOLE], "0", WHOLE, "entry 1, entry 2"),
+    (nn.Identity(), {"image": A, "label": WHOLE}, "0", WHOLE, "label"),
+    (nn.Identity(), {"id": WHOLE + 1, "image": A, "label": WHOLE}, "0", WHOLE, "id, label"),
+    (nn.Identity(), {"extra": A, "pixel_values": B}, "0", None, "extra"),
+    (nn.ReLU(), {"target": A, "input": B}, "input", None, "target"),
+    (Pair(), [A, B], "01", None, ""),
+    (Pair(), [A, B, WHOLE], "01", WHOLE, ""),
+    (Pair(), [A, B, REAL], "01", None, "entry 2"),
+    (Pair(), [A, REAL], "01", None, ""),
+    (Pair(), {"y": B, "z": A, "x": A}, "yx", None, "z"),
+    (Class(), [A, WHOLE], "01", None, ""),
+    (Class(), {"x": A, "labels": WHOLE}, "xlabels", None, ""),
+    (Loss(), [A, WHOLE], "0", WHOLE, ""),
+    (Loss(), {"x": A, "labels": WHOLE}, "x", WHOLE, "labels"),
+    (Keyword(), A, "x", None, ""),
+    (Keyword(), [A, WHOLE], "x", WHOLE, ""),
+    (Keyword(), {"image": A}, "x", None, ""),
+    (Several(), [A, WHOLE], "0", WHOLE, ""),
+    (Transformer(), IDS, "input_ids", None, ""),
+    (Transformer(), {"labels": IDS, "input_ids": IDS}, "input_ids", None, "labels"),
+    (Transformer(), {"attention_mask": IDS + 1, "input_ids": IDS}, "attention_maskinput_ids", None, ""),
+]
+
+
+@pytest.mark.parametrize(("network", "batch", "fed", "labels", "left_out"), CHOICES)
+def test_what_is_fed(network, batch, fed, labels, left_out):
+    feeding = Feeding(network)
+    found = feeding(batch)
+    arguments, named = found.batch
+    assert "".join([*map(str, range(len(arguments))), *named]) == fed
+    assert feeding.notes == ([f"entries of the data that do not go into the network: {left_out}"] if left_out else [])
+    assert (found.labels is None) == (labels is None)
+    assert labels is None or torch.equal(found.labels, labels)
+
+
+UNCLEAR = [
+    (nn.Identity(), [A, B]),
+    (nn.Identity(), [WHOLE, A]),
+    (nn.Identity(), [["a"] * 4, A]),
+    (nn.Identity(), [(), A]),
+    (nn.Identity(), {"target": A, "x": B}),
+    (nn.Identity(), {"price": REAL, "x": B}),
+    (nn.Identity(), {"label": WHOLE}),
+    (Pair(), A),
+    (Pair(), [A]),
+    (Pair(), [A, B, A]),
+    (Pair(), {"x": A, "z": B}),
+    (Loss(), [A, B]),
+    (Loss(), [A, REAL]),
+    (ByKeyword(), A),
+    (ByKeyword(), [A, B]),
+    (Several(), [A, B]),
+    (Several(), {"x": A, "y": B}),
+    (Transformer(), [IDS, IDS]),
+]
+
+
+@pytest.mark.parametrize(("network", "batch"), UNCLEAR)
+def test_nothing_is_guessed(network, batch):
+    entries = batch if isinstance(batch, dict) else range(len(batch) if isinstance(batch, list) else 1)
+    with pytest.raises(
+        AffscoreError, match=r"not clear which entries .* or say it: forward=lambda network, batch"
+    ) as e:
+        Feeding(network)(batch)
+    assert f"{type(network).__name__}.forward(" in str(e.value)
+    assert all(f"{name} (" in str(e.value) for name in entries)
+
+
+def test_a_target_is_not_fed_for_the_input():
+    items = Items(lambda index: {"target": X[index] ** 2, "x": X[index]})
+
+    class Network(nn.Module):
+        def forward(self, x):
+            return torch.relu(x)
+
+    found = scores(Network(), items)
+    assert found.scores.tolist() == scores(nn.ReLU(), X).scores.tolist()
+    assert found.notes == ["entries of the data that do not go into the network: target"]
+    with pytest.raises(AffscoreError, match=r"target \(torch.float32 of shape \(32, 6\)\), x \(torch.float32"):
+        scores(nn.Sequential(nn.ReLU()), items, batch_size=32)
+
+
+def test_the_fingerprint_covers_every_input_and_no_label():
+    def print_of(data, **options):
+        return scores(Two(), data, **options).metadata["fingerprint_data"]
+
+    first = print_of((X, MASK))
+    assert first == print_of((X, MASK, LABELS)) == print_of(TensorDataset(X, MASK), batch_size=7)
+    changed = MASK.clone()
+    changed[-1, -1] += 1
+    assert first != print_of((X, changed))
+    single = scores(nn.ReLU(), X).metadata["fingerprint_data"]
+    assert single == scores(nn.ReLU(), (X, LABELS)).metadata["fingerprint_data"]
+
+
+def test_a_run_with_several_inputs_goes_on_where_another_ended():
+    options, batches = choose_options(n=20, criteria=False), []
+    data = (X[:60], MASK[:60])
+    whole = measure(Two(), data, options, "cpu", 16, False, on_batch=batches.append)
+    again = measure(Two(), data, options, "cpu", 7, False, finished=batches[:2])
+    np.testing.assert_allclose(again.scores, whole.scores, rtol=0, atol=1e-6)
+    assert again.metadata["fingerprint_data"] == whole.metadata["fingerprint_data"]
+    with pytest.raises(AffscoreError, match="is of other images"):
+        measure(Two(), (X[:60], -MASK[:60]), options, "cpu", 7, False, finished=batches[:2])
+
+
+def test_a_network_in_double_precision_or_half():
+    double = scores(Two().double(), (X, MASK)).scores
+    np.testing.assert_allclose(double, ONE.scores, atol=1e-5)
+    np.testing.assert_allclose(scores(Two().bfloat16(), (X, MASK)).scores, double, atol=0.05)
+
+
+def test_integers_and_booleans_stay_what_they_are():
+    class Words(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.layer = nn.Embedding(3, 6), nn.Linear(6, 5)
+
+        def forward(self, x, ids, where):
+            assert (ids.dtype, where.dtype) == (torch.int64, torch.bool)
+            return torch.relu(self.layer(self.words(ids) + torch.where(where, x, 0)))
+
+    assert len(scores(Words(), (X, LABELS, X > 0))) == 1
+
+
+def test_the_callers_tensors_are_not_overwritten():
+    class InPlace(nn.Module):
+        def forward(self, x, mask):
+            return torch.relu(x[:, :4]) * mask.tanh_()
+
+    mask = MASK.clone()
+    assert len(scores(InPlace(), (X, mask))) == 2
+    assert torch.equal(mask, MASK)
+
+
+def test_a_network_that_mixes_the_samples_of_its_second_input_is_refused():
+    class Mixing(Two):
+        def forward(self, x, mask):
+            return super().forward(x, mask - mask.mean(0))
+
+    with pytest.raises(AffscoreError, match="mixes images"):
+        scores(Mixing(), (X, MASK))
+
+
+def test_a_part_that_sees_only_the_second_input_is_scored():
+    class Apart(nn.Module):
+        def forward(self, x, mask):
+            return x[:, :4] + torch.relu(mask)
+
+    assert scores(Apart(), (X, MASK)).scores.tolist() == scores(nn.ReLU(), MASK).scores.tolist()
+
+
+def broken(tensor, value):
+    tensor = tensor.clone()
+    tensor[3, 1] = value
+    return tensor
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ((X, broken(MASK, torch.nan)), {}, "hold 1 NaN or infinite"),
+        ((X, MASK[:60]), {}, r"as many of each; got inputs of shapes \(64, 6\), \(60, 4\)"),
+        ({"x": X, "mask": torch.tensor(1.0)}, {}, r"as many of each; got inputs of shapes \(64, 6\), \(\)"),
+        ((X, MASK.to_sparse()), {}, "got a sparse tensor"),
+        ((X, X), {}, r"fails on inputs of shapes \(32, 6\), \(32, 6\): RuntimeError"),
+        ((X, MASK), {"images": 65}, "the data has 64 images, 65 were asked for"),
+        ((X, np.array(["a"] * 64)), {}, "got an array of type <U1"),
+        ((X, "mask"), {}, r"must be tensors, arrays or tables \(N, ...\), got str"),
+        ((X, [[1.0], [2.0, 3.0]]), {}, "the rows of a table must have the same length"),
+        ([[1.0], [2.0, 3.0]], {}, "the rows of a table must have the same length"),
+        ([[1, 2], [3, 4]], {}, "floating point numbers as the network expects them, got torch.int64"),
+        (
+            pd.DataFrame({"a": [0.5, 1.5], "name": ["b", "c"]}),
+            {},
+            "the columns of a table must be numbers, name are not",
+        ),
+        (pd.DataFrame({"a": [0.5, None]}), {}, "hold 1 NaN"),
+        (pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), {}, "hold 1 NaN"),
+        ((X, MASK), {"forward": "x"}, r"forward must be a function of \(network, batch\), got str"),
+        ((X, MASK), {"forward": lambda network, batch: network(batch["x"])}, "fails on inputs of shapes .* TypeError"),
+        (Items(lambda index: f"{index}"), {"forward": lambda network, batch: network(batch)}, "must give tensors"),
+    ],
+)
+def test_what_cannot_be_fed(data, options, message):
+    with pytest.raises(AffscoreError, match=message):
+        scores(nn.ReLU() if isinstance(data, (list, pd.DataFrame)) else Two(), data, **options)
+
+
+def test_entries_that_come_and_go():
+    def make(index):
+        return {"x": X[index], "mask": MASK[index]} if index < 32 else {"x": X[index]}
+
+    with pytest.raises(AffscoreError, match="all batches of the data must have the same entries"):
+        scores(Optional(), Items(make), batch_size=32)
+
+
+def test_what_is_no_tensor_does_not_reach_the_callers_function():
+    seen = []
+
+    def forward(network, batch):
+        seen.append(batch["file"])
+        return network(batch["x"], batch["mask"])
+
+    scores(Two(), Items(by_name), forward=forward)
+    assert {file for files in seen for file in files} == {None}
