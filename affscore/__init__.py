@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from affscore.comparison import Comparison, compare
     from affscore.errors import AffscoreError, AffscoreWarning
-    from affscore.network.result import Signature
+    from affscore.network.result import Signature, load_signature
     from affscore.network.signature import signature
     from affscore.survey.tables import load_results
     from affscore.transport.affinity import AffinityScore, affinity_score
@@ -32,6 +32,7 @@ __all__ = [
     "load_data",
     "load_model",
     "load_results",
+    "load_signature",
     "signature",
 ]
 
@@ -46,6 +47,7 @@ _HOME = {
     "load_data": "affscore.zoo.datasets",
     "load_model": "affscore.zoo.models",
     "load_results": "affscore.survey.tables",
+    "load_signature": "affscore.network.result",
     "signature": "affscore.network.signature",
 }
 _SUBPACKAGES = {"analysis", "exercises", "figures", "network", "parameters", "published", "survey", "transport", "zoo"}

@@ -18,12 +18,12 @@ from torch import nn
 from affscore.analysis.similarity import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.figures.comparison import comparison
+from affscore.network.aside import written_aside
+from affscore.network.files import check_destination
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.options import choose_options
-from affscore.network.result import Signature
+from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
-from affscore.survey.aside import written_aside
-from affscore.survey.files import check_destination, read_signature
 from affscore.survey.keep import kept_signature
 from affscore.survey.shipped import PREFIX, shipped_signature
 
@@ -166,7 +166,7 @@ def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, A
     if isinstance(model, Signature):
         return model
     if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
-        return read_signature(model)
+        return load_signature(model)
     if isinstance(model, str) and model.startswith(PREFIX):
         return shipped_signature(model, options.get("reduction", "mean"), options.get("order", "activate-first"))
     return None

@@ -17,9 +17,9 @@ import torch
 import torchvision
 from torch import Tensor
 
+from affscore.network.aside import written_aside
 from affscore.network.calls import ActivationCall
 from affscore.network.recorder import recording
-from affscore.survey.aside import written_aside
 from affscore.zoo.characteristics import DEPTHS
 
 COMMENT = """\

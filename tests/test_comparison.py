@@ -6,8 +6,8 @@ from torch import nn
 import affscore
 from affscore import AffscoreError, comparison
 from affscore.analysis.similarity import signature_distance
+from affscore.network.files import write_signature
 from affscore.survey import survey
-from affscore.survey.files import write_signature
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
 MINI = "mini:digitsnet"

@@ -60,7 +60,7 @@ class Evidence:
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
         if wrong:
-            raise AffscoreError(f"evidence is made of signatures (affscore.survey.read_signature), got {wrong[0]}")
+            raise AffscoreError(f"evidence is made of signatures (affscore.load_signature), got {wrong[0]}")
 
     @cached_property
     def as_printed(self) -> dict[str, Signature]:

@@ -59,7 +59,7 @@ def compare(
     The options say how what is not finished is measured; finished results are taken as they are.
     """
     from affscore.comparison import compare as measure
-    from affscore.survey.files import check_destination
+    from affscore.network.files import check_destination
 
     if out is not None:
         check_destination(out, (".png", ".svg", ".pdf"))

@@ -31,7 +31,7 @@ def ledger(
     from affscore.analysis.claims import claim_table, decide_claims
     from affscore.analysis.evidence import Evidence
     from affscore.analysis.ledger import ledger as hold_against
-    from affscore.survey.files import check_destination
+    from affscore.network.files import check_destination
     from affscore.survey.tables import write_table
 
     for file in (csv, claims):

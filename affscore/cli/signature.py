@@ -33,9 +33,10 @@ def signature(
 
     Prints one line for every activation: where it is, what it is, its affinity score (1 is affine).
     """
+    from affscore.network.files import check_destination
     from affscore.network.scoring import CRITERIA
     from affscore.network.signature import signature as measure
-    from affscore.survey.files import check_destination, write_signature
+    from affscore.network.table import brief
 
     if out is not None:
         check_destination(out)
@@ -53,17 +54,13 @@ def signature(
         seed=seed,
         whole=whole,
     )
-    summary = result.summary
-    shown = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
-    if criterion:
-        shown += [column for name in result.metadata["criteria"] for column in CRITERIA[name]]
-    shown += ["flag"] if summary["flag"].any() else []
-    typer.echo(summary[shown].to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
+    asked = [column for name in result.metadata["criteria"] for column in CRITERIA[name]] if criterion else []
+    typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     about, *notes = repr(result).splitlines()
     typer.echo(about)
     for note in notes:
         typer.echo(note, err=True)
     if out is not None:
         result.metadata["command"] = command_line()
-        write_signature(result, out)
+        result.save(out)
         typer.echo(f"written to {out}", err=True)

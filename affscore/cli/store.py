@@ -38,10 +38,10 @@ def show(
     ],
 ) -> None:
     """Show a result: how it was made, and a line for every activation."""
+    from affscore.network.result import load_signature
     from affscore.survey.contents import find
-    from affscore.survey.files import read_signature
 
-    result = read_signature(find(folder, name))
+    result = load_signature(find(folder, name))
     for key, value in result.metadata.items():
         typer.echo(f"{key}: {value if isinstance(value, str) else json.dumps(value)}")
     summary = result.summary

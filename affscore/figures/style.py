@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
 from cycler import cycler
+from matplotlib.figure import Figure
 
-__all__ = ["FIT", "INPUT", "MARKERS", "OUTPUT", "PAGE_WIDTH", "PALETTE", "house_style"]
+__all__ = ["FIT", "INPUT", "MARKERS", "OUTPUT", "PAGE_WIDTH", "PALETTE", "draw_once", "house_style"]
 
 PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
@@ -56,7 +58,17 @@ _SETTINGS: Any = {
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "svg.fonttype": "none",
+    "figure.hooks": ["affscore.figures.style:draw_once"],
 }
+
+
+def draw_once(figure: Figure) -> None:
+    """Let a notebook draw a figure once where it is the value of a cell: as that, and not as an open figure, too."""
+    figure._repr_mimebundle_ = partial(_close, figure)  # type: ignore[attr-defined]  # what IPython asks for first
+
+
+def _close(figure: Figure, **_: Any) -> None:
+    plt.close(figure)
 
 
 @contextmanager
@@ -76,3 +88,5 @@ def house_style() -> Iterator[None]:
     """
     with plt.rc_context(_SETTINGS):
         yield
+        interactive = plt.isinteractive()
+    plt.rcParams["interactive"] = interactive  # the first figure of a notebook turns it on, for all that follow

@@ -5,7 +5,7 @@ from affscore.network.criteria import debiased_cka, entropy, linear_cka, norm, r
 from affscore.network.nonlinearity_coefficient import nonlinearity_coefficient
 from affscore.network.recorder import Recorder, recording
 from affscore.network.reduction import reduce
-from affscore.network.result import Signature
+from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "debiased_cka",
     "entropy",
     "linear_cka",
+    "load_signature",
     "nonlinearity_coefficient",
     "norm",
     "r2",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html import escape
 from importlib.metadata import version
-from typing import Any
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
@@ -17,19 +21,28 @@ from numpy.typing import NDArray
 
 import affscore
 from affscore.errors import AffscoreError
+from affscore.network.files import read_parts, write_signature
 from affscore.network.notes import lines
 from affscore.network.options import Options
 from affscore.network.scorers import Batch
-from affscore.network.scoring import CRITERIA
+from affscore.network.table import brief, summary_of, table_of
+from affscore.zoo.sources.naming import near
 
-__all__ = ["Signature", "provenance", "signature_of", "table_of"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-_ACTIVATION = ["layer", "call", "activation", "kind", "depth", "width"]
+__all__ = ["Signature", "load_signature", "provenance", "signature_of"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Signature:
     """The affinity scores of all activations of a network, in the order in which they run.
+
+    ``signature["features.1"]`` is the part of the summary that belongs to a layer, ``signature[0]`` its first row; a
+    loop goes over its rows, and ``len`` counts them. Two signatures are equal (``==``) where their tables, metadata and
+    notes are, a missing value being equal to a missing value; so a signature is equal to itself after
+    :meth:`save` and :func:`affscore.load_signature`, but not to a second measurement, which has other times. Metadata
+    and notes can be changed, so a signature has no hash.
 
     Attributes:
         table: One row for every activation and batch; see the reference of columns in the book.
@@ -52,17 +65,7 @@ class Signature:
 
         The standard deviation (n - 1 in the denominator) is missing for a single batch.
         """
-        criteria = [name for columns in CRITERIA.values() for name in columns if name in self.table]
-        groups = self.table.groupby("index", sort=True)
-        summary = groups[_ACTIVATION].first()
-        summary["score"] = groups["score"].mean()
-        summary["score_std"] = groups["score"].std(ddof=1)
-        for name in ["raw", *criteria]:
-            summary[name] = groups[name].mean()
-        for name in ["pairing_optimal", "bound_exceeded"]:  # the share of the batches; missing where not looked at
-            summary[name] = self.table[name].astype("Float64").groupby(self.table["index"]).mean().astype(float)
-        summary["flag"] = groups["flag"].max()
-        return summary
+        return summary_of(self.table)
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -113,8 +116,63 @@ class Signature:
         low, high = np.quantile(np.mean(means, axis=0), [tail, 1 - tail])
         return float(low), float(high)
 
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the scores over the depth of the activations (:func:`affscore.figures.raw_signature`).
+
+        Args:
+            title: None for network, weights and data.
+
+        Returns:
+            The figure. A notebook draws it once where this is the last line of a cell; ``savefig`` writes it to a file.
+        """
+        from affscore.figures.signature import raw_signature  # the only import upwards, named in the floors' contract
+
+        return raw_signature(self, titles=None if title is None else [title])
+
+    def save(self, file: str | Path) -> Path:
+        """Write the signature to a Parquet file, which :func:`affscore.load_signature`, pandas, DuckDB and R read.
+
+        The file is written under a temporary name and renamed, so that there is never half a file.
+
+        Args:
+            file: A name that ends in .parquet.
+
+        Returns:
+            The path.
+
+        Raises:
+            AffscoreError: Another ending, or a place that cannot be written.
+        """
+        return write_signature(self, file)
+
     def __len__(self) -> int:
         return self.table["index"].nunique()
+
+    def __iter__(self) -> Iterator[pd.Series]:
+        return (row for _, row in self.summary.iterrows())
+
+    @overload
+    def __getitem__(self, key: str) -> pd.DataFrame: ...
+    @overload
+    def __getitem__(self, key: int) -> pd.Series: ...
+    def __getitem__(self, key: str | int) -> pd.DataFrame | pd.Series:
+        summary = self.summary
+        if isinstance(key, Integral) and not isinstance(key, bool):
+            if not -len(summary) <= key < len(summary):
+                raise AffscoreError(f"the signature has {len(summary)} activations, numbered from 0, got {key}")
+            return summary.iloc[int(key)]
+        layers = list(dict.fromkeys(summary["layer"]))
+        if not isinstance(key, str) or key not in layers:
+            known = ", ".join(map(repr, layers[:10])) + (", ..." if len(layers) > 10 else "")
+            raise AffscoreError(f"no activation runs in layer {key!r}{near(str(key), layers)} (layers: {known})")
+        return summary[summary["layer"] == key]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Signature):
+            return NotImplemented
+        # as the JSON of a file, in which NaN is equal to NaN and a tuple to a list
+        about, others = (json.dumps([one.metadata, one.notes], sort_keys=True, default=repr) for one in (self, other))
+        return about == others and self.table.equals(other.table)
 
     def __repr__(self) -> str:
         first = self.table.iloc[0]
@@ -125,6 +183,34 @@ class Signature:
             f"{np.nanmin(scores):.2f} to {np.nanmax(scores):.2f}, mean {np.nanmean(scores):.2f}"
         )
         return "\n".join([head, *lines(self.notes)])
+
+    def _repr_html_(self) -> str:
+        summary = brief(self.summary).to_html(max_rows=20, float_format="{:.3f}".format, na_rep="-", index_names=False)
+        title, *notes = (escape(line) for line in repr(self).splitlines())
+        listed = "".join(f"<li>{note}</li>" for note in notes)
+        return f"<p><strong>{title}</strong></p>\n{summary}" + (f"\n<ul>{listed}</ul>" if notes else "")
+
+
+def load_signature(file: str | Path) -> Signature:
+    """The signature in a Parquet file that :meth:`Signature.save`, the command or a survey wrote.
+
+    Args:
+        file: The file.
+
+    Returns:
+        The signature, without ``sample_costs``.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, not written by this package, or damaged since.
+
+    >>> import tempfile
+    >>> from affscore import load_signature, signature
+    >>> measured = signature("mini:digitsnet", "digits", n=64, images=64, criteria=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_signature(measured.save(f"{folder}/digits.parquet")) == measured
+    True
+    """
+    return Signature(*read_parts(file))
 
 
 def signature_of(
@@ -156,20 +242,6 @@ def signature_of(
     }
     kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
     return Signature(table_of(rows, shared, options.as_columns()), metadata, notes, kept)
-
-
-def table_of(rows: list[dict[str, Any]], shared: dict[str, str], choices: dict[str, str]) -> pd.DataFrame:
-    """The table of a signature: a row for every activation and batch, columns in their order.
-
-    Args:
-        rows: What :func:`affscore.network.scoring.score_pair` returned, with ``batch``.
-        shared: Columns that are the same in every row, and come first: model, weights, dataset.
-        choices: Columns that say how it was measured: reduction, order, covariance.
-    """
-    table = pd.DataFrame(rows).assign(**shared, **choices)
-    table["pairing_optimal"] = table["pairing_optimal"].astype("boolean")
-    first = [*shared, "index", *_ACTIVATION, "batch", "n", *choices]
-    return table[[*first, *(name for name in table.columns if name not in first)]]
 
 
 def provenance() -> dict[str, Any]:

@@ -1,6 +1,14 @@
-"""Floor 3: many jobs, and their results on disk."""
+"""Floor 3: many jobs, and their results on disk.
 
-from affscore.survey.files import read_signature, write_signature
+``affscore.survey(...)`` is :func:`affscore.survey.survey.survey`.
+"""
+
+import inspect
+import sys
+from types import ModuleType
+
+from affscore.network.files import write_signature
+from affscore.network.result import load_signature
 from affscore.survey.keep import kept_signatures
 from affscore.survey.report import Report
 from affscore.survey.store import Store
@@ -17,3 +25,15 @@ __all__ = [
     "survey",
     "write_signature",
 ]
+
+read_signature = load_signature  # the name of before
+
+
+class _Survey(ModuleType):
+    """The package, which can be called, too."""
+
+    __call__ = staticmethod(survey)
+
+
+__signature__ = inspect.signature(survey)
+sys.modules[__name__].__class__ = _Survey

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.network.aside import PART, written_aside
 from affscore.network.result import provenance
 from affscore.network.scorers import Batch
-from affscore.survey.aside import PART, written_aside
 from affscore.survey.lock import FolderLock
 
 __all__ = ["Checkpoint", "Checkpoints"]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.survey.files import read_signature
+from affscore.network.result import load_signature
 from affscore.survey.store import Store
 
 __all__ = ["contents", "find"]
@@ -33,7 +33,7 @@ def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
     rows, unreadable = [], []
     for path in store.files():
         try:
-            result = read_signature(path)
+            result = load_signature(path)
             row: dict[str, Any] = {name: str(result.metadata[name]) for name in _SHOWN}
             row |= {"n": int(result.metadata["n"]), "images": int(result.metadata["images"])}
             rows.append(row | {"activations": len(result), "mean": float(result.scores.mean())})

@@ -8,8 +8,7 @@ from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.network.reduction import check_order, check_reduction
-from affscore.network.result import Signature
-from affscore.survey.files import read_signature
+from affscore.network.result import Signature, load_signature
 from affscore.survey.job import describe
 from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED
@@ -104,7 +103,7 @@ def _results(store: Store) -> list[Signature]:
     results = []
     for path in store.files():
         try:
-            results.append(read_signature(path))
+            results.append(load_signature(path))
         except AffscoreError:
             continue  # what is damaged is told where it stands in the way
     return results

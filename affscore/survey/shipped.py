@@ -9,8 +9,7 @@ from pathlib import Path
 from affscore.errors import AffscoreError
 from affscore.network.options import COMMUTING
 from affscore.network.reduction import check_order, check_reduction
-from affscore.network.result import Signature
-from affscore.survey.files import read_signature
+from affscore.network.result import Signature, load_signature
 from affscore.survey.store import Store
 
 __all__ = ["PREFIX", "SHIPPED", "shipped_signature"]
@@ -78,7 +77,7 @@ def shipped_signature(
 
 @functools.cache
 def _results(folder: Path) -> list[Signature]:
-    return [read_signature(path) for path in Store(folder).files()] if folder.is_dir() else []
+    return [load_signature(path) for path in Store(folder).files()] if folder.is_dir() else []
 
 
 def _short(model: str) -> str:

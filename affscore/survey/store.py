@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from affscore.errors import AffscoreError
-from affscore.network.result import Signature
+from affscore.network.files import write_signature
+from affscore.network.result import Signature, load_signature
 from affscore.survey.checkpoints import Checkpoints
-from affscore.survey.files import read_signature, write_signature
 from affscore.survey.job import DescribedJob
 from affscore.survey.lock import FolderLock
 
@@ -74,7 +74,7 @@ class Store:
         if path is None:
             return None
         try:
-            found = read_signature(path)
+            found = load_signature(path)
             if found.metadata.get("key") != key:
                 raise AffscoreError(f"the file {path.name!r} is not the result of the job in its name")
         except AffscoreError as error:

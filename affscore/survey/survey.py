@@ -25,8 +25,8 @@ __all__ = ["survey"]
 
 def survey(
     models: str | Iterable[str],
-    datasets: str | Iterable[str],
-    store: str | Path,
+    datasets: str | Iterable[str] = "digits",
+    store: str | Path = "results",
     jobs: int = 1,
     *,
     n: int = 512,
@@ -47,14 +47,16 @@ def survey(
 ) -> Report:
     """Measure every network on every data set, and keep the results in a store.
 
+    ``affscore.survey(...)`` calls this function, and the command ``affscore survey`` does the same.
+
     A job whose result is in the store is not done again; one that was interrupted, however that happened,
     goes on from its last finished batch and ends with the same table. (A whole data set has no batches,
     and begins anew.) A job that fails is reported and stops no other. Several surveys may use one store
     at the same time, on one machine or on several that share it: no job is done by two of them.
 
     Args:
-        models: Names of networks (:func:`affscore.load_model`).
-        datasets: Names of data sets (:func:`affscore.load_data`).
+        models: Names of networks (:func:`affscore.load_model`), or one name.
+        datasets: Names of data sets (:func:`affscore.load_data`), or one name.
         store: The folder of the results; it is made when it is missing.
         jobs: How many processes at once.
         n: As in :func:`affscore.signature`.
@@ -82,8 +84,9 @@ def survey(
         AffscoreError: Options that are not possible, or a store that cannot be used.
 
     >>> import tempfile
+    >>> import affscore
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = survey("mini:digitsnet", "digits", folder, n=32, images=32, criteria=False, only=0)
+    ...     report = affscore.survey("mini:digitsnet", "digits", folder, n=32, images=32, criteria=False, only=0)
     ...     print(report)
     1 job: 1 measured
     """

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.result import Signature
-from affscore.survey.aside import written_aside
-from affscore.survey.files import check_destination, read_signature
+from affscore.network.aside import written_aside
+from affscore.network.files import check_destination
+from affscore.network.result import Signature, load_signature
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 
@@ -107,7 +107,7 @@ def _read_all(path: str | Path | None) -> list[tuple[Path, Signature]]:
     found = []
     for file in files:
         try:
-            found.append((file, read_signature(file)))
+            found.append((file, load_signature(file)))
         except AffscoreError as error:
             raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
     return found

@@ -12,8 +12,8 @@ import pandas as pd
 from pandas.api import types
 
 from affscore.errors import AffscoreError
+from affscore.network.result import load_signature
 from affscore.network.scoring import CRITERIA
-from affscore.survey.files import read_signature
 from affscore.survey.job import RESULTS_FORMAT, key_of
 from affscore.survey.store import Store
 
@@ -74,7 +74,7 @@ def verify(folder: str | Path) -> dict[str, list[str]]:
 def problems_of(path: Path) -> list[str]:
     """What is wrong with a file: with its columns, their types and values, its batches, its metadata."""
     try:
-        result = read_signature(path)
+        result = load_signature(path)
     except AffscoreError as error:
         return [str(error)]
     table = result.table

@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.survey.aside import written_aside
+from affscore.network.aside import written_aside
 from affscore.zoo.card import parameter_count
 from affscore.zoo.mini import MINI_NETWORKS
 from affscore.zoo.state_dicts import load_state_dict

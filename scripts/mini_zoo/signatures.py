@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affscore.network.result import load_signature
 from affscore.survey import survey
-from affscore.survey.files import read_signature
 from affscore.survey.job import describe
 from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED
@@ -41,6 +41,6 @@ def remove_outdated(names: Sequence[str]) -> None:
     """Remove the results of networks of these names with other weights than those that are there now."""
     current = {describe(job).key for job in plan(_models(names), "digits", n=512)}
     for file in Store(SHIPPED).files():
-        model = str(read_signature(file).metadata["model"])
+        model = str(load_signature(file).metadata["model"])
         if model.removeprefix("mini:") in names and model.startswith("mini:") and file.stem[-16:] not in current:
             file.unlink()

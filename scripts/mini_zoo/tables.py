@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
 from affscore.analysis import printed_table
-from affscore.survey.aside import written_aside
+from affscore.network.aside import written_aside
 from affscore.zoo.mini import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared
 

@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import affscore
-from affscore.survey.files import read_signature
 from affscore.survey.job import describe
 from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED, shipped_signature
@@ -94,6 +93,6 @@ def test_they_are_found_by_name():
 
 def test_the_metadata_tell_how_they_were_made():
     for path in FILES:
-        metadata = read_signature(path).metadata
+        metadata = affscore.load_signature(path).metadata
         assert metadata["command"].startswith("affscore survey "), path.name
         assert metadata["versions"]["torch"]

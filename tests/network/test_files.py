@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from affscore import AffscoreError, Signature, signature
+from affscore.network.files import check_destination
 from affscore.survey import read_signature, write_signature
-from affscore.survey.files import check_destination
 
 
 @pytest.fixture(scope="module")

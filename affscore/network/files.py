@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
@@ -15,10 +15,13 @@ import pyarrow.parquet as pq
 from pandas.api.types import is_float_dtype
 
 from affscore.errors import AffscoreError
-from affscore.network.result import Signature
-from affscore.survey.aside import written_aside
+from affscore.network.aside import written_aside
+from affscore.network.table import summary_of
 
-__all__ = ["check_destination", "read_signature", "write_signature"]
+if TYPE_CHECKING:
+    from affscore.network.result import Signature
+
+__all__ = ["check_destination", "read_parts", "write_signature"]
 
 _KEY = b"affscore"
 
@@ -95,11 +98,11 @@ def write_signature(result: Signature, path: str | Path, aside: Path | None = No
     return path
 
 
-def read_signature(path: str | Path) -> Signature:
-    """The signature in a file that :func:`write_signature` wrote.
+def read_parts(path: str | Path) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
+    """Table, metadata and notes of the signature in a file that :func:`write_signature` wrote.
 
     Raises:
-        AffscoreError: No such file, not Parquet, not written by this package, or damaged since.
+        AffscoreError: As :func:`affscore.load_signature`.
     """
     path = Path(path)
     try:
@@ -118,7 +121,7 @@ def read_signature(path: str | Path) -> Signature:
     except Exception as error:  # pyarrow raises its own errors and Python's on damaged files
         raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
     try:
-        return _signature(table)
+        return _parts(table)
     except _ForeignError as error:
         raise AffscoreError(
             f"the file {path.name!r} is Parquet, but not a signature that affscore wrote: {error}"
@@ -150,8 +153,8 @@ def _table(path: Path) -> pa.Table:
     return pq.read_table(path)
 
 
-def _signature(table: pa.Table) -> Signature:
-    """The signature in a table; anything may be raised where it holds none."""
+def _parts(table: pa.Table) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
+    """What a table holds of a signature; anything may be raised where it holds none."""
     kept = json.loads((table.schema.metadata or {})[_KEY])
     metadata, notes = kept["metadata"], kept["notes"]
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
@@ -168,9 +171,8 @@ def _signature(table: pa.Table) -> Signature:
     rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
     if "checksum" in kept and kept["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
         raise _DamagedError
-    result = Signature(rows, metadata, notes)
-    result.summary  # noqa: B018  # which all that shows a result asks for
-    return result
+    summary_of(rows)  # which all that shows a result asks for
+    return rows, metadata, notes
 
 
 def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:

@@ -1,0 +1,130 @@
+"""A signature among the tools of its user: equality, indexing, loops, pickles, files, notebooks, figures."""
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import pyplot as plt
+
+import affscore
+from affscore import AffscoreError, Signature, load_signature, signature
+from affscore.figures import raw_signature
+from tests.synthetic_signatures import synthetic
+
+
+@pytest.fixture(scope="module")
+def result():
+    return signature("mini:digitsnet", "digits", n=24, images=48)
+
+
+def changed(result, **columns):
+    return Signature(result.table.assign(**columns), result.metadata, result.notes)
+
+
+def test_a_signature_that_was_saved_and_loaded_is_equal(result, tmp_path):
+    result.metadata["nothing"] = float("nan")
+    back = load_signature(result.save(tmp_path / "x.parquet"))
+    assert back == result
+    assert repr(back) == repr(result)
+    assert back._repr_html_() == result._repr_html_()
+    assert result.sample_costs
+    assert not back.sample_costs  # the only part that a file does not hold
+
+
+def test_copies_are_equal_and_every_change_makes_them_differ(result):
+    for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), copy.copy(result)):
+        assert again == result
+        np.testing.assert_array_equal(again.scores, result.scores)
+        np.testing.assert_array_equal(again.sample_costs[0], result.sample_costs[0])
+    assert changed(result, score=result.table["score"]) == result
+    for other in (
+        changed(result, score=np.nextafter(result.table["score"], 2)),
+        changed(result, layer="another"),
+        changed(result, more=1),
+        Signature(result.table.head(9), result.metadata, result.notes),
+        Signature(result.table, {**result.metadata, "seed": 1}, result.notes),
+        Signature(result.table, result.metadata, [*result.notes, "a note"]),
+    ):
+        assert other != result
+    assert result != result.table["score"].tolist()
+
+
+@given(missing=st.sets(st.integers(0, 17)), others=st.sets(st.integers(0, 17)))
+def test_missing_scores_are_equal_where_they_are_missing_in_both(result, missing, others):
+    first, second = (
+        changed(result, score=result.table["score"].mask(result.table.index.isin(sorted(places))))
+        for places in (missing, others)
+    )
+    assert (first == second) == (missing == others)
+
+
+def test_what_can_be_changed_has_no_hash(result):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(result)
+
+
+def test_a_layer_gives_its_rows_of_the_summary(result):
+    for layer, rows in result.summary.groupby("layer"):
+        pd.testing.assert_frame_equal(result[layer], rows)
+    assert result["blocks.0.relu"]["call"].tolist() == [0, 1]
+
+
+def test_an_unknown_layer_is_refused_with_near_matches(result):
+    with pytest.raises(
+        AffscoreError, match=r"layer 'block.0.relu'; did you mean blocks\.0\.relu or .*layers: 'stem.2'"
+    ):
+        result["block.0.relu"]
+    with pytest.raises(AffscoreError, match=r"no activation runs in layer 'x' \(layers: 'stem.2'"):
+        result["x"]
+    for key in (None, 1.0, ["stem.2"], slice(2), True):
+        with pytest.raises(AffscoreError, match="no activation runs in layer"):
+            result[key]
+
+
+def test_loops_and_places_go_over_the_rows_of_the_summary(result):
+    rows = list(result)
+    assert len(rows) == len(result) == 9
+    pd.testing.assert_frame_equal(pd.DataFrame(rows).infer_objects(), result.summary, check_names=False)
+    for place in (0, 8, -1, np.int64(3)):
+        pd.testing.assert_series_equal(result[place], rows[place])
+    for place in (9, -10):
+        with pytest.raises(AffscoreError, match=rf"has 9 activations, numbered from 0, got {place}"):
+            result[place]
+    assert [row.layer for row in result] == result.summary["layer"].tolist()
+
+
+def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped(result):
+    foreign = changed(result, model="<script>m</script>", layer="a<b>", activation="x & y")
+    foreign.notes.append("the layer <i> & more")
+    shown = foreign._repr_html_()
+    for name in ("&lt;script&gt;m&lt;/script&gt;", "a&lt;b&gt;", "x &amp; y", "the layer &lt;i&gt; &amp; more"):
+        assert name in shown
+    assert not any(raw in shown for raw in ("<script>", "a<b>", "<i>"))
+    assert "9 activations" in shown
+    columns = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+    assert re.findall("<th>([a-z_]+)</th>", shown) == columns
+    foreign.notes.clear()
+
+
+def test_the_table_of_a_deep_network_is_short_in_a_notebook():
+    assert synthetic(np.linspace(0.2, 0.8, 151))._repr_html_().count("<tr") < 30
+
+
+def test_plot_is_the_figure_of_the_figures(result, tmp_path):
+    own, theirs = result.plot(), raw_signature(result)
+    assert own.axes[0].get_title() == theirs.axes[0].get_title() != ""
+    np.testing.assert_array_equal(own.axes[0].lines[0].get_ydata(), result.scores)
+    assert result.plot("mine").axes[0].get_title().startswith("mine")
+    own.savefig(tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 1000
+    plt.close("all")
+
+
+def test_the_old_names_are_the_same(result, tmp_path):
+    file = affscore.survey.write_signature(result, tmp_path / "x.parquet")
+    assert affscore.survey.read_signature(file) == affscore.load_signature(file)

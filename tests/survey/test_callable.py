@@ -1,0 +1,58 @@
+"""``affscore.survey`` is a package and can be called, whatever was imported first."""
+
+import inspect
+import subprocess
+import sys
+
+import affscore
+from affscore.survey.report import Report
+
+CODE = """
+import sys
+import torch, torchvision, pandas  # so that only affscore is imported anew
+
+for number, first in enumerate({orders!r}):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "affscore"]:
+        del sys.modules[name]
+    exec(first)
+    import affscore
+    report = affscore.survey(
+        models=["mini:digitsnet"], datasets=["digits"], store=f"store {{number}}", n=8, images=8, criteria=False,
+        only=0, progress=False,
+    )
+    assert affscore.survey.load_results is affscore.load_results
+    assert affscore.survey is sys.modules["affscore.survey"]
+    assert affscore.survey.tables.load_results(f"store {{number}}")["n"].eq(8).all()
+    print(report)
+"""
+ORDERS = (
+    "import affscore",
+    "import affscore.survey",
+    "import affscore.survey.tables",
+    "import affscore.survey.survey",
+    "from affscore import survey",
+    "from affscore.survey import survey",
+)
+
+
+def test_it_can_be_called_whatever_was_imported_first(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", CODE.format(orders=ORDERS)], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["1 job: 1 measured"] * len(ORDERS)
+
+
+def test_its_arguments_and_description_are_those_of_the_function():
+    from affscore.survey import survey as function
+
+    assert inspect.signature(affscore.survey) == inspect.signature(function)
+    assert affscore.survey.__call__.__doc__ == function.__doc__
+    assert "affscore.survey(" in affscore.survey.__doc__
+
+
+def test_the_data_set_and_the_store_are_those_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    report = affscore.survey("mini:digitsnet", n=8, images=8, criteria=False, only=0, progress=False)
+    assert isinstance(report, Report)
+    assert [path.name.partition("-")[0] for path in (tmp_path / "results").glob("*.parquet")] == ["mini_digitsnet"]
