@@ -7,8 +7,7 @@ import inspect
 import sys
 from types import ModuleType
 
-from affscore.network.files import write_signature
-from affscore.network.result import load_signature
+from affscore.survey.files import read_signature, write_signature
 from affscore.survey.keep import kept_signatures
 from affscore.survey.report import Report
 from affscore.survey.store import Store
@@ -25,8 +24,6 @@ __all__ = [
     "survey",
     "write_signature",
 ]
-
-read_signature = load_signature  # the name of before
 
 
 class _Survey(ModuleType):
