@@ -528,8 +528,8 @@ if by_default:
 # :label: ex-3-1
 # :nonumber:
 #
-# A layer has 256 channels and ReLU. How many images do you need so that the bias of its score with the empirical covariance stays below
-# 0.01? Work it out from {eq}`eq-3-bias` or {eq}`eq-3-rule`.
+# A layer has 256 channels and ReLU. How many images are enough for the bias of its score with the empirical covariance to
+# stay below 0.01? Work it out from {eq}`eq-3-bias` or {eq}`eq-3-rule`; any number up to twice the smallest one is right.
 # ```
 
 # %%

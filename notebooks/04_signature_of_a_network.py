@@ -219,11 +219,12 @@ pd.DataFrame(
 # {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back
 # (figure 9).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and with random ones (figure 9 of the paper, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network as given, and the same architecture with random weights."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and as built, with random ones (figure 9 of the paper, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
 name = spec.partition("@")[0]
 trained_or_not = [result]
-if ".py:" not in name and result.metadata["weights"] != "random":
-    untrained = affscore.load_model(f"{name}@random", seed)
+if result.metadata["weights"] not in ("random", "as built"):
+    # a file of one's own has no @random: without a file of weights it gives the network as built
+    untrained = affscore.load_model(name if ".py:" in name else f"{name}@random", seed)
     trained_or_not.append(
         affscore.signature(untrained, dataset, n=n, reduction=reduction, order=order, criteria=False, **options)
     )
@@ -244,8 +245,9 @@ pd.DataFrame(
 
 # %% [markdown]
 # In the default run the random network is the more nearly affine one everywhere but at its very first ReLU. Training has
-# spread the images over the bend. That is one small network on one small data set, and no law. (Of a network that was
-# random already, or that a file of one's own builds, there is one panel only.)
+# spread the images over the bend. That is one small network on one small data set, not a general rule. (A network that
+# already has random weights, or those with which a file of your own builds it, gives one panel only; `FILE.py:factory@WEIGHTS`
+# gives both.)
 #
 # ## Takeaways
 #

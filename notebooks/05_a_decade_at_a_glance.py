@@ -66,6 +66,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
+import affscore
 from affscore.analysis import along_depth, history, share_above, short_name, short_names, study_models, trends
 from affscore.figures import raw_signature, timeline
 from affscore.survey import kept_signatures
@@ -377,8 +378,6 @@ answer = None  # your answer here
 # $(k-1)/(k+1)$ of the width.
 
 # %%
-import affscore
-
 width = 0.9 - 0.4
 answer = width * (150 / 152 - 6 / 8)
 affscore.exercises.check("5.1", answer)

@@ -46,6 +46,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import affscore
 from affscore import AffscoreError, analysis
 from affscore.figures import dendrogram, distance_heatmap, score_distributions, score_histograms
 from affscore.survey import kept_signatures
@@ -387,9 +388,6 @@ answer = None  # your answer here
 
 
 # %%
-import affscore
-
-
 def distance(a, b):
     price = np.full((len(a) + 1, len(b) + 1), np.inf)
     price[0, 0] = 0

@@ -70,6 +70,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
+import affscore
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
     correlations_within_kinds,
@@ -331,10 +332,8 @@ answer = None  # your answer here
 # Into $z$, a step to both sides, and back.
 
 # %%
-from affscore.exercises import check
-
 z, step = np.arctanh(0.6), 1.96 / np.sqrt(12 - 3)
-check("8.1", (np.tanh(z - step), np.tanh(z + step)))
+affscore.exercises.check("8.1", (np.tanh(z - step), np.tanh(z + step)))
 
 # %% [markdown]
 # ```{solution-end}
@@ -363,7 +362,7 @@ answer = None  # your answer here
 
 # %%
 course = np.linspace(0.2, 0.4, 6)
-check("8.2", ((course, course), (course + 0.5, course - 3)))
+affscore.exercises.check("8.2", ((course, course), (course + 0.5, course - 3)))
 
 # %% [markdown]
 # ```{solution-end}
@@ -392,7 +391,7 @@ answer = None  # your answer here
 # %%
 scores = np.linspace(0.3, 0.9, 12)
 nuisance = np.tile([3.0, -3.0], 6)
-check("8.3", (scores, nuisance + scores, nuisance))
+affscore.exercises.check("8.3", (scores, nuisance + scores, nuisance))
 
 # %% [markdown]
 # ```{solution-end}

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from copy import deepcopy
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import yaml
+from nbformat import NotebookNode
 
 # The metadata of a cell that changes a page. Editors write more, of no consequence.
 _METADATA = ("tags", "mystnb")
+
+_CHECK = re.compile(r"^# (affscore\.exercises\.check\(.*\))$", re.MULTILINE)
 
 
 def error(message: str) -> SystemExit:
@@ -42,6 +47,24 @@ def pair_differs(script: Path) -> bool:
     """Whether a script and its notebook do not hold the same cells, or the notebook is missing."""
     notebook = script.with_suffix(".ipynb")
     return not notebook.exists() or cells_of(script) != cells_of(notebook)
+
+
+def without_solutions(notebook: NotebookNode) -> NotebookNode:
+    """A copy as a student meets it: no solutions, and every check called that stands there as a comment."""
+    copy = deepcopy(notebook)
+    copy.cells = []
+    inside = False
+    for cell in deepcopy(notebook.cells):
+        if cell.cell_type == "markdown" and "```{solution-start}" in cell.source:
+            inside = True
+        elif cell.cell_type == "markdown" and "```{solution-end}" in cell.source:
+            inside = False
+            cell.source = cell.source.partition("```{solution-end}\n```")[2].strip()
+        if not inside:
+            if cell.cell_type == "code":
+                cell.source = _CHECK.sub(r"\1", cell.source)
+            copy.cells.append(cell)
+    return copy
 
 
 def synchronize(script: Path) -> None:

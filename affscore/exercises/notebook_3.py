@@ -26,9 +26,9 @@ def points_for_a_layer(answer: object) -> Verdict:
     """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
     number = as_number(answer)
     expected = points_needed(WIDTH, TOLERANCE, torch.relu)
-    if 0.95 * expected <= number <= 1.15 * points_needed(WIDTH, TOLERANCE):
+    if 0.95 * expected <= number <= 2 * points_needed(WIDTH, TOLERANCE):  # as many again as the worst case needs
         return Verdict(True, "Several times the width: the bias falls like d/n, and d is large.")
-    if 0.9 * expected / WIDTH <= number <= 1.15 * points_needed(WIDTH, TOLERANCE) / WIDTH:
+    if 0.9 * expected / WIDTH <= number <= 2 * points_needed(WIDTH, TOLERANCE) / WIDTH:
         return Verdict(False, "That is the number of points for each coordinate. How many are these in all?")
     if np.isclose(number, WIDTH, rtol=0.1):
         return Verdict(False, "As many points as coordinates: what does the figure show at n/d = 1?")
@@ -37,7 +37,7 @@ def points_for_a_layer(answer: object) -> Verdict:
     if number >= 0.9 / TOLERANCE**2:
         return Verdict(False, "Too many: that would be a rule for the spread, which falls like a root. Mind the bias.")
     if number > expected:
-        return Verdict(False, "The bias stays below, but with more points than needed. Solve the rule for n.")
+        return Verdict(False, "Enough, but more than twice the smallest number. Solve the rule for n.")
     return Verdict(False, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU.")
 
 

@@ -36,7 +36,7 @@ RIGHT = {
         lambda x: torch.relu(torch.tensor(x) - 2.8),
         lambda x: (x > 3.2) * 1.0,
     ],
-    "3.1": [points_needed(256, 0.01, torch.relu), points_needed(256, 0.01), 1928.0, 2048],
+    "3.1": [points_needed(256, 0.01, torch.relu), points_needed(256, 0.01), 1928.0, 2048, 3840],
     "3.2": [NARROW_TANH, round(NARROW_TANH, 2), torch.tensor(NARROW_TANH)],
     "3.3": [(NORMAL, NORMAL * FACTORS), [torch.tensor(NORMAL), torch.tensor(3 + NORMAL * FACTORS)]],
 }
@@ -76,7 +76,7 @@ WRONG = {
         (7.6, "each coordinate"),
         (193, "decimal point"),
         (10_000, "spread"),
-        (5000, "more points than needed"),
+        (5000, "more than twice"),
     ],
     "3.2": [
         (limit_score(torch.tanh), "positions themselves"),
