@@ -32,7 +32,7 @@ PROSE := _config.yml $(shell find book -type f)
 
 .PHONY: help
 help:  ## show this help
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@printf '\nPROFILE=%s: the parameters of the notebooks, one file each in notebooks/params (have: %s)\n' \
 	  '$(PROFILE)' '$(notdir $(basename $(wildcard notebooks/params/*.yml)))'
 
@@ -47,6 +47,28 @@ test: $(INSTALLED)  ## check style, types and imports, and run the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/pytest
+
+# The oldest versions that pyproject.toml allows, chosen by uv; whatever these need themselves is the newest.
+OLDEST := _build/oldest
+.PHONY: test-oldest
+test-oldest: $(OLDEST)/.installed  ## run the quick tests on the oldest versions that are allowed, with Python 3.11
+	$(OLDEST)/bin/python -m pytest -m 'not slow and not notebook and not browser'
+
+$(OLDEST)/.installed: pyproject.toml | _build/uv/bin/uv
+	_build/uv/bin/uv pip compile --quiet --resolution lowest-direct --all-extras --python-version 3.11 \
+	  --output-file _build/oldest.txt pyproject.toml
+	python3.11 -m venv $(OLDEST)
+	_build/uv/bin/uv pip install --quiet --python $(OLDEST)/bin/python -r _build/oldest.txt 'setuptools>=77'
+	_build/uv/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+_build/uv/bin/uv: | $(INSTALLED)
+	$(BIN)/python -m venv _build/uv
+	_build/uv/bin/pip install --quiet uv
+
+.PHONY: lab
+lab: $(INSTALLED)  ## open the notebooks in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir=. notebooks
 
 .PHONY: serve
 serve: $(SITE)  ## show the site on http://localhost:8000 (or PORT)
@@ -67,9 +89,7 @@ sync: $(INSTALLED)  ## bring each notebook's .py and .ipynb in step; the newer o
 	$(BIN)/jupytext --sync $(SOURCES)
 
 .PHONY: lock
-lock: $(INSTALLED)  ## pin the newest versions that pyproject.toml allows in requirements.lock
-	$(BIN)/python -m venv _build/uv
-	_build/uv/bin/pip install --quiet uv
+lock: | _build/uv/bin/uv  ## pin the newest versions that pyproject.toml allows in requirements.lock
 	_build/uv/bin/uv pip compile --quiet --universal --upgrade --all-extras --python-version 3.11 \
 	  --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
 

@@ -1,4 +1,4 @@
-"""What the profile of the papers will need, and what the README says of it."""
+"""What the profile of the papers will need, and what the page on running the book says of it."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,12 @@ import torchvision
 from estimate_paper_profile import BENCHMARK, PROFILE, estimate
 from notebook_files import read_profile
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "book" / "how_to_run_with_your_model.md").read_text()
 MACHINE = {"cores": 4, "processor": "P", "gpu": None}
 
 
-def test_the_readme_shows_what_the_command_prints():
-    assert str(estimate(read_profile(PROFILE), json.loads(BENCHMARK.read_text()))) in README
+def test_the_page_shows_what_the_command_prints():
+    assert str(estimate(read_profile(PROFILE), json.loads(BENCHMARK.read_text()))) in PAGE
 
 
 def test_one_network_by_hand():

@@ -18,6 +18,7 @@ OWN_NETWORK = (REPOSITORY / "book" / "how_to_run_with_your_model.md").read_text(
 # A block of Python, and the block without a language that may follow it: what it prints.
 PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 BLOCKS = [match.groups() for match in PYTHON.finditer(README)]
+DOCTESTS = [code for code, _ in PYTHON.findall(OWN_NETWORK) if code.startswith(">>>")]
 NUMBER = re.compile(r"\d+\.\d*")
 
 
@@ -29,19 +30,32 @@ def same(printed: str, shown: str) -> bool:
 
 
 def test_there_are_blocks() -> None:
-    assert len(BLOCKS) == 3
+    assert BLOCKS
+    assert DOCTESTS
 
 
 @pytest.mark.parametrize(("code", "shown"), BLOCKS)
 def test_a_block_prints_what_is_shown(code: str, shown: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    if code.startswith(">>>"):
-        example = doctest.DocTestParser().get_doctest(code, {"affscore": affscore}, "README", "README.md", 0)
-        assert doctest.DocTestRunner().run(example).failed == 0
-    else:
-        exec(compile(code, "README.md", "exec", dont_inherit=True), {})
-        assert shown is not None
-        printed = capsys.readouterr().out
-        assert same(printed, shown), printed
+    exec(compile(code, "README.md", "exec", dont_inherit=True), {})
+    assert shown is not None
+    printed = capsys.readouterr().out
+    assert same(printed, shown), printed
+
+
+@pytest.mark.parametrize("code", DOCTESTS)
+def test_a_session_of_the_page_prints_what_is_shown(code: str) -> None:
+    example = doctest.DocTestParser().get_doctest(code, {"affscore": affscore}, "page", "page.md", 0)
+    assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_the_pages_and_pictures_that_the_readme_links_exist() -> None:
+    targets = re.findall(r"\]\(([^)#]+)", README)
+    assert targets
+    assert [target for target in targets if not (REPOSITORY / target).exists()] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= 650
 
 
 def test_the_numbers_are_compared() -> None:
