@@ -15,7 +15,7 @@ from pathlib import Path
 from mini_zoo.members import train_member
 from mini_zoo.recipes import recipe_of
 
-from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import MINI_NETWORKS
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -150,8 +151,8 @@ class Formulas:
             return None  # a table of positions, say: it would have to be kept
         step = Step(self._next(), function, positional, named)
         try:
-            step.shape = tuple(torch.broadcast_shapes(*(tensor.shape for tensor in tensors)))
-        except RuntimeError:
+            step.shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))  # that of torch imports sympy
+        except ValueError:
             return None  # the call itself will say what is wrong
         return step
 

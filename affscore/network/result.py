@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import pandas as pd
 import torch
-import torchvision
 from numpy.typing import NDArray
 
 import affscore
@@ -251,8 +250,7 @@ def provenance() -> dict[str, Any]:
             "affscore": affscore.__version__,
             "python": platform.python_version(),
             "torch": torch.__version__,
-            "torchvision": torchvision.__version__,
-            **{name: version(name) for name in ("numpy", "scipy", "pandas", "scikit-learn", "pillow")},
+            **{name: version(name) for name in ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")},
         },
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }

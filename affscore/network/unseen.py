@@ -37,6 +37,10 @@ class BelowPython(TorchDispatchMode):
         self.recorder = recorder
         self.missed: Counter[str] = Counter()
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # else the first call imports the compiler, which takes seconds
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import torch
 from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["ModelCard", "check_has_weights", "parameter_count", "stated_preprocessing"]
+__all__ = ["ModelCard", "check_has_weights", "parameter_count", "seeded", "stated_preprocessing"]
 
 InputKind = Literal["image", "tokens"]
 
@@ -89,3 +91,10 @@ def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
     stated = getattr(model, "preprocessing", None)
     known = isinstance(stated, (Preprocessing, TextPreprocessing))
     return (stated if isinstance(stated, (Preprocessing, TextPreprocessing)) else IMAGENET), known
+
+
+def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
+    """Build a network with random weights that the seed fixes, leaving the global generator alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return build()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torchvision
 
 from affscore.errors import AffscoreError
 from affscore.zoo.architectures import architecture_of
@@ -158,7 +157,7 @@ def _enum(name: str) -> Any:
             f"the characteristics of {name!r} are not known; expected a classification network of torchvision "
             "or mini:NAME"
         )
-    return torchvision.models.get_model_weights(name)
+    return torchvision_networks.weights_of(name)
 
 
 def _accuracy(weight: Any) -> float:

@@ -6,8 +6,6 @@ from functools import cache
 from typing import Literal
 
 import torch
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 __all__ = ["digits"]
@@ -34,6 +32,9 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     >>> tuple(images.shape), sorted(set(labels.tolist())) == list(range(10))
     ((597, 1, 8, 8), True)
     """
+    from sklearn.datasets import load_digits  # takes a second
+    from sklearn.model_selection import train_test_split
+
     bunch = load_digits()
     images = torch.from_numpy(bunch.images).float()[:, None] / 16.0  # grey values are 0 ... 16
     labels = torch.from_numpy(bunch.target).long()

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torchvision.datasets
 from torch import Tensor
 
 from affscore.errors import AffscoreError
@@ -72,6 +71,8 @@ def torchvision_images(name: str, preprocessing: Preprocessing | None = None) ->
         AffscoreError: The files are neither here nor can they be downloaded: which, from where, and where
             to put them; or they are damaged.
     """
+    import torchvision.datasets  # takes seconds
+
     made = getattr(torchvision.datasets, DOWNLOADS[name])
     home = data_home()
     options: dict[str, Any] = {"root": str(home), "train": False}

@@ -16,7 +16,7 @@ from PIL import Image
 
 from affscore.errors import AffscoreError
 from affscore.zoo.datasets import load_data
-from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import MINI_NETWORKS
 from affscore.zoo.models import load_model
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import split_spec, weights_label

@@ -9,8 +9,6 @@ import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
-from torchvision.transforms import InterpolationMode
-from torchvision.transforms import functional as T
 
 from affscore.errors import AffscoreError
 
@@ -69,7 +67,8 @@ class Preprocessing:
             image = image.convert("L" if self.channels == 1 else "RGB")
         else:
             image = self._recolour(image_tensor(image))
-        mode = InterpolationMode(self.interpolation)
+        T = _transforms()
+        mode = T.InterpolationMode(self.interpolation)
         if self.squash:
             image = T.resize(image, [self.resize, self.resize], interpolation=mode, antialias=True)
         else:
@@ -83,7 +82,7 @@ class Preprocessing:
         if len(tensor) == 1:
             return tensor.expand(self.channels, -1, -1)
         if len(tensor) == 3:
-            return T.rgb_to_grayscale(tensor)
+            return _transforms().rgb_to_grayscale(tensor)
         raise AffscoreError(f"an image must have 1 or 3 channels, got {len(tensor)}")
 
     def as_dict(self) -> dict[str, Any]:
@@ -107,12 +106,19 @@ IMAGENET = Preprocessing()
 """What networks trained on ImageNet expect, unless their weights say otherwise."""
 
 
+def _transforms() -> Any:
+    from torchvision.transforms import functional  # takes seconds, and images that are tensors already need none of it
+
+    return functional
+
+
 LONGEST = 16
 """Of an image that is longer than this many times its width only the middle is resized."""
 
 
 def _without_far_ends(image: Image.Image | Tensor) -> Image.Image | Tensor:
     """The middle of a very long image: its ends will be cut off, and resized they might fill the memory."""
+    T = _transforms()
     _, height, width = T.get_dimensions(image)
     longest = LONGEST * min(height, width)
     if max(height, width) <= longest:

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.network.aside import written_aside
 from affscore.zoo.card import parameter_count
-from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import MINI_NETWORKS
 from affscore.zoo.state_dicts import load_state_dict
 from mini_zoo.distortions import shifted
 from mini_zoo.recipes import Recipe

@@ -15,7 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from affscore import load_model, signature
 from affscore.analysis import printed_table
 from affscore.network.aside import written_aside
-from affscore.zoo.mini import MINI_NETWORKS, MiniNetwork
+from affscore.zoo.mini.registry import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared
 
 __all__ = ["depth", "multiply_adds", "write_table", "zoo_row", "zoo_table"]

@@ -11,8 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from affscore.zoo.card import seeded
 from affscore.zoo.digits import digits
-from affscore.zoo.mini import MiniNetwork, seeded
+from affscore.zoo.mini.registry import MiniNetwork
 from mini_zoo.recipes import Recipe
 
 __all__ = ["accuracy", "fit", "one_thread", "prepared", "standard_error"]

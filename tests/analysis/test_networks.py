@@ -3,7 +3,7 @@ import pytest
 
 from affscore.analysis import network_table, printed_table, short_name, short_names, study_models
 from affscore.errors import AffscoreError
-from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import MINI_NETWORKS
 
 
 def test_the_study_has_its_networks_in_the_order_of_the_years():

@@ -4,7 +4,7 @@ import pytest
 import torchvision
 
 from affscore.zoo.architectures import _architectures, architecture_of
-from affscore.zoo.mini import MINI_NETWORKS
+from affscore.zoo.mini.registry import MINI_NETWORKS
 from affscore.zoo.sources.torchvision_networks import names
 
 

@@ -10,8 +10,9 @@ from affscore import load_data, load_model
 from affscore.analysis import printed_table
 from affscore.zoo import card_of, digits
 from affscore.zoo.architectures import architecture_of
-from affscore.zoo.mini import MINI_NETWORKS, DigitsNet, seeded
-from affscore.zoo.mini.registry import WEIGHTS
+from affscore.zoo.card import seeded
+from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
+from affscore.zoo.mini.residual import DigitsNet
 
 STUDY = printed_table("study_networks").query("in_figure14 == 1")
 EFFICIENT = ["mobilenet_v2", "squeezenet1_0", "squeezenet1_1", "shufflenet_v2_x0_5", "shufflenet_v2_x1_0"]

@@ -16,8 +16,7 @@ from torch import nn
 from affscore.analysis import printed_table
 from affscore.analysis.similarity import STATISTICS
 from affscore.zoo import hard_task, list_models
-from affscore.zoo.mini import MINI_NETWORKS
-from affscore.zoo.mini.registry import WEIGHTS
+from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
 
 MODELS = list_models()
 COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()

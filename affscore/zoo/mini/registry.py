@@ -9,14 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.mini import efficient, inception, plain, residual, searched, transformers
 from affscore.zoo.preprocessing import Preprocessing
 
-__all__ = ["DIGITS", "MINI_NETWORKS", "WEIGHTS", "MiniNetwork", "seeded"]
+__all__ = ["DIGITS", "MINI_NETWORKS", "WEIGHTS", "MiniNetwork"]
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 """The folder of the trained weights."""
@@ -82,10 +81,3 @@ def _mini_network(name: str, build: Callable[[], nn.Module]) -> MiniNetwork:
 
 MINI_NETWORKS: dict[str, MiniNetwork] = {name: _mini_network(name, build) for name, build in BUILDERS.items()}
 """All of them: ``digitsnet``, and one under the name of each network of torchvision that it stands for."""
-
-
-def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """Build a network with random weights that the seed fixes, leaving the global generator alone."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return build()

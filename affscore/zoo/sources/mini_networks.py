@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torch import nn
 
-from affscore.zoo.card import ModelCard, parameter_count
-from affscore.zoo.mini import MINI_NETWORKS, seeded
+from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.sources.naming import weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
+if TYPE_CHECKING:
+    from affscore.zoo.mini.registry import MiniNetwork
+
 __all__ = ["knows", "load", "names"]
+
+
+def _networks() -> dict[str, MiniNetwork]:
+    from affscore.zoo.mini.registry import MINI_NETWORKS  # imports torchvision, which takes seconds
+
+    return MINI_NETWORKS
 
 
 def names() -> list[str]:
@@ -18,7 +28,7 @@ def names() -> list[str]:
     >>> "mini:digitsnet" in names()
     True
     """
-    return [f"mini:{name}" for name in MINI_NETWORKS]
+    return [f"mini:{name}" for name in _networks()]
 
 
 def knows(name: str) -> bool:
@@ -28,7 +38,7 @@ def knows(name: str) -> bool:
 
 def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     """A small network: one of :func:`names`; the weights are "DEFAULT", "random" or a file."""
-    network = MINI_NETWORKS[name.removeprefix("mini:")]
+    network = _networks()[name.removeprefix("mini:")]
     model = seeded(network.build, seed)
     if weights != "random":
         load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights, []))

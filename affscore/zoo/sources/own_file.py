@@ -13,8 +13,7 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.zoo.card import ModelCard, check_has_weights, parameter_count, stated_preprocessing
-from affscore.zoo.mini import seeded
+from affscore.zoo.card import ModelCard, check_has_weights, parameter_count, seeded, stated_preprocessing
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import near, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights

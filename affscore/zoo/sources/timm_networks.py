@@ -13,9 +13,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.zoo.card import ModelCard, parameter_count
+from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.hub import HubFileMissingError, first_of, hub_url
-from affscore.zoo.mini import seeded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.sources import torchvision_networks
 from affscore.zoo.sources.naming import first_line, guarded, needs, weights_file, weights_label

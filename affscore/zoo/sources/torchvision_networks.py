@@ -7,19 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torchvision
 from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.architectures import architecture_of
-from affscore.zoo.card import ModelCard, parameter_count
+from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.downloads import SECONDS_OF_SILENCE, SECONDS_TO_ANSWER, patience
-from affscore.zoo.mini import seeded
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources.naming import first_line, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
-__all__ = ["fetch", "knows", "load", "names"]
+__all__ = ["fetch", "knows", "load", "names", "weights_of"]
 
 ACCURACY_ON = "ImageNet-1K"
 
@@ -30,12 +28,23 @@ def names() -> list[str]:
     >>> "resnet18" in names(), "fasterrcnn_resnet50_fpn" in names()
     (True, False)
     """
-    return torchvision.models.list_models(module=torchvision.models)
+    return _models().list_models(module=_models())
 
 
 def knows(name: str) -> bool:
     """Whether torchvision has this classification network."""
     return name in names()
+
+
+def weights_of(name: str) -> Any:
+    """The enumeration of the weights that torchvision has of a network."""
+    return _models().get_model_weights(name)
+
+
+def _models() -> Any:
+    import torchvision  # takes seconds, and networks from elsewhere need none of it
+
+    return torchvision.models
 
 
 def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
@@ -49,7 +58,7 @@ def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     Raises:
         AffscoreError: Unknown weights, or weights that cannot be had.
     """
-    enum = torchvision.models.get_model_weights(name)
+    enum = weights_of(name)
     if weights == "DEFAULT" or weights in enum.__members__:
         chosen = enum[weights]
         model = _pretrained(name, chosen)
@@ -61,7 +70,7 @@ def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     options: dict[str, Any] = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
     if file is not None and options:
         options["transform_input"] = True  # their weights come from TensorFlow, with its normalisation of the input
-    builder = torchvision.models.get_model_builder(name)
+    builder = _models().get_model_builder(name)
     model = seeded(lambda: builder(weights=None, **options), seed)
     if file is not None:
         load_weights(model, file)
@@ -93,7 +102,7 @@ def _pretrained(name: str, weight: Any) -> nn.Module:
     except AffscoreError as error:
         raise AffscoreError(f"{broken} (it holds nothing that can be read safely as weights); {advice}") from error
     try:
-        return torchvision.models.get_model_builder(name)(weights=weight)
+        return _models().get_model_builder(name)(weights=weight)
     except Exception as error:
         raise AffscoreError(f"{broken} ({first_line(error)}); {advice}") from error
 

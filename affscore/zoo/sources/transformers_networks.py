@@ -13,9 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.zoo.card import ModelCard, parameter_count
+from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.hub import HubFileMissingError, cached_repositories, first_of, hub_url
-from affscore.zoo.mini import seeded
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import first_line, guarded, near, needs, weights_file, weights_label
 from affscore.zoo.sources.transformers_input import expected_by, expected_of
