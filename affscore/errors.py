@@ -1,5 +1,14 @@
 """The one error that the library raises for its users, and the one warning."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["AffscoreError", "AffscoreWarning", "first_line", "guarded"]
+
+Result = TypeVar("Result")
+
 
 class AffscoreError(ValueError):
     """What was asked for cannot be done, and the message says why in one sentence.
@@ -17,3 +26,38 @@ class AffscoreWarning(UserWarning):
     Each kind of warning is given once a call, and stands among the notes of the result, too. What a reader should
     know, but makes no number wrong, is a note only.
     """
+
+
+def first_line(error: BaseException) -> str:
+    r"""What an error says, in one line.
+
+    >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
+    ('no such weight', 'KeyError')
+    """
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def guarded(call: Callable[[], Result], what: str) -> Result:
+    """The value of a function of others; whatever it raises becomes one sentence.
+
+    That includes what is no ``Exception``: ``sys.exit`` in a network would end a survey without a word, and so
+    would the panics of packages that are written in Rust. An interrupt by the user goes through.
+
+    Args:
+        call: The function.
+        what: What fails, as the sentence begins.
+
+    Raises:
+        AffscoreError: It fails.
+
+    >>> import sys
+    >>> guarded(lambda: sys.exit(0), "the network fails")
+    Traceback (most recent call last):
+    affscore.errors.AffscoreError: the network fails: SystemExit: 0
+    """
+    try:
+        return call()
+    except (AffscoreError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise AffscoreError(f"{what}: {type(error).__name__}: {first_line(error)}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,7 +83,7 @@ def survey(
     if show:
         _list(store, chosen)
         return
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # so that the other processes end, too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
         report = measure(
             **chosen,

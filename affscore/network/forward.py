@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.recorder import Recorder
@@ -49,14 +49,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     collector.start(len(images))
     recorder.start(images.tensors)
     try:
-        output = images.through(network)
-    except AffscoreError:
-        raise
-    except Exception as error:  # whatever a network raises becomes one sentence
-        raise AffscoreError(
-            f"the network {name} fails on {images}: {type(error).__name__}: "
-            f"{(str(error).splitlines() or ['no message'])[0]}"
-        ) from error
+        output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
     finally:
         recorder.stop()
     if not recorder.calls:
@@ -77,9 +70,9 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
             f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the images as far as "
             "torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
         )
-    with BelowPython(recorder) as below, contextlib.suppress(Exception):  # that it runs has been seen
+    with BelowPython(recorder) as below, contextlib.suppress(AffscoreError):  # that it runs has been seen
         recorder.start(image.tensors)
-        image.through(network)
+        guarded(lambda: image.through(network), f"the network {name} fails on {image}")
     recorder.stop()
     if below.missed:
         missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))

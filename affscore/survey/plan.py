@@ -91,6 +91,8 @@ def look_at(
             found = None if store is None else store.result_of(described[number].key)
             if found is not None:
                 outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
-        except Exception as error:  # noqa: BLE001  # becomes the outcome of this job
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  # becomes the outcome of this job
             outcomes[number] = outcome_of_error(number, error)
     return described, outcomes

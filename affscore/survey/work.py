@@ -16,7 +16,7 @@ from typing import Any, Literal
 import torch
 from tqdm import tqdm
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.network.measurement import BatchesOfAnotherRunError, measure
 from affscore.network.result import Signature
 from affscore.survey.checkpoints import Checkpoint, Checkpoints
@@ -90,11 +90,13 @@ def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wa
     try:
         with _ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
             return _run(number, job, work, device, wait)
-    except Exception as error:  # noqa: BLE001  # a job that fails must not stop the others
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  # a job that fails must not stop the others, with sys.exit neither
         return outcome_of_error(number, error)
 
 
-def outcome_of_error(number: int, error: Exception) -> Outcome:
+def outcome_of_error(number: int, error: BaseException) -> Outcome:
     """The outcome of a job that failed with this error.
 
     >>> outcome_of_error(3, KeyError("layer")).message
@@ -102,8 +104,7 @@ def outcome_of_error(number: int, error: Exception) -> Outcome:
     """
     if isinstance(error, AffscoreError):
         return Outcome(number, "failed", str(error))
-    lines = str(error).splitlines() or ["no message"]
-    return Outcome(number, "failed", f"{type(error).__name__}: {lines[0]}")
+    return Outcome(number, "failed", f"{type(error).__name__}: {first_line(error)}")
 
 
 def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) -> Outcome:
@@ -118,8 +119,7 @@ def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) ->
             # the outcome of a job of this run is lost where another process dies in the moment that it ends
             state: State = "measured" if result.metadata.get("run") == work.run else "there"
             return Outcome(number, state, notes=tuple(result.notes))
-        if describe(job.job).key != job.key:
-            raise AffscoreError("its files were changed after the survey had begun; run it again")
+        _check_unchanged(job)
         checkpoints.drop_parts()
         if checkpoints.begin(work.run) >= ATTEMPTS:
             raise AffscoreError(f"its process has died {ATTEMPTS} times (out of memory, perhaps)")
@@ -136,8 +136,24 @@ def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) ->
         result.metadata.update({"key": job.key, "job": job.description, "run": work.run})
         if work.command is not None:
             result.metadata["command"] = work.command
+        try:
+            _check_unchanged(job)
+        except AffscoreError:
+            checkpoints.remove()  # nobody knows which of its files they are of
+            raise
         store.add(job, result)
         return Outcome(number, "measured", resumed=len(found), notes=tuple(result.notes))
+
+
+def _check_unchanged(job: DescribedJob) -> None:
+    """Whether the files of a job are those that its key is of."""
+    changed = "its files were changed after the survey had begun; run it again"
+    try:
+        unchanged = describe(job.job).key == job.key
+    except AffscoreError as error:
+        raise AffscoreError(f"{changed} ({error})") from error
+    if not unchanged:
+        raise AffscoreError(changed)
 
 
 def _measure(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from affscore.errors import AffscoreError
-from affscore.zoo.sources.naming import first_line, needs
+from affscore.errors import AffscoreError, first_line
+from affscore.zoo.sources.naming import needs
 
 __all__ = ["HubFileMissingError", "cached_repositories", "first_of", "hub_url"]
 

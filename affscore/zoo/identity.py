@@ -143,7 +143,7 @@ def _content(file: Path) -> tuple[bytes, bool]:
         state = file.stat()
         if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait for somebody to write into it
             return b"no file", False
-        return _content_of_state(file, (state.st_ino, state.st_size, state.st_mtime_ns))
+        return _content_of_state(file, (state.st_ino, state.st_size, state.st_ctime_ns))
     except OSError as error:
         return f"unreadable: {error.errno}".encode(), False
 

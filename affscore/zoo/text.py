@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing
 
@@ -64,12 +64,7 @@ class TextPreprocessing:
             AffscoreError: No tokenizer, or one that fails or gives something else than whole numbers.
         """
         encode = _encoder(self.tokenizer)
-        try:
-            ids = encode(text)
-        except AffscoreError:
-            raise
-        except Exception as error:  # whatever a tokenizer raises becomes one sentence
-            raise AffscoreError(f"the tokenizer fails: {type(error).__name__}: {error}") from error
+        ids = guarded(lambda: encode(text), "the tokenizer fails")
         try:
             found = np.asarray(ids)
         except ValueError:  # rows of several lengths
@@ -204,12 +199,10 @@ def _read_tokenizer(path: str) -> Any:
         raise AffscoreError(
             "reading a tokenizer needs the package tokenizers: pip install 'affscore[transformers]'"
         ) from error
-    try:
-        return Tokenizer.from_str(file.read_text(encoding="utf-8"))
-    except Exception as error:  # the package raises Exception itself
-        raise AffscoreError(
-            f"the file {file.name!r} is not a tokenizer.json that can be read ({' '.join(str(error).split())})"
-        ) from error
+    return guarded(
+        lambda: Tokenizer.from_str(file.read_text(encoding="utf-8")),
+        f"the file {file.name!r} is not a tokenizer.json that can be read",
+    )
 
 
 def _name_of(tokenizer: Any) -> str:

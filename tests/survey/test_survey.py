@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -6,9 +7,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
+from PIL import Image
 
-from affscore import AffscoreError
+from affscore import AffscoreError, load_model
 from affscore.survey import Store, survey
 from affscore.survey.job import describe
 from affscore.survey.plan import plan
@@ -24,6 +28,7 @@ OPTIONS = {"n": 32, "images": 64, "progress": False}
 BROKEN = """
 import os
 import signal
+import sys
 import torch
 from torch import nn
 
@@ -38,8 +43,22 @@ class Raising(nn.Module):
 def dying():
     return Dying()
 
+class Leaving(nn.Module):
+    def forward(self, x):
+        sys.exit(0)
+
+class Careless(nn.Module):
+    def eval(self):
+        sys.exit(0)
+
 def raising():
     return Raising()
+
+def leaving():
+    return Leaving()
+
+def careless():
+    return Careless()
 
 def bug():
     return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
@@ -169,6 +188,61 @@ def test_a_job_whose_files_change_after_the_survey_began(tmp_path, broken, monke
     assert report.failures[0][1] == "its files were changed after the survey had begun; run it again"
 
 
+@pytest.mark.parametrize("how", ["overwritten", "deleted", "put in place of", "the weights"])
+def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
+    """The images, or the weights, that were measured are not those that the key is of."""
+    images, weights, store = tmp_path / "images", tmp_path / "w.pth", tmp_path / "store"
+    images.mkdir()
+    generator = np.random.default_rng(0)
+    torch.save(load_model("mini:digitsnet").state_dict(), weights)
+
+    def paint(*shape):
+        for number in range(64):
+            Image.fromarray(generator.integers(0, 256, shape).astype(np.uint8)).save(images / f"{number:02}.bmp")
+
+    def change(*task):
+        if how == "deleted":
+            for file in sorted(images.iterdir())[::2]:
+                file.unlink()
+        elif how == "the weights":
+            torch.save(load_model("mini:digitsnet@random").state_dict(), weights)
+        else:
+            times = {file: file.stat().st_mtime_ns for file in images.iterdir()}
+            paint(8, 8)
+            for file, time in times.items() if how == "put in place of" else ():
+                os.utime(file, ns=(time, time))
+        return load_model(*task)
+
+    paint(8, 8)
+    job = {"models": f"mini:digitsnet@{weights}", "datasets": f"folder:{images}", "store": store, "only": 0}
+    with monkeypatch.context() as patch:
+        patch.setattr("affscore.network.measurement.load_model", change)
+        report = survey(**job, n=16, criteria=False, progress=False)
+    assert report.failures[0][1].startswith("its files were changed after the survey had begun")
+    assert not Store(store).files()
+    assert not Store(store).unfinished()
+    report = survey(**job, n=16, criteria=False, progress=False)
+    assert report.complete
+    assert verify(store) == {}
+
+
+@pytest.mark.parametrize("name", ["leaving", "careless"])
+def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
+    options = ["--dataset", "random", "--n", 32, "--images", 32]
+    models = f"{broken(name)},mini:digitsnet"
+    codes, errors = [], []
+    for number in (0, 1):
+        code, _, err = run("survey", "--models", models, *options, "--store", tmp_path / "s", "--job", number)
+        codes.append(code)
+        errors.append(err)
+    assert codes == [1, 0]
+    assert "SystemExit: 0" in errors[0]
+    assert len(Store(tmp_path / "s").files()) == 1
+    code, out, err = run("signature", broken(name), *options)
+    assert (code, out) == (1, "")
+    assert re.search(r"sys\.exit\(0\)|SystemExit: 0", err)
+
+
 def test_a_whole_data_set(tmp_path):
     report = survey("mini:digitsnet", "digits", tmp_path, whole=True, only=0, **OPTIONS)
     assert report.complete
@@ -185,16 +259,19 @@ def test_progress_counts_batches(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_failing_job_and_a_dying_process_stop_nobody(tmp_path, broken):
-    models = ["mini:digitsnet", broken("dying"), broken("raising"), "resnet17", "mini:digitsnet@random"]
+    failing = [broken("dying"), broken("raising"), broken("leaving"), broken("careless"), "resnet17"]
+    models = ["mini:digitsnet", *failing, "mini:digitsnet@random"]
     report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
     states = {job.model: outcome.state for job, outcome in report.outcomes}
-    assert [states[model] for model in models] == ["measured", "failed", "failed", "failed", "measured"]
+    assert [states[model] for model in models] == ["measured", *["failed"] * 5, "measured"]
     assert not report.complete
     messages = {job.model: message for job, message in report.failures}
     assert messages[broken("dying")] == "its process died (SIGKILL(-9))"
     assert "the head is broken" in messages[broken("raising")]
+    assert "SystemExit: 0" in messages[broken("leaving")]
+    assert "SystemExit: 0" in messages[broken("careless")]
     assert "did you mean" in messages["resnet17"]
-    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
+    assert str(report).startswith("7 jobs: 2 measured, 5 failed")
     assert verify(tmp_path / "s") == {}
     assert not (tmp_path / "s" / ".affscore").exists()
     again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)

@@ -1,6 +1,7 @@
 """Texts and tokenizers; the tokenizers are made here, by the packages that the networks' own come from."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -159,3 +160,25 @@ def test_what_are_no_token_ids(ids, message):
 def test_both_kinds_of_preprocessing_say_what_they_are():
     for made in (TextPreprocessing(), Preprocessing()):
         assert json.loads(json.dumps(made.as_dict())) == made.as_dict()
+
+
+def test_a_tokenizer_that_panics(tokenizer, tmp_path):
+    """The panics of packages that are written in Rust are no Exception."""
+    settings = json.loads(tokenizer.to_str())
+    settings["pre_tokenizer"] = {"type": "FixedLength", "length": 0}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(settings))
+    with pytest.raises(AffscoreError, match="the tokenizer fails: PanicException: chunk size must be non-zero"):
+        TextPreprocessing(tmp_path)(TEXT)
+
+
+def test_a_tokenizer_that_ends_the_process():
+    with pytest.raises(AffscoreError, match="the tokenizer fails: SystemExit: 3"):
+        TextPreprocessing(lambda text: sys.exit(3))(TEXT)
+
+
+def test_an_interrupt_goes_through():
+    def interrupted(text):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        TextPreprocessing(interrupted)(TEXT)

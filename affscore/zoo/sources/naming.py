@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.zoo.paths import user_path
 
-__all__ = ["first_line", "guarded", "near", "needs", "split_spec", "unknown", "weights_file", "weights_label"]
+__all__ = ["near", "needs", "split_spec", "unknown", "weights_file", "weights_label"]
 
 WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
@@ -119,30 +118,3 @@ def needs(package: str, name: str, extra: str) -> ModuleType:
             f"{name} needs the package {package}, which cannot be imported ({first_line(error)}): "
             f'pip install "affscore[{extra}]"'
         ) from error
-
-
-def first_line(error: BaseException) -> str:
-    r"""What an error says, in one line.
-
-    >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
-    ('no such weight', 'KeyError')
-    """
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-def guarded(build: Callable[[], Any], what: str) -> Any:
-    """The value of a function of a foreign package; whatever it raises becomes one sentence.
-
-    Args:
-        build: The function.
-        what: What it does, as the sentence begins.
-
-    Raises:
-        AffscoreError: It fails.
-    """
-    try:
-        return build()
-    except AffscoreError:
-        raise
-    except Exception as error:  # a foreign package may raise anything
-        raise AffscoreError(f"{what}: {type(error).__name__}: {first_line(error)}") from error

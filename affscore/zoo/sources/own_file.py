@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
+import os
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ModelCard, check_has_weights, parameter_count, seeded, stated_preprocessing
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import near, weights_file, weights_label
@@ -26,7 +28,8 @@ def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
 
     Args:
         spec: ``path/to/file.py:factory``, where factory is a function without arguments that returns a
-            network, a class of networks, or a network.
+            network, a class of networks, or a network. The file may import others of its folder, at its top or in
+            the factory.
         weights: "DEFAULT" for what the factory returns, or a file.
         seed: Fixes random weights.
 
@@ -38,18 +41,15 @@ def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     if not file.is_file():
         raise AffscoreError(f"there is no file {path!r}; write path/to/file.py:factory")
     name = f"{file.name}:{factory}"
-    with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too
-        torch.manual_seed(seed)
-        module = _imported(file)
-    made = getattr(module, factory, None)
-    if made is None:
-        defined = [known for known in vars(module) if not known.startswith("_")]
-        raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, defined)}")
-    try:
-        with _importing_from(file.parent):
-            model = made if isinstance(made, nn.Module) else seeded(made, seed)
-    except (Exception, SystemExit) as error:
-        raise AffscoreError(f"{name}() fails: {type(error).__name__}: {error}") from error
+    with _importing_from(file.parent.resolve()):
+        with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too
+            torch.manual_seed(seed)
+            module = _imported(file)
+        made = getattr(module, factory, None)
+        if made is None:
+            defined = [known for known in vars(module) if not known.startswith("_")]
+            raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, defined)}")
+        model = made if isinstance(made, nn.Module) else guarded(lambda: seeded(made, seed), f"{name}() fails")
     if not isinstance(model, nn.Module):
         raise AffscoreError(f"{name} must give a torch.nn.Module, got a {type(model).__name__}")
     check_has_weights(model, name)
@@ -62,27 +62,53 @@ def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
 
 
 def _imported(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"affscore_user_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses and pickle look their module up by name
-    try:
-        with _importing_from(file.parent):
-            spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[spec.name]
-        raise AffscoreError(f"the file {file.name!r} fails when imported: {type(error).__name__}: {error}") from error
+    """The module in a file: what the file says now, and not compiled code of an earlier version of it."""
+    module = ModuleType(f"affscore_user_{file.stem}_{zlib.crc32(os.fsencode(file.resolve())):08x}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # dataclasses and pickle look their module up by name
+
+    def run() -> None:
+        exec(compile(file.read_bytes(), str(file), "exec"), vars(module))
+
+    guarded(run, f"the file {file.name!r} fails when imported")
     return module
 
 
 @contextmanager
 def _importing_from(folder: Path) -> Iterator[None]:
-    """The files beside a script can be imported by it, as when Python runs it."""
-    place = str(folder.resolve())
+    """The files beside a script can be imported by it, as when Python runs it; afterwards they are forgotten.
+
+    Another script may have other files of the same names beside it. For the same reason a module that was loaded
+    before is hidden where Python would find another one of its name, with this folder in front of its path.
+    """
+    place, bytecode = str(folder), sys.dont_write_bytecode
+    beside = {path.name.partition(".")[0] for path in folder.glob("*")} - sys.stdlib_module_names
+    found = {name: PathFinder.find_spec(name, [place, *sys.path]) for name in beside & sys.modules.keys()}
+    others = {name for name, spec in found.items() if spec and _sources(spec) != _sources(_spec(name))}
+    hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in others}
+    for name in hidden:
+        del sys.modules[name]
+    before = set(sys.modules)
     sys.path.insert(0, place)
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
+        sys.dont_write_bytecode = bytecode
         if place in sys.path:
             sys.path.remove(place)
+        for name in sys.modules.keys() - before:
+            if any(Path(source).is_relative_to(folder) for source in _sources(_spec(name))):
+                del sys.modules[name]
+        sys.modules.update(hidden)
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    return getattr(sys.modules[name], "__spec__", None)
+
+
+def _sources(spec: ModuleSpec | None) -> list[str]:
+    """The file that a module is from, or the folders of a package without a file."""
+    if spec is None:
+        return []
+    return [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())

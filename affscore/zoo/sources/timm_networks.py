@@ -12,12 +12,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.hub import HubFileMissingError, first_of, hub_url
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.sources import torchvision_networks
-from affscore.zoo.sources.naming import first_line, guarded, needs, weights_file, weights_label
+from affscore.zoo.sources.naming import needs, weights_file, weights_label
 from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
 
 __all__ = ["expected_by", "knows", "load", "names"]

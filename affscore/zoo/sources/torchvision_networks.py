@@ -9,12 +9,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.downloads import SECONDS_OF_SILENCE, SECONDS_TO_ANSWER, patience
 from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.sources.naming import first_line, weights_file, weights_label
+from affscore.zoo.sources.naming import weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
 __all__ = ["fetch", "knows", "load", "names", "weights_of"]

@@ -8,9 +8,8 @@ from typing import Any
 
 from torch import nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
-from affscore.zoo.sources.naming import guarded
 from affscore.zoo.text import Expected, TextPreprocessing
 
 __all__ = ["expected_by", "expected_of"]

@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.card import ModelCard, parameter_count, seeded
 from affscore.zoo.hub import HubFileMissingError, cached_repositories, first_of, hub_url
 from affscore.zoo.paths import user_path
-from affscore.zoo.sources.naming import first_line, guarded, near, needs, weights_file, weights_label
+from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
 from affscore.zoo.sources.transformers_input import expected_by, expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
 
@@ -212,7 +212,8 @@ def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], fil
         )
 
     not_these = f"the weights in {file!r} are not those of this {network_class.__name__}"
-    model, report = guarded(lambda: seeded(build, seed), not_these)
+    loaded: Any = guarded(lambda: seeded(build, seed), not_these)
+    model, report = loaded
     missing, shapes = sorted(report["missing_keys"]), sorted(map(str, report["mismatched_keys"]))
     check_kinds(model, state, file)
     if missing or shapes or report.get("error_msgs"):
