@@ -8,6 +8,8 @@ from typing import Protocol
 
 from torch import Tensor
 
+from affscore.network.axes import Axes
+
 __all__ = ["ActivationCall", "Listener"]
 
 
@@ -31,14 +33,16 @@ class ActivationCall:
             * "hidden", any other.
 
             Known for certain only when the forward pass is over.
-        channel_axis: The axis of the input that holds the channels.
-        image_axis: The axis of the input that counts the images, or -1 where that is mixed with another.
+        channel_axis: The axis of the input that holds the channels; of several (heads, and their features) the last.
+        image_axis: The axis of the input that counts the images.
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
         in_place: Whether it overwrites its input.
         shape: Shape of its input.
-        within: The modules that were running, outermost first: path, and the how-manieth run of a module.
+        guessed: Whether the axis of the channels is a guess.
+        axes: What the axes hold, where two of them do not say it (:class:`affscore.network.layout.Place`).
+        within: The modules that were running, outermost first: path, and the index of the module's run.
     """
 
     index: int
@@ -54,6 +58,8 @@ class ActivationCall:
     builtin: bool = False
     in_place: bool = False
     shape: tuple[int, ...] = ()
+    guessed: bool = False
+    axes: Axes = ()
     within: tuple[tuple[str, int], ...] = ()
 
 

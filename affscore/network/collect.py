@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.network.axes import channels_last
 from affscore.network.calls import ActivationCall
-from affscore.network.layout import ImageLayout
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
 from affscore.network.sparsity import sparse_entries, sparse_entries_around_relu
@@ -217,9 +217,10 @@ class Collector:
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
         channel_axis = call.channel_axis
         try:
-            if call.image_axis == ImageLayout.MERGED:
-                raise AffscoreError("the network merges the axis of the images with one in front of it")
-            if call.image_axis > 0:
+            if call.axes and self.reduction != "published":
+                features = channels_last(features, call.axes)
+                channel_axis = features.ndim - 1
+            elif call.image_axis > 0:
                 features = features.movedim(call.image_axis, 0)
                 channel_axis += channel_axis < call.image_axis
             return reduce(features, self.images, channel_axis, self.reduction, self._positions)

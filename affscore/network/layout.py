@@ -1,62 +1,113 @@
-"""Which axis of a tensor in a running network holds the channels, and which one counts the images."""
+"""Where a tensor in a running network has its images, its channels (heads and their features) and its positions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-__all__ = ["ChannelLayout", "ImageLayout", "einsum_axes"]
+from affscore.network.axes import (
+    CHANNEL,
+    CHANNELS,
+    GUESS,
+    IMAGE,
+    POSITION,
+    Axes,
+    Part,
+    aligned,
+    has,
+    length,
+    made,
+    reduced,
+    regrouped,
+    resized,
+    settled,
+    viewed,
+    without,
+)  # fmt: skip
+
+__all__ = ["Layout", "Place"]
 
 _CHANNELS_SECOND: frozenset[Callable[..., Any]] = frozenset(
+    {F.conv1d, F.conv2d, F.conv3d, F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d, F.fold, F.unfold}
+)
+_MATRICES: frozenset[Callable[..., Any]] = frozenset(
     {
-        F.conv1d, F.conv2d, F.conv3d, F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d,
-        F.batch_norm, F.group_norm, F.instance_norm,
+        torch.matmul, torch.bmm, torch.mm, torch.addmm, torch.baddbmm, Tensor.matmul, Tensor.bmm, Tensor.mm,
+        Tensor.addmm, Tensor.baddbmm, Tensor.__matmul__,
     }
 )  # fmt: skip
-_CHANNELS_LAST: frozenset[Callable[..., Any]] = frozenset(
-    {
-        F.linear, F.bilinear, F.layer_norm, F.rms_norm, F.embedding, F.multi_head_attention_forward,
-        F.scaled_dot_product_attention, torch.matmul, torch.bmm, torch.mm, torch.addmm, torch.baddbmm,
-        Tensor.matmul, Tensor.bmm, Tensor.mm, Tensor.addmm, Tensor.baddbmm, Tensor.__matmul__,
-    }
-)  # fmt: skip
-_PRODUCTS: frozenset[Callable[..., Any]] = frozenset({torch.matmul, Tensor.matmul, Tensor.__matmul__})
+_CHANNELS_LAST: frozenset[Callable[..., Any]] = _MATRICES | {
+    F.linear, F.bilinear, F.embedding, F.multi_head_attention_forward, F.scaled_dot_product_attention,
+}  # fmt: skip
+_NORMS: Mapping[Callable[..., Any], int] = {
+    F.batch_norm: 1, F.group_norm: 1, F.instance_norm: 1, F.layer_norm: -1, F.rms_norm: -1,
+}  # fmt: skip
+_RESHAPES = frozenset({"reshape", "reshape_as", "flatten", "unflatten", "ravel", "view", "view_as"})
 
 
-class ChannelLayout:
-    """Follows the channel axis from the operation that makes it to the activation.
+class Place(NamedTuple):
+    """Where the images and the channels of a tensor are.
 
-    A convolution and a batch norm put the channels second, (N, C, H, W); a linear layer, a layer norm
-    and attention put them last, (N, tokens, C) or (N, H, W, C). Everything else hands the axis on:
-    a view (a permutation, say) is recognised by its stride, an elementwise operation, a pooling or a
-    concatenation keeps it. So no shape has to be guessed, and no model known by name.
+    Attributes:
+        image_axis: The axis that counts the images.
+        channel_axis: The axis of the channels; where several hold them (heads, and features), the last of these.
+        positions: How many positions share a channel.
+        guessed: Whether nothing that ran says where the channels are.
+        axes: What the axes hold, where one axis for the images and one for the channels do not say it; else ().
     """
 
-    def __init__(self) -> None:
+    image_axis: int
+    channel_axis: int
+    positions: int
+    guessed: bool = False
+    axes: Axes = ()
+
+
+class Layout:
+    """Follows the images and the channels from the operations that make channels to the activation.
+
+    A convolution puts the channels second, (N, C, H, W); a linear layer and attention put them last,
+    (N, tokens, C) or (N, H, W, C). Everything else hands the axes on: a view (a permutation, say) is recognised by
+    its strides, a copy in another shape by the order of its entries, an elementwise operation, a pooling or a
+    concatenation keeps them. So no shape has to be guessed, and no model known by name. Channels that were split
+    into heads and features are both channels, in (N, heads, tokens, features) as in (N heads, tokens, features).
+
+    Args:
+        images: How many there are, where that is known. A single one is not followed: it is everywhere.
+
+    >>> layout, tokens = Layout(), torch.zeros(4, 7, 6)
+    >>> layout.observe(F.linear, [torch.zeros(4, 7, 3)], tokens)
+    >>> layout.observe(torch.unflatten, [tokens], heads := tokens.unflatten(2, (2, 3)))
+    >>> layout.observe(torch.transpose, [heads], heads_first := heads.transpose(1, 2))
+    >>> [[part.role for part in axis] for axis in layout.axes(heads_first)]
+    [['image'], ['channel'], [''], ['channel']]
+    """
+
+    def __init__(self, images: int | None = None) -> None:
+        self.images = images
         self._axes: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
-    def axis(self, tensor: Tensor) -> int:
-        """The channel axis of a tensor (N, ...) with at least two axes, counted from 0.
+    def axes(self, tensor: Tensor) -> Axes:
+        """What the axes of a tensor hold.
 
-        Where nothing is known of the tensor: the second axis of (N, C, H, W) and (N, C), the last of
-        (N, tokens, C).
-
-        >>> ChannelLayout().axis(torch.zeros(2, 3, 8, 8)), ChannelLayout().axis(torch.zeros(2, 5, 3))
-        (1, 2)
+        Where nothing is known of it: images first, and the channels second in (N, C, H, W) and last in (N, tokens, C).
         """
         known = self._axes.get(tensor)
         if known is not None:
             return known
-        return 2 if tensor.ndim == 3 else 1
+        first = POSITION if self.images == 1 else IMAGE
+        return _with_guess(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
 
-    def place(self, tensor: Tensor, axis: int) -> None:
-        """Say where the channels of a tensor are."""
-        self._axes[tensor] = axis
+    def place(self, tensor: Tensor) -> Place:
+        """Where the images and the channels of a tensor are."""
+        return _place(self.axes(tensor), tensor.shape)
 
     def observe(
         self,
@@ -64,144 +115,143 @@ class ChannelLayout:
         inputs: Sequence[Tensor],
         output: Tensor,
         weights: Sequence[bool] = (),
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> None:
-        """Note the channel axis of ``output = function(*inputs)``.
+        """Note the axes of ``output = function(*inputs)``.
 
         Args:
             function: What was called; None for an elementwise function.
             inputs: The tensors among its arguments.
             output: A tensor that it returned or overwrote.
-            weights: Which of the inputs do not depend on the network's input, where that is known.
+            weights: Which of the inputs do not depend on the network's input; none, where that is not known.
+            args: All its arguments, where that is known.
+            kwargs: Those of them that have a name.
         """
-        if output.ndim < 2:
+        data = [source for source, weight in zip(inputs, weights, strict=True) if not weight] if weights else inputs
+        if not data or output.ndim == 0 or (any(output is source for source in data) and output in self._axes):
             return
-        if function in _PRODUCTS and list(weights) == [True, False] and output.ndim > 2:
-            self._axes[output] = output.ndim - 2  # a matrix from the left: W z of (N, C, L)
-        elif function in _CHANNELS_SECOND:
-            self._axes[output] = 1
-        elif function in _CHANNELS_LAST:
-            self._axes[output] = output.ndim - 1
+        found = None
+        if function in _CHANNELS_LAST or function in _CHANNELS_SECOND or function in _NORMS:
+            found = self._channels_made(function, data, output, list(weights) == [True, False], args)
+        elif function is torch.einsum:
+            found = self._einsum(args, inputs, weights)
         else:
-            for source in inputs:
-                axis = self._axes.get(source)
-                if axis is not None and (moved := _moved(source, axis, output)) is not None:
-                    self._axes[output] = moved
-                    return
+            found = self._handed_on(function, data, output, args, kwargs or {})
+        if found is not None:
+            self._axes[output] = settled(found)
+
+    def _channels_made(
+        self, function: Any, data: Sequence[Tensor], output: Tensor, from_the_left: bool, args: Sequence[Any]
+    ) -> Axes | None:
+        axes = self.axes(data[0])
+        if function in _MATRICES and len(data) > 1:
+            return self._product(data[-2], data[-1], output)
+        if output.ndim < 2:
+            return None
+        axis = _NORMS.get(function, 1 if function in _CHANNELS_SECOND else -1) % output.ndim
+        if function in _MATRICES and from_the_left and output.ndim > 2:
+            axis = output.ndim - 2  # W z of (N, C, L)
+        if function in _NORMS:
+            over_several = function is F.layer_norm and len(args) > 1 and len(args[1]) > 1
+            if over_several or has(axes[axis], CHANNEL):
+                return axes
+        return made(axes, output.shape, axis)
+
+    def _product(self, left: Tensor, right: Tensor, output: Tensor) -> Axes | None:
+        """A product of matrices that both depend on the images: rows of one, columns of the other."""
+        if min(left.ndim, right.ndim) < 2:
+            return None
+        rows, columns = self.axes(left), self.axes(right)
+        found = []
+        for axis, size in enumerate(output.shape[:-2], start=-output.ndim):
+            fit = [axes[axis] for axes in (rows, columns) if -axis <= len(axes) and length(axes[axis]) == size]
+            found.append(max(fit, key=lambda parts: has(parts, CHANNEL), default=(Part(size, POSITION),)))
+        axes = (*found, rows[-2], columns[-1])
+        if any(has(parts, CHANNEL) for parts in axes):
+            return axes
+        return (*(without(parts, GUESS) for parts in axes[:-1]), (Part(output.shape[-1], GUESS),))
+
+    def _einsum(self, args: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[bool]) -> Axes | None:
+        """The channels are what the weights bring in, and else those that the tensors had."""
+        left, _, right = args[0].replace(" ", "").partition("->") if args and isinstance(args[0], str) else ("",) * 3
+        terms = left.split(",")
+        if not right or "." in left or len(terms) != len(inputs):
+            return None
+        held: dict[str, tuple[Part, ...]] = {}
+        new: dict[str, tuple[Part, ...]] = {}
+        mixed = False
+        for term, operand, weight in zip(terms, inputs, weights, strict=True):
+            for letter, size, parts in zip(term, operand.shape, self.axes(operand), strict=True):
+                if weight:
+                    new[letter] = (Part(size, CHANNEL),)
+                elif letter not in held or has(parts, CHANNEL):
+                    held[letter] = parts
+                    mixed |= letter not in right and has(parts, *CHANNELS)
+        new = {letter: parts for letter, parts in new.items() if letter not in held}
+        if not mixed and not new.keys().isdisjoint(right):
+            held = {letter: without(parts, *CHANNELS) for letter, parts in held.items()}
+        return tuple((held | new)[letter] for letter in right)
+
+    def _handed_on(
+        self, function: Any, data: Sequence[Tensor], output: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Axes | None:
+        storage = output.untyped_storage()._cdata
+        shared = next((source for source in data if source.untyped_storage()._cdata == storage), None)
+        source = shared if shared is not None else self._model(data, output)
+        axes = self.axes(source)
+        if output.shape == source.shape and (shared is None or output.stride() == source.stride()):
+            return axes
+        found = None
+        if shared is not None:
+            found = viewed(axes, source.stride(), output.shape, output.stride())
+        elif getattr(function, "__name__", "") in _RESHAPES:
+            found = regrouped(axes, output.shape)
+        if found is None and output.ndim == source.ndim:
+            return tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))
+        if found is None and source.ndim:
+            found = reduced(function, axes, output, args, kwargs) or aligned(axes, output)
+        return found
+
+    def _model(self, data: Sequence[Tensor], output: Tensor) -> Tensor:
+        """The input that the output resembles most: what has another shape was broadcast, or is a part."""
+        if len(data) == 1:
+            return data[0]
+        known = [any(has(parts, CHANNEL) for parts in self._axes.get(source, ())) for source in data]
+        shape, ndim = output.shape, output.ndim
+        return max(zip(data, known, strict=True), key=lambda one: (one[0].shape == shape, one[1], one[0].ndim == ndim))[
+            0
+        ]
 
 
-class ImageLayout:
-    """Follows the axis that counts the images, which is the first unless the network moves it.
-
-    (Recurrent networks and PyTorch's transformer layers may put the tokens first.) Only tensors whose
-    first axis does not count the images are remembered.
-
-    Args:
-        images: How many there are, where that is known. A single one is not followed: it is everywhere.
-    """
-
-    MERGED = -1
-    """The images were merged with another axis that runs more slowly, and cannot be told apart by reshaping."""
-
-    def __init__(self, images: int | None = None) -> None:
-        self.images = images
-        self._axes: WeakIdKeyDictionary = WeakIdKeyDictionary()
-
-    def axis(self, tensor: Tensor) -> int:
-        """The axis that counts the images, or ``MERGED``.
-
-        >>> layout, images = ImageLayout(), torch.zeros(4, 7, 3)
-        >>> layout.observe([images], tokens_first := images.transpose(0, 1))
-        >>> layout.axis(images), layout.axis(tokens_first)
-        (0, 1)
-        """
-        return self._axes.get(tensor, 0)
-
-    def place(self, tensor: Tensor, axis: int) -> None:
-        """Say which axis of a tensor counts the images."""
-        if self.images != 1:
-            self._axes[tensor] = axis
-
-    def observe(self, inputs: Sequence[Tensor], output: Tensor) -> None:
-        """Note the image axis of an output that was computed from these inputs."""
-        # what has the output's shape was not broadcast; a mask or a table of positions was
-        whole = [source for source in inputs if source.shape == output.shape]
-        for source in whole or inputs:
-            axis = self.axis(source)
-            if axis == 0 and not _shares_numbers(source, output):
-                continue  # a parameter, perhaps; and first stays first
-            moved = self._follow(source, axis, output)
-            if moved != 0:
-                self.place(output, moved)
-                return
-
-    def _follow(self, source: Tensor, axis: int, output: Tensor) -> int:
-        if output is source or axis == self.MERGED:
-            return axis
-        images = source.shape[axis]
-        if _shares_numbers(source, output):
-            same = _same_axes(source, axis, output)
-            if len(same) == 1:
-                return same[0]
-        elif output.ndim == source.ndim:
-            return axis
-        if axis == 0 or (output.ndim and output.shape[0] == images):
-            return 0
-        return self.MERGED
+@lru_cache(2**12)
+def _place(axes: Axes, shape: Sequence[int]) -> Place:
+    if len(shape) < 2:
+        return Place(0, 1, 1)
+    if not any(has(parts, *CHANNELS) for parts in axes):
+        axes = _with_guess(axes)
+    if all(has(parts, IMAGE, POSITION) for parts in axes):  # pixels merged with their channels are features, all
+        whole = (has(parts, *CHANNELS) and not has(parts, IMAGE) for parts in axes)
+        role = CHANNEL if any(has(parts, CHANNEL) for parts in axes) else GUESS
+        axes = tuple((Part(length(p), role),) if one else p for p, one in zip(axes, whole, strict=True))
+    channels = [axis for axis, parts in enumerate(axes) if has(parts, *CHANNELS)]
+    images = next((axis for axis, parts in enumerate(axes) if has(parts, IMAGE)), 0)
+    long = sum(size > 1 for axis, size in enumerate(shape) if axis != images)
+    guessed = long > 1 and any(has(parts, GUESS) for parts in axes)
+    slowest = axes[images][0].role == IMAGE or not has(axes[images], IMAGE)
+    if len(channels) == 1 and channels[0] != images and slowest and (images == 0 or len(axes[images]) == 1):
+        positions = math.prod(shape) // max(1, shape[images] * shape[channels[0]])
+        return Place(images, channels[0], positions, guessed)
+    positions = math.prod(part.size for parts in axes for part in parts if part.role == POSITION)
+    return Place(images, channels[-1], positions, guessed, axes)
 
 
-def einsum_axes(
-    equation: str, operands: Sequence[Tensor], weights: Sequence[bool], layout: ChannelLayout, images: ImageLayout
-) -> tuple[int | None, int | None]:
-    """The axes of the channels and of the images after ``torch.einsum`` of one tensor with weights.
-
-    The channels are what the weights bring in, and else those that the tensor had.
-
-    Args:
-        equation: As ``torch.einsum`` takes it; with an arrow and without dots, or nothing is known.
-        operands: The tensors.
-        weights: Which of them do not depend on the network's input.
-        layout: Knows the channels of the operands.
-        images: Knows the images of the operands.
-
-    >>> x, weight = torch.zeros(2, 3, 8, 8), torch.zeros(5, 3)
-    >>> einsum_axes("nchw, dc -> hwnd", [x, weight], [False, True], ChannelLayout(), ImageLayout())
-    (3, 2)
-    """
-    left, _, right = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if not right or "." in equation or len(terms) != len(operands) or list(weights).count(False) != 1:
-        return None, None
-    place = list(weights).index(False)
-    data, letters = operands[place], terms[place]
-    new = [letter for letter in right if letter not in letters]
-    channel = new[0] if len(new) == 1 else None if new or data.ndim < 2 else letters[layout.axis(data)]
-    image = letters[images.axis(data)] if images.axis(data) >= 0 else None
-    found = [right.find(letter) if letter is not None else -1 for letter in (channel, image)]
-    return found[0] if found[0] >= 0 else None, found[1] if found[1] >= 0 else None
-
-
-def _moved(source: Tensor, axis: int, output: Tensor) -> int | None:
-    """Where the channel axis of the source is found in the output, or None if it is not there."""
-    channels = source.shape[axis]
-    if _shares_numbers(source, output):
-        same = [a for a in _same_axes(source, axis, output) if a > 0]
-        if len(same) == 1:
-            return same[0]
-    if output.ndim == source.ndim:
-        return axis
-    # axes were merged, split or averaged away: channels stay next to the batch or stay last
-    if axis == source.ndim - 1 and output.shape[-1] == channels:
-        return output.ndim - 1
-    if axis == 1 and output.shape[1] == channels:
-        return 1
-    return None
-
-
-def _shares_numbers(source: Tensor, output: Tensor) -> bool:
-    return source.untyped_storage()._cdata == output.untyped_storage()._cdata
-
-
-def _same_axes(source: Tensor, axis: int, output: Tensor) -> list[int]:
-    """The axes of a view that have the length and the stride of an axis of what it views."""
-    length, stride = source.shape[axis], source.stride(axis)
-    return [a for a in range(output.ndim) if output.shape[a] == length and output.stride(a) == stride]
+def _with_guess(axes: Axes) -> Axes:
+    """With channels where most networks have them; (N, C) leaves no choice."""
+    if len(axes) < 2:
+        return axes
+    axis = 2 if len(axes) == 3 else 1
+    if has(axes[axis], IMAGE):
+        axis = len(axes) - 1
+    channels = Part(length(axes[axis]), CHANNEL if len(axes) == 2 else GUESS)
+    return (*axes[:axis], (channels,), *axes[axis + 1 :])

@@ -20,7 +20,7 @@ from affscore.network.dataflow import Dataflow, Origin, tensors_in
 from affscore.network.declared import Declared, check_elementwise, check_shape
 from affscore.network.formulas import Formula, Formulas, Step, writes_in_place
 from affscore.network.kinds import find_gate, place_in_blocks
-from affscore.network.layout import ChannelLayout, ImageLayout, einsum_axes
+from affscore.network.layout import Layout
 
 __all__ = ["Recorder"]
 
@@ -69,12 +69,11 @@ class Recorder(TorchFunctionMode):
         self.unseen: set[str] = set()
         self._flow = Dataflow()
         self._formulas = Formulas()
-        self._layout = ChannelLayout()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
         self._runs = 0
         with self._aside():
-            self._images = ImageLayout(next((len(tensor) for tensor in tensors_in(inputs) if tensor.ndim), None))
+            self._layout = Layout(next((len(tensor) for tensor in tensors_in(inputs) if tensor.ndim), None))
             for tensor in tensors_in(inputs):
                 self._flow.mark(tensor, Origin(0))
 
@@ -133,7 +132,7 @@ class Recorder(TorchFunctionMode):
         with self._aside() if func in _RECURRENT or func is F.glu else nullcontext():
             output = func(*args, **kwargs)
         out = kwargs.get("out")
-        self._propagate(func, args, inputs, output if out is None else out)
+        self._propagate(func, args, kwargs, inputs, output if out is None else out)
         if step is not None and isinstance(output, Tensor):
             self._formulas.bind(step, output)
         if func is F.glu:
@@ -166,7 +165,6 @@ class Recorder(TorchFunctionMode):
         """A gated linear unit hides the sigmoid of its second half."""
         gate = input.chunk(2, dim)[1]
         self._layout.observe(torch.chunk, [input], gate)
-        self._images.observe([input], gate)
         call, _ = self._begin("sigmoid", gate, torch.sigmoid)
         call.kind = "gated-unit"
         with self._aside():
@@ -199,8 +197,8 @@ class Recorder(TorchFunctionMode):
             else:
                 apply = self._repeatable(function, x, args, kwargs)
                 if name in self.chosen.names and name not in self.ran:
-                    axis = self._images.axis(x)
-                    check_elementwise(self._described(name), apply, x.narrow(axis, 0, 1) if axis >= 0 else x)
+                    axis = self._layout.place(x).image_axis
+                    check_elementwise(self._described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
                     self.ran.add(name)
                 step = self._formulas.step(apply, (x,), {}, self._depends, elementwise=True)
                 self._whole = (self._begin(name, x, apply)[0], x, step)
@@ -243,7 +241,7 @@ class Recorder(TorchFunctionMode):
         origin = self._flow.origin(x)
         assert origin is not None
         layer = self._layer()
-        axis, images = self._layout.axis(x), self._images.axis(x)
+        place = self._layout.place(x)
         call = ActivationCall(
             index=len(self.calls),
             layer=layer,
@@ -251,13 +249,15 @@ class Recorder(TorchFunctionMode):
             activation=name,
             depth=origin.depth + 1,
             kind="after-sum" if origin.summed else "hidden",
-            channel_axis=axis,
-            image_axis=images,
-            positions=x.numel() // (x.shape[images] * x.shape[axis]) if x.ndim > 1 and images >= 0 else 1,
+            channel_axis=place.channel_axis,
+            image_axis=place.image_axis,
+            positions=place.positions,
             upstream=origin.last_activation,
             builtin=builtin,
             in_place=in_place,
             shape=tuple(x.shape),
+            guessed=place.guessed,
+            axes=place.axes,
             within=tuple(self.path),
         )
         self.calls.append(call)
@@ -270,7 +270,6 @@ class Recorder(TorchFunctionMode):
         with self._aside():
             self.listener.after(call, y)
         self._layout.observe(None, [x], y)
-        self._images.observe([x], y)
         self._flow.mark(y, Origin(call.depth, call.index, call.index))
         if step is not None:
             step.call = call
@@ -281,7 +280,9 @@ class Recorder(TorchFunctionMode):
         self._counts[call.layer] -= 1
         self.listener.forget(call)
 
-    def _propagate(self, func: Callable[..., Any], args: tuple[Any, ...], inputs: list[Tensor], output: Any) -> None:
+    def _propagate(
+        self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Tensor], output: Any
+    ) -> None:
         origin = self._flow.merged(inputs)
         if origin is None:
             return
@@ -300,14 +301,7 @@ class Recorder(TorchFunctionMode):
         for tensor in outputs:
             if writes_in_place(func) or tensor.untyped_storage()._cdata not in shared:
                 self._flow.mark(tensor, origin)
-            self._layout.observe(func, inputs, tensor, weights)
-            self._images.observe(inputs, tensor)
-        if func is torch.einsum and isinstance(args[0], str):
-            channels, images = einsum_axes(args[0], inputs, weights, self._layout, self._images)
-            if channels is not None:
-                self._layout.place(output, channels)
-            if images is not None:
-                self._images.place(output, images)
+            self._layout.observe(func, inputs, tensor, weights, args, kwargs)
 
     def _depends(self, tensor: Tensor) -> bool:
         return self._flow.origin(tensor) is not None

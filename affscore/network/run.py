@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from affscore.network.calls import ActivationCall
 from affscore.network.collect import Collector, Pair
 from affscore.network.forward import check_images_stay_apart, forward, unseen_activations
 from affscore.network.inputs import Inputs
@@ -119,6 +120,24 @@ class Run:
         if self._recorder.unseen:
             names = ", ".join(sorted(self._recorder.unseen))
             self._notes.append(f"the activations inside {names} are no calls of their own, and not seen")
+        if self.options.reduction not in ("flatten", "published"):
+            self._notes += _guesses(self._recorder.calls)
         if self._fingerprint is None:
             self._fingerprint = fingerprint(self.network)
         return Batch(self._number, self._fingerprint, images, self._notes), pairs
+
+
+def _guesses(calls: list[ActivationCall]) -> list[str]:
+    """A note on the activations whose channels nothing in the network points at."""
+    found = []
+    for call in calls:
+        if call.guessed:
+            shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
+            found.append(f"{call.activation} of layer {call.layer!r} (axis {call.channel_axis} of ({shape}))")
+    if not found:
+        return []
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return [
+        f"the axis of the channels is a guess for {', '.join(found[:3])}{more}: no convolution, linear layer or "
+        "attention in front says which it is; reduction='flatten' needs none"
+    ]

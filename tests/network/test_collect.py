@@ -205,10 +205,21 @@ def test_pytorchs_encoder_layer_scores_the_same_with_tokens_first():
     torch.testing.assert_close(ours.y, expected.y)
 
 
-def test_features_that_have_lost_their_images_are_named(images):
+def test_images_behind_the_tokens_of_one_axis(images):
     class Merged(nn.Module):
         def forward(self, x):
-            return torch.relu(x.flatten(2).permute(2, 0, 1).flatten(0, 1))  # (tokens * N, C)
+            return torch.relu(conv_of(x).flatten(2).permute(2, 0, 1).flatten(0, 1))  # (tokens N, C)
 
-    with pytest.raises(AffscoreError, match=r"relu of layer '\(root\)': the network merges the axis of the images"):
-        collected(Merged(), images)
+    conv_of = nn.Conv2d(3, 5, 1).requires_grad_(False)
+    (pair,) = collected(Merged(), images)
+    torch.testing.assert_close(pair.x, conv_of(images).mean((2, 3)))
+    torch.testing.assert_close(pair.y, conv_of(images).relu().mean((2, 3)))
+
+
+def test_features_that_have_lost_their_images_are_named(images):
+    class Shorter(nn.Module):
+        def forward(self, x):
+            return torch.relu(x.flatten(2).permute(2, 0, 1).flatten(0, 1)[1:])  # (tokens N - 1, C)
+
+    with pytest.raises(AffscoreError, match=r"relu of layer '\(root\)': the first axis of a feature map must count"):
+        collected(Shorter(), images)
