@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.samples import Samples, as_samples, centre
+from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above
+from affscore.transport.square_root import regular_factor
 
 __all__ = ["debiased_cka", "entropy", "linear_cka", "norm", "r2"]
 
 
-def linear_cka(x: Samples, y: Samples) -> float:
+def linear_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     r"""Linear centred kernel alignment, with the biased estimate of HSIC.
 
     .. math:: \mathrm{CKA}(X, Y) = \frac{\|Y_c^\top X_c\|_F^2}{\|X_c^\top X_c\|_F \|Y_c^\top Y_c\|_F}
@@ -41,7 +42,7 @@ def linear_cka(x: Samples, y: Samples) -> float:
     return min(cross / scale, 1.0) if scale > 0 else math.nan
 
 
-def debiased_cka(x: Samples, y: Samples) -> float:
+def debiased_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     r"""Linear CKA with the unbiased estimate of HSIC, which does not grow with d / n.
 
     .. math:: \mathrm{HSIC}(K, L) = \frac{1}{n (n - 3)} \Bigl(\operatorname{tr}(K L)
@@ -101,7 +102,9 @@ def norm(x: Samples, y: Samples) -> float:
         raise AffscoreError(
             f"x and y must have the same shape, got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
         )
-    return float((points_x - points_y).norm())
+    difference = points_x - points_y
+    size = power_of_two_above(float(difference.abs().max()))
+    return float((difference / size).norm()) * size
 
 
 def entropy(x: Samples) -> float:
@@ -134,7 +137,7 @@ def entropy(x: Samples) -> float:
     return float(torch.special.entr(shares).sum()) / n + math.log(d)
 
 
-def r2(x: Samples, y: Samples) -> float:
+def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     r"""Coefficient of determination of the least-squares fit of y on x, averaged over the coordinates of y.
 
     .. math:: R^2 = \frac1d \sum_j \Bigl(1 -
@@ -153,7 +156,7 @@ def r2(x: Samples, y: Samples) -> float:
     >>> round(r2([[0.0], [1.0], [2.0]], [[1.0], [3.0], [5.0]]), 6)
     1.0
     """
-    x, y = _centred(x, y)
+    x, y = map(_of_unit_size, _centred(x, y))  # it does not depend on the size of any coordinate
     total = y.square().sum(dim=0)
     fitted = _projected_squares(x, y)
     share = torch.where(total > 0, fitted / total, 1.0)
@@ -170,11 +173,11 @@ def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
     if d >= n:
         # x has rank n - 1 where its Gram matrix, with the constant vector added, is regular: then everything is fitted
         gram = x @ x.T
-        _, regular = _regular_factor(gram + gram.diagonal().mean() / n)
+        _, regular = regular_factor(gram + gram.diagonal().mean() / n)
         if regular:
             return y.square().sum(dim=0)
     else:
-        factor, regular = _regular_factor(x.T @ x)
+        factor, regular = regular_factor(x.T @ x)
         if regular:
             return torch.linalg.solve_triangular(factor, x.T @ y, upper=False).square().sum(dim=0)
     left, singular, _ = torch.linalg.svd(x, full_matrices=False)
@@ -182,15 +185,15 @@ def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
     return (basis.T @ y).square().sum(dim=0)
 
 
-def _regular_factor(matrix: Tensor) -> tuple[Tensor, bool]:
-    factor, info = torch.linalg.cholesky_ex(matrix)
-    pivots = factor.diagonal()
-    return factor, not bool(info) and bool(pivots.min() > 1e-4 * pivots.max())
-
-
-def _centred(x: Samples, y: Samples) -> tuple[Tensor, Tensor]:
+def _centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[Tensor, Tensor]:
     """Both clouds centred and of unit size: none of these criteria depends on the size of either."""
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
-    if len(points_x) != len(points_y):
-        raise AffscoreError(f"x and y must have as many samples, got {len(points_x)} and {len(points_y)}")
-    return centre(points_x, 0.0).points, centre(points_y, 0.0).points
+    from_x, from_y = centred(x, "x"), centred(y, "y")
+    if len(from_x.points) != len(from_y.points):
+        raise AffscoreError(f"x and y must have as many samples, got {len(from_x.points)} and {len(from_y.points)}")
+    return from_x.points, from_y.points
+
+
+def _of_unit_size(points: Tensor) -> Tensor:
+    """Each column divided by a power of two near its largest magnitude, so that no square underflows."""
+    largest = points.abs().amax(dim=0)
+    return points / torch.where(largest > 0, torch.exp2(largest.log2().ceil()), 1.0)

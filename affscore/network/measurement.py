@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -134,6 +135,12 @@ def measure(
         notes.append(
             f"{len(dead)} of {len(batches[0].rows)} activations have a constant output in a batch, which is affine: "
             "their score of 1 says that they do nothing (column flag)"
+        )
+    varies = [row for batch in batches for row in batch.rows if not row["flag"].startswith("constant")]
+    if lacking := {row["index"] for row in varies if math.isnan(row.get("nlc", 0.0))}:
+        notes.append(
+            f"{len(lacking)} of {len(batches[0].rows)} activations have no non-linearity coefficient: on vectors of "
+            "channels they are not elementwise functions with a finite derivative in PyTorch"
         )
     if run.silent:
         notes.append(f"declared as an activation, but never run: {', '.join(run.silent)}")

@@ -19,7 +19,7 @@ def criteria_from_moments(pairs: PairMoments) -> dict[str, float]:
         pairs: Moments of n pairs seen from their means (:meth:`PairMoments.centred`).
 
     Returns:
-        A number for each name; CKA is NaN for a constant.
+        A number for each name; CKA is NaN for a constant, R2 for a constant output.
 
     >>> x = torch.arange(8, dtype=torch.float64).reshape(4, 2)
     >>> found = criteria_from_moments(PairMoments.of(x, 2 * x))
@@ -28,17 +28,22 @@ def criteria_from_moments(pairs: PairMoments) -> dict[str, float]:
     """
     second_x, second_y, cross = pairs.x.second, pairs.y.second, pairs.cross
     scale = float(second_x.norm()) * float(second_y.norm())
-    shift = float((pairs.x.mean - pairs.y.mean).square().sum())
-    squared = float(second_x.trace() + second_y.trace() - 2 * cross.trace()) + pairs.x.count * shift
+    size = max(pairs.x.unit, pairs.y.unit)
+    a, b = pairs.x.unit / size, pairs.y.unit / size
+    shift = float(((pairs.x.mean - pairs.y.mean) / size).square().sum())
+    squared = float(a * a * second_x.trace() + b * b * second_y.trace() - 2 * a * b * cross.trace())
     return {
         "cka": min(float(cross.square().sum()) / scale, 1.0) if scale > 0 else math.nan,
-        "norm": math.sqrt(max(squared, 0.0)),
-        "r2": _r2(second_x, second_y.diagonal(), cross),
+        "norm": math.sqrt(max(squared + pairs.x.count * shift, 0.0)) * size,
+        "r2": math.nan if pairs.y.constant else _r2(second_x, second_y.diagonal(), cross),
     }
 
 
 def _r2(second_x: Tensor, total: Tensor, cross: Tensor) -> float:
-    values, vectors = torch.linalg.eigh(second_x)
+    """From the correlations of X, whose coordinates may have any size: R2 does not depend on it."""
+    sizes = second_x.diagonal().sqrt()
+    inverse = torch.where(sizes > 0, 1.0 / sizes, 0.0)
+    values, vectors = torch.linalg.eigh(inverse[:, None] * second_x * inverse)
     keep = values > values.max() * len(values) * torch.finfo(values.dtype).eps
-    fitted = ((vectors[:, keep].T @ cross).square() / values[keep, None]).sum(dim=0)
+    fitted = ((vectors[:, keep].T @ (inverse[:, None] * cross)).square() / values[keep, None]).sum(dim=0)
     return float(torch.where(total > 0, fitted / total, 1.0).clamp(max=1.0).mean())

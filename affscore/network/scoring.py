@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,9 @@ from affscore.network.calls import ActivationCall
 from affscore.network.collect import Pair
 from affscore.network.criteria import debiased_cka, entropy, linear_cka, norm, r2
 from affscore.network.nonlinearity_coefficient import nonlinearity_coefficient
-from affscore.transport.affinity import AffinityScore, affinity_score
+from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
 from affscore.transport.covariance import CovarianceName
-from affscore.transport.samples import centre
+from affscore.transport.samples import centred
 
 __all__ = ["CRITERIA", "Choices", "choose_criteria", "score_pair"]
 
@@ -70,7 +71,9 @@ def score_pair(pair: Pair, choices: Choices) -> dict[str, Any]:
     """The score of one activation on one batch, with everything that is reported beside it.
 
     An activation whose input is constant while its output varies has no score: it is NaN, and ``flag``
-    says "constant input". One whose output is constant has the score 1 and the flag "constant output".
+    says "constant input". One whose output is constant has the score 1 and the flag "constant output", and no
+    criterion that divides by the variance of the output. "degenerate input" says that the output varies in
+    directions in which the input does not (:class:`affscore.AffinityScore`).
 
     Args:
         pair: The reduced input and output, (n, c) each.
@@ -84,24 +87,31 @@ def score_pair(pair: Pair, choices: Choices) -> dict[str, Any]:
     """
     start = time.perf_counter()
     x, y = check_finite(pair)
-    constant = centre(x.double(), pair.rounding).constant and not centre(y.double(), pair.rounding).constant
     row = first_columns(pair.call, x.shape[1], len(x))
-    row |= scored(
-        described(pair.call), lambda: affinity_score(x, y, choices.covariance, rounding=pair.rounding), constant
-    )
-    compute: dict[str, Callable[[], dict[str, float]]] = {
-        "cka": lambda: {"cka": linear_cka(x, y)},
-        "norm": lambda: {"norm": norm(x, y)},
-        "sparsity": lambda: sparsity(pair),
-        "entropy": lambda: {"entropy_before": entropy(x), "entropy_after": entropy(y)},
-        "r2": lambda: {"r2": r2(x, y)},
-        "cka_debiased": lambda: {"cka_debiased": debiased_cka(x, y)},
-        "nlc": lambda: {"nlc": nonlinearity_coefficient(pair.function, x.to(pair.dtype))},
-    }
-    for name in choices.criteria:
-        row |= compute[name]()
+    with naming(pair.call):
+        source, target = centred(x, rounding=pair.rounding), centred(y, rounding=pair.rounding)
+        row |= scored(lambda: affinity_score(source, target, choices.covariance))
+        compute: dict[str, Callable[[], dict[str, float]]] = {
+            "cka": lambda: {"cka": linear_cka(source, target)},
+            "norm": lambda: {"norm": norm(x, y)},
+            "sparsity": lambda: sparsity(pair),
+            "entropy": lambda: {"entropy_before": entropy(x), "entropy_after": entropy(y)},
+            "r2": lambda: {"r2": math.nan if target.constant else r2(source, target)},
+            "cka_debiased": lambda: {"cka_debiased": debiased_cka(source, target)},
+            "nlc": lambda: {"nlc": _coefficient(pair)},
+        }
+        for name in choices.criteria:
+            row |= compute[name]()
     row["seconds"] = time.perf_counter() - start
     return row
+
+
+def _coefficient(pair: Pair) -> float:
+    """The non-linearity coefficient; NaN where it needs more than an elementwise function with a derivative."""
+    try:
+        return nonlinearity_coefficient(pair.function, pair.x.to(pair.dtype), directions=0)
+    except AffscoreError:
+        return math.nan
 
 
 def first_columns(call: ActivationCall, width: int, n: int) -> dict[str, Any]:
@@ -118,22 +128,21 @@ def first_columns(call: ActivationCall, width: int, n: int) -> dict[str, Any]:
     }
 
 
-def scored(name: str, score: Callable[[], AffinityScore], constant_input: bool) -> dict[str, Any]:
+def scored(score: Callable[[], AffinityScore]) -> dict[str, Any]:
     """The columns of a score, or of its absence where the input is constant and the output is not."""
-    if constant_input:
-        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "decided_by": ""}
-        return missing | {"bound_exceeded": False, "flag": "constant input", "sample_costs": None}
     try:
         found = score()
-    except AffscoreError as error:
-        raise AffscoreError(f"{name}: {error}") from error
+    except ConstantInputError:
+        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "decided_by": ""}
+        return missing | {"bound_exceeded": False, "flag": "constant input", "sample_costs": None}
+    flag = "degenerate input" if found.degenerate_input else ""
     return {
         "score": found.value,
         "raw": found.raw,
         "pairing_optimal": found.pairing_optimal,
         "decided_by": found.decided_by or "",
         "bound_exceeded": found.bound_exceeded,
-        "flag": "constant output" if found.constant_output else "",
+        "flag": "constant output" if found.constant_output else flag,
         "sample_costs": found.sample_costs,
     }
 
@@ -144,6 +153,15 @@ def sparsity(pair: Pair) -> dict[str, float]:
         "sparsity_before": pair.sparse[0] / pair.entries,
         "sparsity_after": pair.sparse[1] / pair.entries,
     }
+
+
+@contextmanager
+def naming(call: ActivationCall) -> Iterator[None]:
+    """What is wrong with an activation is said with its name in front."""
+    try:
+        yield
+    except AffscoreError as error:
+        raise AffscoreError(f"{described(call)}: {error}") from error
 
 
 def described(call: ActivationCall) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,10 +15,10 @@ from affscore.network.collect import Pair
 from affscore.network.criteria import entropy, linear_cka, norm, r2
 from affscore.network.moment_criteria import criteria_from_moments
 from affscore.network.rows import Rows
-from affscore.network.scoring import Choices, check_finite, described, first_columns, scored, sparsity
-from affscore.transport.affinity import AffinityScore, affinity_score, paired_affinity_score
+from affscore.network.scoring import Choices, check_finite, first_columns, naming, scored, sparsity
+from affscore.transport.affinity import affinity_score, paired_affinity_score
 from affscore.transport.moments import PairMoments
-from affscore.transport.samples import centre
+from affscore.transport.samples import centred
 
 __all__ = ["WholeDataset", "bytes_needed"]
 
@@ -133,43 +133,21 @@ class _Part:
 
     def row(self) -> dict[str, Any]:
         assert self.pair is not None
-        if self.moments is not None:
-            moments = self.moments
-            centred = moments.centred()
-            return self._row(
-                lambda: paired_affinity_score(moments, self.choices.covariance, rounding=self._rounding),
-                lambda: criteria_from_moments(centred),
-                constant_x=not bool(centred.without_constants(8 * self._rounding).x.second.any()),
-                constant_y=not bool(centred.without_constants(8 * self._rounding).y.second.any()),
-                width=len(centred.x.first),
-            )
-        x, y = (torch.cat(parts) for parts in zip(*self.samples, strict=True))
-        return self._row(
-            lambda: affinity_score(x, y, self.choices.covariance, coupling="paired", rounding=self._rounding),
-            lambda: {"cka": linear_cka(x, y), "norm": norm(x, y), "r2": r2(x, y)},
-            constant_x=centre(x.double(), self._rounding).constant,
-            constant_y=centre(y.double(), self._rounding).constant,
-            width=x.shape[1],
-        )
-
-    @property
-    def _rounding(self) -> float:
-        assert self.pair is not None
-        return self.pair.rounding
-
-    def _row(
-        self,
-        score: Callable[[], AffinityScore],
-        criteria: Callable[[], dict[str, float]],
-        constant_x: bool,
-        constant_y: bool,
-        width: int,
-    ) -> dict[str, Any]:
-        assert self.pair is not None
-        start = time.perf_counter()
-        row = first_columns(self.pair.call, width, self.count)
-        row |= scored(described(self.pair.call), score, constant_x and not constant_y)
-        found = criteria() if self.choices.criteria else {}
+        start, rounding, covariance = time.perf_counter(), self.pair.rounding, self.choices.covariance
+        with naming(self.pair.call):
+            if self.moments is not None:
+                pairs = self.moments.centred(rounding)
+                score = scored(lambda: paired_affinity_score(pairs, covariance, rounding=rounding))
+                found, width = criteria_from_moments(pairs) if self.choices.criteria else {}, len(pairs.x.first)
+            else:
+                x, y = (torch.cat(parts) for parts in zip(*self.samples, strict=True))
+                source, target = centred(x, rounding=rounding), centred(y, rounding=rounding)
+                score = scored(lambda: affinity_score(source, target, covariance, coupling="paired"))
+                found, width = {}, x.shape[1]
+                if self.choices.criteria:
+                    fit = math.nan if target.constant else r2(source, target)
+                    found = {"cka": linear_cka(source, target), "norm": norm(x, y), "r2": fit}
+        row = first_columns(self.pair.call, width, self.count) | score
         for name in self.choices.criteria:
             if name == "sparsity":
                 row |= sparsity(self.pair)

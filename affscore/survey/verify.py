@@ -46,7 +46,7 @@ RANGES: dict[str, tuple[float, float]] = {
 """Smallest and largest value of each column of numbers."""
 
 ROUNDING = 1e-6
-FLAGS = ("", "constant input", "constant output")
+FLAGS = ("", "constant input", "constant output", "degenerate input")
 
 
 def verify(folder: str | Path) -> dict[str, list[str]]:
@@ -109,7 +109,7 @@ def _of_columns(table: pd.DataFrame, criteria: Any) -> Iterator[str]:
 
 def _of_values(table: pd.DataFrame) -> Iterator[str]:
     constant = table["flag"] == "constant input"
-    may_miss = {"cka", "cka_debiased", "nlc"}  # of an activation whose input or output is constant
+    may_miss = {"cka", "cka_debiased", "nlc", "r2"}  # of an activation whose input or output is constant
     for name, (low, high) in RANGES.items():
         if name not in table:
             continue

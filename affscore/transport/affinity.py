@@ -13,18 +13,26 @@ from affscore.transport.affine_map import linear_part, transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
 from affscore.transport.moments import PairMoments
-from affscore.transport.samples import CONSTANT_TOLERANCE, Samples, as_samples, centre
+from affscore.transport.samples import CentredSample, Samples, centred
 from affscore.transport.span import joint_span
 
-__all__ = ["AffinityScore", "affinity_score", "paired_affinity_score"]
+__all__ = ["AffinityScore", "ConstantInputError", "affinity_score", "paired_affinity_score"]
 
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
 
-_CONSTANT_INPUT = (
-    "x is constant while y varies, so that no map takes x to y; "
-    "check that x and y are the input and the output of the same function"
-)
+UNREACHED = 1e-8
+"""Where the variance of T X differs from that of Y by a larger share, the map does not reach all of Y."""
+
+
+class ConstantInputError(AffscoreError):
+    """X is constant while Y varies."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "x is constant while y varies, so that no map takes x to y; "
+            "check that x and y are the input and the output of the same function"
+        )
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class AffinityScore:
         bound_exceeded: Whether raw is below 0, so that the value was cut.
         covariance: The covariance estimate that was used.
         constant_output: Whether Y does not vary (a constant is affine: the value is 1).
+        degenerate_input: Whether some of the variance of Y lies in directions in which X does not vary by more
+            than rounding, and the covariance is not shrunk: no map reaches them, which lowers the value.
         intensity: Shrinkage intensities of the covariances of X and of Y, each in [0, 1].
         samples: n.
         width: d.
@@ -62,6 +72,7 @@ class AffinityScore:
     intensity: tuple[float, float]
     samples: int
     width: int
+    degenerate_input: bool = False
     sample_costs: Tensor | None = field(default=None, repr=False, compare=False)
     decided_by: DecidedBy | None = field(default=None, compare=False)
 
@@ -70,8 +81,8 @@ class AffinityScore:
 
 
 def affinity_score(
-    x: Samples,
-    y: Samples,
+    x: Samples | CentredSample,
+    y: Samples | CentredSample,
     covariance: CovarianceName = "ledoit-wolf",
     *,
     ridge: float = 0.0,
@@ -118,22 +129,20 @@ def affinity_score(
     check_name(covariance)
     if coupling not in ("exact", "paired"):
         raise AffscoreError(f'coupling must be "exact" or "paired", got {coupling!r}')
-    points_x, rounding_x = as_samples(x, "x")
-    points_y, rounding_y = as_samples(y, "y")
-    if points_x.shape != points_y.shape:
-        raise AffscoreError(
-            "x and y must have the same shape (n samples, d coordinates), "
-            f"got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
-        )
     if rounding is not None and not 0 <= rounding < 1:
         raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
-    n, d = points_x.shape
-    source = centre(points_x, rounding_x if rounding is None else rounding)
-    target = centre(points_y.to(points_x.device), rounding_y if rounding is None else rounding)
+    source = centred(x, "x", rounding)
+    target = centred(y, "y", rounding, source.points.device)
+    if source.points.shape != target.points.shape:
+        raise AffscoreError(
+            "x and y must have the same shape (n samples, d coordinates), "
+            f"got {tuple(source.points.shape)} and {tuple(target.points.shape)}"
+        )
+    n, d = source.points.shape
     if target.constant:
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)
     if source.constant:
-        raise AffscoreError(_CONSTANT_INPUT)
+        raise ConstantInputError
     basis_x, basis_y = joint_span(source.points, target.points)
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
     covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
@@ -144,8 +153,10 @@ def affinity_score(
         pairing_optimal, decided_by = optimal.pairing_optimal, optimal.decided_by
         if not pairing_optimal:
             partners = basis_y[optimal.assignment]
+    moved = float(transported.square().sum()) / n
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
-    score = _score(float(costs[:, 0].mean()), pairing_optimal, covariance_x, covariance_y, n, target.scale)
+    cost = float(costs[:, 0].mean())
+    score = _score(cost, moved, pairing_optimal, covariance_x, covariance_y, n, target.scale)
     return replace(score, sample_costs=costs, decided_by=decided_by)
 
 
@@ -182,23 +193,24 @@ def paired_affinity_score(
     n = moments.x.count
     if n < 2:
         raise AffscoreError(f"a score needs at least 2 samples, got {n}")
-    pairs = moments.centred().without_constants(CONSTANT_TOLERANCE * rounding)
+    pairs = moments.centred(rounding)
     d = len(pairs.x.first)
-    if not pairs.y.second.any():
+    if pairs.y.constant:
         return AffinityScore(1.0, 1.0, 0.0, None, False, covariance, True, (0.0, 0.0), n, d)
-    if not pairs.x.second.any():
-        raise AffscoreError(_CONSTANT_INPUT)
+    if pairs.x.constant:
+        raise ConstantInputError
     covariance_x = estimate_from_moments(pairs.x, covariance)
     covariance_y = estimate_from_moments(pairs.y, covariance)
     matrix = linear_part(covariance_x, covariance_y)
     moved = float(((matrix @ covariance_x.scatter) * matrix).sum())
     cross = float((matrix.T * pairs.cross).sum()) / n
     cost = max(moved + float(covariance_y.scatter.trace()) - 2.0 * cross, 0.0)
-    return _score(cost, None, covariance_x, covariance_y, n, 1.0)
+    return _score(cost, moved, None, covariance_x, covariance_y, n, pairs.y.unit)
 
 
 def _score(
     cost: float,
+    moved: float,
     pairing_optimal: bool | None,
     covariance_x: Covariance,
     covariance_y: Covariance,
@@ -218,4 +230,5 @@ def _score(
         intensity=(covariance_x.intensity, covariance_y.intensity),
         samples=samples,
         width=covariance_x.dimension,
+        degenerate_input=covariance_x.floor == 0.0 and abs(moved / covariance_y.trace - 1.0) > UNREACHED,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal, get_args
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.moments import Moments
-from affscore.transport.samples import Samples, as_samples, centre
+from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above
 
 __all__ = ["Covariance", "CovarianceName", "covariance", "ledoit_wolf_intensity"]
 
@@ -117,8 +118,10 @@ def covariance(x: Samples, name: CovarianceName = "ledoit-wolf", ridge: float = 
     """
     sample = centre(as_samples(x)[0], 0.0)
     matrix = estimate(sample.points, name, ridge=ridge).matrix * sample.scale * sample.scale
-    if not bool(torch.isfinite(matrix).all()):
-        raise AffscoreError("the covariance is too large for float64; divide the samples by their size first")
+    largest = float(matrix.diagonal().max())
+    if not sample.constant and not sys.float_info.min <= largest < float("inf"):
+        size = "small" if largest < 1.0 else "large"
+        raise AffscoreError(f"the covariance is too {size} for float64; divide the samples by their size first")
     return matrix
 
 
@@ -203,6 +206,9 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     n, k = centred.shape
     dimension = k if dimension is None else dimension
     if scatter is None:
+        centred = centred / power_of_two_above(
+            float(centred.abs().max())
+        )  # so that no fourth power over- or underflows
         scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
     norms = torch.linalg.vector_norm(centred.double(), dim=1).square()
     fourth = float(norms @ norms)

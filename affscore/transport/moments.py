@@ -2,25 +2,29 @@ r"""Moments of a sample that merge: the score of a data set that is too large to
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, power_of_two_above
 
 __all__ = ["Moments", "PairMoments"]
 
 
 @dataclass(frozen=True)
 class Moments:
-    r"""Sums over n points of :math:`z_i = x_i - o`, the points as seen from an origin o.
+    r"""Sums over n points of :math:`z_i = (x_i - o) / u`, the points as seen from an origin o, in a unit u.
 
     They hold all that a Ledoit-Wolf covariance needs, and the sums of two parts of a data set add up to
-    those of the whole, whatever the parts.
+    those of the whole, whatever the parts. The unit is about the size of the deviations, so that fourth powers
+    of very large or very small numbers are those of numbers of size one.
 
     Attributes:
         count: n.
+        unit: u, a power of two, so that a change of unit rounds nothing.
         origin: o, tensor (d,), float64. Sums are accurate when it is near the mean.
         first: :math:`\sum z`, tensor (d,).
         second: :math:`\sum z z^\top`, tensor (d, d).
@@ -30,6 +34,7 @@ class Moments:
     """
 
     count: int
+    unit: float
     origin: Tensor
     first: Tensor
     second: Tensor
@@ -38,65 +43,88 @@ class Moments:
     largest: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, origin: Tensor | None = None) -> Moments:
-        """The moments of points (n, d), float64, seen from an origin (their mean, if none is given)."""
-        origin = x.mean(dim=0) if origin is None else origin
-        z = x - origin
+    def of(cls, x: Tensor, sample: CentredSample | None = None) -> Moments:
+        """The moments of points (n, d), float64, seen from their mean; ``sample`` is ``centre(x, 0.0)``."""
+        sample = centre(x, 0.0) if sample is None else sample
+        z, unit = sample.points, sys.float_info.min if sample.constant else sample.scale
         norms = z.square().sum(dim=1)
-        return cls(len(x), origin, z.sum(dim=0), z.T @ z, norms @ z, float(norms.square().sum()), x.abs().amax(dim=0))
+        fourth = float(norms.square().sum())
+        return cls(len(x), unit, sample.mean, z.sum(dim=0), z.T @ z, norms @ z, fourth, x.abs().amax(dim=0))
+
+    def in_unit(self, unit: float) -> Moments:
+        """The same sums in another unit, a power of two."""
+        r = self.unit / unit
+        return replace(
+            self,
+            unit=unit,
+            first=self.first * r,
+            second=self.second * r**2,
+            third=self.third * r**3,
+            fourth=self.fourth * r**4,
+        )
 
     def seen_from(self, origin: Tensor) -> Moments:
-        r"""The same points seen from another origin.
+        r"""The same points seen from another origin, in a unit that is at least the distance of the two.
 
         With :math:`z' = z + s`, s the old origin minus the new one, each sum is a polynomial in s whose
         coefficients are the old sums.
         """
-        s = self.origin - origin
-        n, a = self.count, self.first
+        shift = self.origin - origin
+        if not shift.any():
+            return self
+        old = self.in_unit(max(self.unit, power_of_two_above(float(shift.abs().max()))))
+        s, n, a = shift / old.unit, old.count, old.first
         length = float(s @ s)
-        trace = float(self.second.trace())
+        trace = float(old.second.trace())
         along = float(s @ a)
-        second_s = self.second @ s
-        return Moments(
-            count=n,
+        second_s = old.second @ s
+        return replace(
+            old,
             origin=origin,
             first=a + n * s,
-            second=self.second + torch.outer(a, s) + torch.outer(s, a) + n * torch.outer(s, s),
-            third=self.third + 2 * second_s + length * a + (trace + 2 * along + n * length) * s,
-            fourth=self.fourth
-            + 4 * float(s @ self.third)
+            second=old.second + torch.outer(a, s) + torch.outer(s, a) + n * torch.outer(s, s),
+            third=old.third + 2 * second_s + length * a + (trace + 2 * along + n * length) * s,
+            fourth=old.fourth
+            + 4 * float(s @ old.third)
             + 4 * float(s @ second_s)
             + 2 * length * trace
             + 4 * length * along
             + n * length**2,
-            largest=self.largest,
         )
 
     def merged(self, other: Moments) -> Moments:
         """The moments of both parts together, seen from the origin of this one."""
         other = other.seen_from(self.origin)
+        unit = max(self.unit, other.unit)
+        one, two = self.in_unit(unit), other.in_unit(unit)
         return Moments(
-            self.count + other.count,
-            self.origin,
-            self.first + other.first,
-            self.second + other.second,
-            self.third + other.third,
-            self.fourth + other.fourth,
-            torch.maximum(self.largest, other.largest),
+            one.count + two.count,
+            unit,
+            one.origin,
+            one.first + two.first,
+            one.second + two.second,
+            one.third + two.third,
+            one.fourth + two.fourth,
+            torch.maximum(one.largest, two.largest),
         )
 
     @property
     def mean(self) -> Tensor:
         """The mean of the points, tensor (d,)."""
-        return self.origin + self.first / self.count
+        return self.origin + self.first / self.count * self.unit
 
-    def centred(self) -> Moments:
-        """The same points seen from their mean."""
-        return self.seen_from(self.mean)
+    @property
+    def constant(self) -> bool:
+        """Whether no coordinate varies; of centred moments."""
+        return not bool(self.second.any())
 
-    def varying(self, tolerance: float) -> Tensor:
-        """Which coordinates of centred points vary by more than this share of their size, tensor (d,) of bool."""
-        return (self.second.diagonal() / self.count).clamp(min=0.0).sqrt() > tolerance * self.largest
+    def varying(self, rounding: float) -> Tensor:
+        """Which coordinates of centred points vary by more than rounding, tensor (d,) of bool.
+
+        The rule is that of :func:`affscore.transport.samples.centre`.
+        """
+        deviations = self.unit * (self.second.diagonal() / self.count).clamp(min=0.0).sqrt()
+        return deviations > CONSTANT_TOLERANCE * rounding * self.largest
 
 
 @dataclass(frozen=True)
@@ -112,7 +140,7 @@ class PairMoments:
     Attributes:
         x: Moments of the inputs.
         y: Moments of the outputs.
-        cross: Tensor (d, d), seen from the two origins.
+        cross: Tensor (d, d), seen from the two origins, in the product of the two units.
     """
 
     x: Moments
@@ -124,35 +152,36 @@ class PairMoments:
         """The moments of paired points x and y, each (n, d), float64."""
         if x.shape != y.shape:
             raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
-        moments_x, moments_y = Moments.of(x), Moments.of(y)
-        return cls(moments_x, moments_y, (x - moments_x.origin).T @ (y - moments_y.origin))
+        from_x, from_y = centre(x, 0.0), centre(y, 0.0)
+        return cls(Moments.of(x, from_x), Moments.of(y, from_y), from_x.points.T @ from_y.points)
+
+    def _cross_in_units(self, x: Moments, y: Moments) -> Tensor:
+        return self.cross * (self.x.unit / x.unit) * (self.y.unit / y.unit)
 
     def seen_from(self, origin_x: Tensor, origin_y: Tensor) -> PairMoments:
         """The same pairs seen from other origins."""
-        s, t = self.x.origin - origin_x, self.y.origin - origin_y
-        cross = (
-            self.cross + torch.outer(self.x.first, t) + torch.outer(s, self.y.first) + self.x.count * torch.outer(s, t)
-        )
-        return PairMoments(self.x.seen_from(origin_x), self.y.seen_from(origin_y), cross)
+        x, y = self.x.seen_from(origin_x), self.y.seen_from(origin_y)
+        s, t = (self.x.origin - origin_x) / x.unit, (self.y.origin - origin_y) / y.unit
+        # the old sum of x, in the new unit, is that of the new one without the shift
+        cross = self._cross_in_units(x, y) + torch.outer(x.first, t) + torch.outer(s, y.first - y.count * t)
+        return PairMoments(x, y, cross)
 
     def merged(self, other: PairMoments) -> PairMoments:
         """The moments of both parts together."""
         other = other.seen_from(self.x.origin, self.y.origin)
-        return PairMoments(self.x.merged(other.x), self.y.merged(other.y), self.cross + other.cross)
+        x, y = self.x.merged(other.x), self.y.merged(other.y)
+        return PairMoments(x, y, self._cross_in_units(x, y) + other._cross_in_units(x, y))
 
-    def centred(self) -> PairMoments:
-        """The same pairs seen from their means."""
-        return self.seen_from(self.x.mean, self.y.mean)
-
-    def without_constants(self, tolerance: float) -> PairMoments:
-        """The same, centred pairs, with coordinates that vary by no more than rounding made constant.
+    def centred(self, rounding: float = 0.0) -> PairMoments:
+        """The same pairs seen from their means, where coordinates that vary by no more than rounding are constant.
 
         Args:
-            tolerance: A standard deviation of at most this share of the largest magnitude is rounding.
+            rounding: Unit of rounding of the arithmetic that made the samples.
         """
-        keep_x, keep_y = self.x.varying(tolerance), self.y.varying(tolerance)
+        pairs = self.seen_from(self.x.mean, self.y.mean)
+        keep_x, keep_y = pairs.x.varying(rounding), pairs.y.varying(rounding)
         return PairMoments(
-            replace(self.x, second=self.x.second * keep_x[:, None] * keep_x),
-            replace(self.y, second=self.y.second * keep_y[:, None] * keep_y),
-            self.cross * keep_x[:, None] * keep_y,
+            replace(pairs.x, second=pairs.x.second * keep_x[:, None] * keep_x),
+            replace(pairs.y, second=pairs.y.second * keep_y[:, None] * keep_y),
+            pairs.cross * keep_x[:, None] * keep_y,
         )

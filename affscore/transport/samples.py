@@ -13,7 +13,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["CentredSample", "Samples", "as_samples", "centre", "power_of_two_above", "rounding_of"]
+__all__ = ["CentredSample", "Samples", "as_samples", "centre", "centred", "power_of_two_above", "rounding_of"]
 
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
@@ -102,6 +102,30 @@ def rounding_of(dtype: torch.dtype) -> float:
     return min(torch.finfo(dtype).eps, 2.0**-23) if dtype.is_floating_point else 2.0**-52
 
 
+def centred(
+    x: Samples | CentredSample, name: str = "x", rounding: float | None = None, device: torch.device | None = None
+) -> CentredSample:
+    """A cloud of points, checked and centred: here it is decided which coordinates are constant.
+
+    Args:
+        x: Array or tensor (n, d), or what this function returned for one, which is returned as it is.
+        name: What to call it in an error.
+        rounding: Unit of rounding of the arithmetic that made x, where its type does not tell.
+        device: Where the points shall be, if not where x is.
+
+    Raises:
+        AffscoreError: What :func:`as_samples` refuses.
+
+    >>> sample = centred([[1.0, 5.0], [3.0, 5.0]])
+    >>> sample.points.tolist(), sample.scale, centred(sample) is sample
+    ([[-0.5, 0.0], [0.5, 0.0]], 2.0, True)
+    """
+    if isinstance(x, CentredSample):
+        return x
+    points, own = as_samples(x, name)
+    return centre(points.to(device or points.device), own if rounding is None else rounding)
+
+
 def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     """Subtract the mean and divide by the size, so that no square over- or underflows.
 
@@ -126,12 +150,20 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
         return CentredSample(inner.points, inner.mean * size, inner.scale * size if not inner.constant else 1.0)
     mean = x.mean(dim=0)
     points = x - mean
-    varies = _root_mean_square(points) > CONSTANT_TOLERANCE * rounding * magnitude
+    scale = _to_unit_size(points)
+    varies = _root_mean_square(points) > CONSTANT_TOLERANCE * rounding * magnitude / scale
     if not bool(varies.all()):
         points *= varies
+        scale *= _to_unit_size(points)
+    return CentredSample(points, mean, scale if bool(varies.any()) else 1.0)
+
+
+def _to_unit_size(points: Tensor) -> float:
+    """Divide the points by a power of two, in place, so that the largest magnitude is about one; returns that power."""
     largest = float(points.abs().max())
     scale = power_of_two_above(largest) if largest > 0 else 1.0
-    return CentredSample(points.mul_(1.0 / scale), mean, scale)
+    points.mul_(1.0 / scale)
+    return scale
 
 
 def _root_mean_square(points: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["newton_schulz", "quarter_root", "square_root"]
+__all__ = ["newton_schulz", "quarter_root", "regular_factor", "square_root"]
 
 ITERATIONS = 60
 """Each step multiplies the smallest relative eigenvalue by 2.25: sixty are more than float64 can ask for."""
@@ -88,3 +88,14 @@ def newton_schulz(matrix: Tensor, tolerance: float = 1e-6) -> tuple[Tensor, bool
         if converged or not bool(torch.isfinite(residual).all()):
             break
     return 0.5 * (y + y.mT) * scale.sqrt(), converged
+
+
+def regular_factor(matrix: Tensor) -> tuple[Tensor, bool]:
+    r"""The Cholesky factor L of a symmetric matrix, and whether it is regular enough for L to keep half of the digits.
+
+    >>> regular_factor(torch.ones(2, 2, dtype=torch.float64))[1]
+    False
+    """
+    factor, info = torch.linalg.cholesky_ex(matrix)
+    pivots = factor.diagonal()
+    return factor, not bool(info) and bool(pivots.min() > 1e-4 * pivots.max())

@@ -3,6 +3,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
@@ -108,7 +109,33 @@ def test_r2_on_both_sides_of_the_number_of_samples(n, d):
 def test_r2_of_constants():
     x = np.array([[0.0], [1.0], [3.0]])
     assert r2(x, np.full((3, 1), 2.0)) == 1.0
+    assert r2(x, np.hstack([np.full((3, 1), 2.0), x**2])) == pytest.approx((1.0 + r2(x, x**2)) / 2)
     assert r2(np.full((3, 1), 2.0), x) == 0.0
+
+
+@pytest.mark.parametrize("criterion", [linear_cka, debiased_cka, r2])
+def test_what_varies_by_rounding_only_is_constant(criterion):
+    """In float32 sigmoid(1e-7 z) is 0.5 or one of its neighbours: of a constant R2 is 1, and CKA is not defined."""
+    x = 1e-7 * torch.randn(512, 8, generator=torch.Generator().manual_seed(0))
+    y = torch.sigmoid(x)
+    assert len(y.unique()) > 2
+    assert criterion(x, y) == 1.0 if criterion is r2 else math.isnan(criterion(x, y))
+    assert criterion(x.double(), torch.sigmoid(x.double())) == pytest.approx(1.0, abs=1e-6)
+    mixed, still = (torch.cat([torch.relu(x), more], dim=1) for more in (y, torch.full_like(y, 0.5)))
+    assert criterion(x, mixed) == criterion(x, still)
+
+
+@given(pairs(), st.lists(st.integers(-480, 0), min_size=24, max_size=24))
+def test_r2_does_not_see_the_units_of_single_coordinates(pair, exponents):
+    x, y = pair
+    units = 2.0 ** np.array(exponents[: x.shape[1]], dtype=float)
+    assert r2(x * units, y) == pytest.approx(r2(x, y), abs=1e-9)
+    assert r2(x, y * units) == pytest.approx(r2(x, y), abs=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200, 1e300])
+def test_norm_has_every_size(scale):
+    assert norm([[3.0 * scale], [0.0]], [[0.0], [4.0 * scale]]) == pytest.approx(5.0 * scale)
 
 
 def test_r2_averages_over_coordinates_whatever_their_size():

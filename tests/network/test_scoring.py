@@ -64,9 +64,11 @@ def test_an_unknown_criterion_is_refused(wrong):
 
 
 def test_a_constant_output_is_affine_and_flagged(x):
-    row = row_of(pair(x, torch.zeros_like(x)), criteria=True)
-    assert (row["score"], row["flag"]) == (1.0, "constant output")
-    assert math.isnan(row["cka"])
+    for y in (torch.zeros_like(x), torch.sigmoid(1e-7 * x)):  # exactly, and by rounding only
+        row = row_of(pair(x, y), criteria=["cka", "r2", "cka_debiased", "norm"])
+        assert (row["score"], row["flag"]) == (1.0, "constant output")
+        assert all(math.isnan(row[name]) for name in ("cka", "r2", "cka_debiased"))
+        assert row["norm"] == norm(x, y)
     assert row_of(pair(torch.ones_like(x), torch.zeros_like(x)))["score"] == 1.0
 
 
@@ -76,6 +78,26 @@ def test_a_constant_input_has_no_score_and_is_flagged(x):
     assert math.isnan(row["raw"])
     assert row["flag"] == "constant input"
     assert row["r2"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_an_input_of_fewer_dimensions_than_the_output_is_flagged(x):
+    x = x[:, :1] * torch.tensor([1.0, -1.0])
+    assert row_of(pair(x, x.relu()), "empirical")["flag"] == "degenerate input"
+    assert row_of(pair(x, x.relu()))["flag"] == ""
+
+
+def test_what_is_not_elementwise_or_has_no_derivative_has_no_coefficient(x):
+    class Opaque(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, z):
+            return z.relu()
+
+    given = pair(x, x.relu())
+    assert row_of(given, criteria=["nlc"])["nlc"] > 1
+    per_channel = torch.ones(1, 6, 1, 1)
+    for function in (Opaque.apply, lambda z: z.softmax(1), lambda z: z * per_channel, torch.nn.BatchNorm2d(6)):
+        given.function = function
+        assert math.isnan(row_of(given, criteria=["nlc"])["nlc"])
 
 
 def test_rounding_is_that_of_the_arithmetic_and_not_of_the_type(x):

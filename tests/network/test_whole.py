@@ -74,6 +74,25 @@ def test_constants_are_flagged(points):
     assert found.scores.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("width", [6, 80])
+def test_criteria_of_what_varies_by_rounding_only_are_missing(points, width):
+    model = nn.Sequential(nn.Linear(5, width, bias=False), nn.Sigmoid())
+    with torch.no_grad():
+        model[0].weight.mul_(1e-7)
+    table = signature(model, points.float(), whole=True, progress=False).table
+    assert table["flag"].tolist() == ["constant output"]
+    assert table[["cka", "r2"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+def test_no_size_of_the_activations_matters(points, scale):
+    model, other = (nn.Sequential(nn.Linear(5, 6), nn.ReLU()).double() for _ in range(2))
+    other.load_state_dict({name: value * scale for name, value in model.state_dict().items()})
+    one, two = (signature(net, points, whole=True, progress=False).table for net in (model, other))
+    np.testing.assert_allclose(one[["raw", "cka", "r2"]], two[["raw", "cka", "r2"]], rtol=1e-9)
+    np.testing.assert_allclose(one["norm"], two["norm"] / scale, rtol=1e-9)
+
+
 def test_more_moments_than_memory_are_refused_with_what_they_need(points, monkeypatch):
     monkeypatch.setattr("affscore.network.whole._memory_of", lambda device: 1000)
     with pytest.raises(AffscoreError, match=r"needs 0\.0 GB for the moments of 2 activations \(widths up to 6\)"):

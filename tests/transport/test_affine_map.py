@@ -268,3 +268,14 @@ def test_clouds_and_points_of_other_widths_are_refused():
         affine_map(x, x)(x[:, :2])
     with pytest.raises(AffscoreError, match='covariance must be "ledoit-wolf" or "empirical"'):
         affine_map(x, x, "oas")
+
+
+def test_every_size_has_its_map_or_a_sentence():
+    x = cloud("gaussian", 30, 4, np.random.default_rng(0))
+    expected = affine_map(x, 2 * x, "empirical").matrix.numpy()
+    for of_x, of_y in ((1e-150, 1e150), (1e150, 1e-150), (1e-300, 1e-300)):
+        matrix = affine_map(of_x * x, of_y * 2 * x, "empirical").matrix.numpy()
+        np.testing.assert_allclose(matrix * (of_x / of_y), expected, atol=1e-9)
+    for of_x, of_y, size in ((1e-200, 1e200, "large"), (1e300, 1e-300, "small")):
+        with pytest.raises(AffscoreError, match=f"the map is too {size} for float64"):
+            affine_map(of_x * x, of_y * x, "empirical")

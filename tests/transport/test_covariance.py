@@ -140,3 +140,14 @@ def test_a_ridge_that_is_no_ridge_is_refused(ridge):
 def test_an_unknown_covariance_is_refused_and_the_known_ones_named(name):
     with pytest.raises(AffscoreError, match='covariance must be "ledoit-wolf" or "empirical", got'):
         covariance([[0.0], [1.0]], name)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-100, 1e100, 1e150, 1e300])
+def test_every_size_has_its_covariance_or_a_sentence(scale):
+    x = centred(np.random.default_rng(0).standard_normal((30, 4)))
+    assert ledoit_wolf_intensity(scale * x) == pytest.approx(ledoit_wolf_intensity(x), rel=1e-9)
+    if 1e-153 < scale < 1e153:
+        np.testing.assert_allclose(covariance(scale * x) / scale / scale, covariance(x), rtol=1e-9)
+    else:
+        with pytest.raises(AffscoreError, match=f"too {'small' if scale < 1 else 'large'} for float64"):
+            covariance(scale * x)

@@ -33,7 +33,7 @@ def assert_are(moments, expected, scale=1.0):
 @pytest.mark.parametrize("shift", [0.0, 3.0, -40.0])
 def test_from_another_origin_they_are_the_sums_from_there(shift):
     x, origin = cloud(30, 4), cloud(1, 4, seed=9)[0] + shift
-    assert_are(Moments.of(x).seen_from(origin), direct(x, origin), scale=max(1.0, abs(shift)) ** 3)
+    assert_are(Moments.of(x).seen_from(origin).in_unit(1.0), direct(x, origin), scale=max(1.0, abs(shift)) ** 3)
 
 
 @given(st.integers(0, 2**16), st.lists(st.integers(1, 20), min_size=1, max_size=6))
@@ -46,10 +46,10 @@ def test_parts_add_up_to_the_whole_whatever_the_parts(seed, sizes):
         merged = merged.merged(piece)
     merged = merged.centred()
     assert merged.x.count == len(x)
-    assert_are(merged.x, direct(x, x.mean(0)), scale=1e3)
-    assert_are(merged.y, direct(y, y.mean(0)), scale=1e6)
+    assert_are(merged.x.in_unit(1.0), direct(x, x.mean(0)), scale=1e3)
+    assert_are(merged.y.in_unit(1.0), direct(y, y.mean(0)), scale=1e6)
     cross = (x - x.mean(0)).T @ (y - y.mean(0))
-    torch.testing.assert_close(merged.cross, cross, rtol=1e-9, atol=1e-7)
+    torch.testing.assert_close(merged.cross * merged.x.unit * merged.y.unit, cross, rtol=1e-9, atol=1e-7)
     assert torch.equal(merged.x.largest, x.abs().amax(0))
 
 
@@ -57,7 +57,7 @@ def test_parts_add_up_to_the_whole_whatever_the_parts(seed, sizes):
 def test_the_covariance_is_that_of_the_samples(n):
     x = cloud(n, 20) * torch.linspace(0.1, 3, 20)
     for name in ("ledoit-wolf", "empirical"):
-        ours = estimate_from_moments(Moments.of(x), name)
+        ours = estimate_from_moments(Moments.of(x).in_unit(1.0), name)
         theirs = estimate(x - x.mean(0), name)
         assert ours.intensity == pytest.approx(theirs.intensity, rel=1e-12)
         assert ours.floor == pytest.approx(theirs.floor, rel=1e-12)
@@ -112,4 +112,36 @@ def test_moments_of_many_batches_keep_their_digits():
     merged = PairMoments.of(parts[0], parts[0])
     for part in parts[1:]:
         merged = merged.merged(PairMoments.of(part, part))
-    np.testing.assert_allclose(merged.centred().x.second / len(x), np.cov(x.numpy().T, bias=True), rtol=1e-9, atol=1e-9)
+    found = merged.centred().x.in_unit(1.0).second / len(x)
+    np.testing.assert_allclose(found, np.cov(x.numpy().T, bias=True), rtol=1e-9, atol=1e-9)
+
+
+def in_parts(x, y, parts=4):
+    pieces = [PairMoments.of(a, b) for a, b in zip(x.chunk(parts), y.chunk(parts), strict=True)]
+    merged = pieces[0]
+    for piece in pieces[1:]:
+        merged = merged.merged(piece)
+    return merged
+
+
+@pytest.mark.parametrize("name", ["ledoit-wolf", "empirical"])
+@pytest.mark.parametrize("exponents", [(-300, -300), (-150, 150), (-100, -100), (100, 100), (150, -150), (300, 300)])
+def test_no_size_over_or_underflows(name, exponents):
+    x = cloud(60, 5) * torch.linspace(0.5, 2, 5) + 1.0
+    y = torch.relu(x - 1.0)
+    expected = paired_affinity_score(PairMoments.of(x, y), name)
+    scale_x, scale_y = (10.0**exponent for exponent in exponents)
+    found = paired_affinity_score(in_parts(x * scale_x, y * scale_y), name)
+    assert found.raw == pytest.approx(expected.raw, abs=1e-9)
+    assert found.intensity == pytest.approx(expected.intensity, rel=1e-9)
+    assert found.w2 / scale_y == pytest.approx(expected.w2, rel=1e-9)
+
+
+def test_parts_of_very_different_size_add_up():
+    x = torch.cat([1e-120 * cloud(20, 3), torch.zeros(1, 3, dtype=torch.float64), 1e120 * cloud(40, 3, seed=1)])
+    pieces = [PairMoments.of(part, part.relu()) for part in x.split([20, 1, 40])]
+    forwards = pieces[0].merged(pieces[1]).merged(pieces[2])
+    backwards = pieces[2].merged(pieces[1]).merged(pieces[0])
+    expected = affinity_score(x, x.relu(), coupling="paired").raw
+    for found in (forwards, backwards):
+        assert paired_affinity_score(found).raw == pytest.approx(expected, abs=1e-9)
