@@ -19,8 +19,8 @@ class Moments:
     r"""Sums over n points of :math:`z_i = (x_i - o) / u`, the points as seen from an origin o, in a unit u.
 
     They hold all that a Ledoit-Wolf covariance needs, and the sums of two parts of a data set add up to
-    those of the whole, whatever the parts. The unit is about the size of the deviations, so that fourth powers
-    of very large or very small numbers are those of numbers of size one.
+    those of the whole, whatever the parts. The unit is 1, but for very large or very small numbers, whose fourth powers
+    float64 does not hold.
 
     Attributes:
         count: n.
@@ -46,7 +46,8 @@ class Moments:
     def of(cls, x: Tensor, sample: CentredSample | None = None) -> Moments:
         """The moments of points (n, d), float64, seen from their mean; ``sample`` is ``centre(x, 0.0)``."""
         sample = centre(x, 0.0) if sample is None else sample
-        z, unit = sample.points, sys.float_info.min if sample.constant else sample.scale
+        unit = _unit_for(0.0 if sample.constant else sample.scale)
+        z = sample.points * (sample.scale / unit) if sample.scale != unit else sample.points
         norms = z.square().sum(dim=1)
         fourth = float(norms.square().sum())
         return cls(len(x), unit, sample.mean, z.sum(dim=0), z.T @ z, norms @ z, fourth, x.abs().amax(dim=0))
@@ -72,7 +73,7 @@ class Moments:
         shift = self.origin - origin
         if not shift.any():
             return self
-        old = self.in_unit(max(self.unit, power_of_two_above(float(shift.abs().max()))))
+        old = self.in_unit(max(self.unit, _unit_for(float(shift.abs().max()))))
         s, n, a = shift / old.unit, old.count, old.first
         length = float(s @ s)
         trace = float(old.second.trace())
@@ -127,6 +128,13 @@ class Moments:
         return deviations > CONSTANT_TOLERANCE * rounding * self.largest
 
 
+def _unit_for(size: float) -> float:
+    """A unit for numbers up to this size and much smaller ones beside them; for zero, which fits any, the smallest."""
+    if size == 0.0:
+        return sys.float_info.min
+    return 1.0 if 1e-8 < size < 1e8 else power_of_two_above(size)
+
+
 @dataclass(frozen=True)
 class PairMoments:
     r"""The moments of paired samples X and Y, and their cross moment :math:`\sum z_i w_i^\top`.
@@ -153,7 +161,9 @@ class PairMoments:
         if x.shape != y.shape:
             raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
         from_x, from_y = centre(x, 0.0), centre(y, 0.0)
-        return cls(Moments.of(x, from_x), Moments.of(y, from_y), from_x.points.T @ from_y.points)
+        moments_x, moments_y = Moments.of(x, from_x), Moments.of(y, from_y)
+        cross = from_x.points.T @ from_y.points
+        return cls(moments_x, moments_y, cross * (from_x.scale / moments_x.unit) * (from_y.scale / moments_y.unit))
 
     def _cross_in_units(self, x: Moments, y: Moments) -> Tensor:
         return self.cross * (self.x.unit / x.unit) * (self.y.unit / y.unit)

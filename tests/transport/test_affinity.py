@@ -486,3 +486,25 @@ def test_bad_options_are_refused_with_a_sentence():
     # even where no covariance is needed
     with pytest.raises(AffscoreError, match="covariance must be"):
         affinity_score(x, np.ones_like(x), "shrunk")
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "name", "expected"),
+    [
+        (512, 2000, "ledoit-wolf", RELU_LIMIT),
+        (512, 2000, "empirical", 0.848),
+        (16, 16_000, "ledoit-wolf", 0.989),  # d is large even compared with n^2: the intensity stays at 1 - 2 / n
+    ],
+)
+def test_the_limit_of_many_coordinates_takes_the_right_covariance(n, d, name, expected):
+    x = gaussian(n, d)
+    assert affinity_score(x, relu(x), name).value == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.parametrize("n", [10, 100])
+def test_a_positive_map_is_found_point_by_point_by_empirical_covariances_only(n):
+    x = gaussian(n, 20)
+    root = gaussian(20, 20, seed=1)
+    y = x @ (root @ root.T + np.eye(20)) + 1.0
+    assert affinity_score(x, y, "empirical").w2 < 1e-6 * np.abs(y).max()
+    assert affinity_score(x, y).value < 0.9

@@ -34,7 +34,7 @@ def test_a_change_of_units_of_single_coordinates_is_affine(route, exponents, bac
     z = cloud(60, len(exponents), seed)
     pair = (z * 10.0 ** np.array(exponents), z)
     score = route(*(pair[::-1] if backwards else pair))
-    within_reach = max(exponents) - min(exponents) < 144  # beyond, the squares of the smallest underflow
+    within_reach = max(exponents) - min(exponents) < 135  # beyond, the squares of the smallest underflow
     assert score.raw == pytest.approx(1.0, abs=1e-6) or score.degenerate_input
     assert not (within_reach and score.degenerate_input)
 
