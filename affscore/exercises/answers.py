@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,16 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 
-__all__ = ["NotAnAnswerError", "as_array", "as_function", "as_number", "as_pair", "call"]
+__all__ = ["NotAnAnswerError", "as_array", "as_clouds", "as_function", "as_number", "as_pair", "call", "raised"]
+
+MOST_NUMBERS = 10**6
+"""An array may have so many; one number can stand for many in memory, and a copy would not."""
+
+MOST_SAMPLES = 2000
+"""A cloud may have so many points: the optimal coupling needs the distances of all pairs."""
+
+LARGEST = 1e100
+"""Squares and products of larger numbers may be infinite, and those of numbers below its inverse zero."""
 
 
 class NotAnAnswerError(AffscoreError):
@@ -28,20 +38,24 @@ def as_number(answer: object) -> float:
     affscore.exercises.answers.NotAnAnswerError: Expected a number, got str.
     """
     _not_none(answer, "a number")
-    if isinstance(answer, bool | np.bool_ | str | bytes) or getattr(answer, "size", 1) == 0:
-        raise NotAnAnswerError(f"Expected a number, got {type(answer).__name__}.")
     try:
         item = getattr(answer, "item", None)
-        number = float(item() if callable(item) else answer)  # type: ignore[arg-type]
-    except (TypeError, ValueError, RuntimeError) as reason:
+        value = item() if callable(item) else answer
+        number = None if _no_number(answer) or _no_number(value) else float(value)  # type: ignore[arg-type]
+    except OverflowError as reason:
+        raise NotAnAnswerError("Expected a number of ordinary size, got one of hundreds of digits.") from reason
+    except Exception as reason:  # whatever an object raises when it is looked at
         raise NotAnAnswerError(f"Expected a single number, got {_describe(answer)}.") from reason
+    if number is None:
+        raise NotAnAnswerError(f"Expected a number, got {type(answer).__name__}.")
     if not math.isfinite(number):
         raise NotAnAnswerError("Expected a finite number, got NaN or infinity: something was divided by zero?")
+    _ordinary(abs(number), "a number")
     return number
 
 
 def as_array(answer: object, what: str = "an array", ndim: int | None = None) -> NDArray[np.float64]:
-    """A finite array of numbers, with ``ndim`` dimensions where that is given.
+    """A finite array of at most a million numbers, with ``ndim`` dimensions where that is given.
 
     >>> as_array([[1, 2], [3, 4]], ndim=2).shape
     (2, 2)
@@ -51,19 +65,34 @@ def as_array(answer: object, what: str = "an array", ndim: int | None = None) ->
     got 1 NaN or infinite of 2.
     """
     _not_none(answer, what)
-    detach = getattr(answer, "detach", None)
     try:
-        array = np.asarray(detach().cpu() if callable(detach) else answer)
-        if array.dtype.kind not in "iuf":
-            raise TypeError(array.dtype)
-        array = array.astype(np.float64)
-    except (TypeError, ValueError, RuntimeError) as reason:
+        array = _numbers_in(answer)
+    except Exception as reason:  # whatever an object raises when it is looked at
         raise NotAnAnswerError(f"Expected {what} of numbers, got {_describe(answer)}.") from reason
+    if array is None:
+        raise NotAnAnswerError(f"Expected {what} of at most {MOST_NUMBERS} numbers, got {_describe(answer)}.")
     if ndim is not None and array.ndim != ndim:
         raise NotAnAnswerError(f"Expected {what} with {ndim} dimensions, got the shape {array.shape}.")
     if bad := int((~np.isfinite(array)).sum()):
         raise NotAnAnswerError(f"Expected {what} of finite numbers, got {bad} NaN or infinite of {array.size}.")
+    _ordinary(np.abs(array).max(initial=0.0), what)
     return array
+
+
+def as_clouds(answer: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A pair of arrays of the same shape (n, d), with at most 2000 points.
+
+    >>> x, y = as_clouds(([[0], [1]], [[2], [3]]))
+    >>> y.tolist()
+    [[2.0], [3.0]]
+    """
+    first, second = as_pair(answer, "a pair (x, y) of arrays of shape (n, d)")
+    x, y = as_array(first, "x, an array (n, d),", ndim=2), as_array(second, "y, an array (n, d),", ndim=2)
+    if x.shape != y.shape:
+        raise NotAnAnswerError(f"Expected x and y of the same shape (n, d), got {x.shape} and {y.shape}.")
+    if len(x) > MOST_SAMPLES:
+        raise NotAnAnswerError(f"Expected at most {MOST_SAMPLES} points, got {len(x)}: the score compares all pairs.")
+    return x, y
 
 
 def as_pair(answer: object, what: str = "a pair (x, y)") -> tuple[Any, Any]:
@@ -92,23 +121,81 @@ def as_function(answer: object, what: str = "a function") -> Callable[..., Any]:
     return answer
 
 
-def call(function: Callable[..., Any], *arguments: NDArray[np.float64]) -> Any:
-    """Call a student's function with copies of the arguments; what it raises becomes a message.
+def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a student's function with copies of the arrays; what it raises becomes a message.
 
     >>> call(lambda x: x.flat[10], np.zeros(3))
     Traceback (most recent call last):
     affscore.exercises.answers.NotAnAnswerError: Your function raised IndexError:
     index 10 is out of bounds for size 3
     """
+    copies = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
     try:
-        return function(*(argument.copy() for argument in arguments))
-    except Exception as reason:  # whatever a student's function raises is theirs to see
-        raise NotAnAnswerError(f"Your function raised {type(reason).__name__}: {reason}") from reason
+        return function(*copies)
+    except (Exception, SystemExit) as reason:  # whatever a student's function raises is theirs to see
+        raise NotAnAnswerError(f"Your function raised {raised(reason)}") from reason
+
+
+def raised(error: BaseException) -> str:
+    """An exception in one line.
+
+    >>> raised(ValueError("no score"))
+    'ValueError: no score'
+    """
+    try:
+        lines = str(error).splitlines()
+    except Exception:  # noqa: BLE001  # an exception of the student's own may fail to say what it is
+        lines = []
+    return f"{type(error).__name__}: {lines[0][:500]}" if lines else type(error).__name__
 
 
 def _not_none(answer: object, what: str) -> None:
     if answer is None or answer is Ellipsis:
         raise NotAnAnswerError(f"There is no answer yet: expected {what}.")
+
+
+def _ordinary(size: float, what: str) -> None:
+    if size and not 1 / LARGEST <= size <= LARGEST:
+        raise NotAnAnswerError(f"Expected {what} of ordinary size, got {size:.0e}.")
+
+
+def _no_number(value: object) -> bool:
+    return isinstance(value, bool | np.bool_ | str | bytes) or value is np.ma.masked
+
+
+def _numbers_in(answer: Any) -> NDArray[np.float64] | None:
+    """The numbers of an array, a tensor or lists; None if they are too many, which is known before they are copied."""
+    if isinstance(answer, list | tuple | range):
+        if not _are_few(answer):
+            return None
+    elif not hasattr(answer, "__array__"):  # NumPy would read a sequence to its end
+        raise TypeError(type(answer))
+    _refuse_masked(answer)
+    array = np.asarray(answer.detach().cpu() if callable(getattr(answer, "detach", None)) else answer)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(array.dtype)
+    return array.astype(np.float64) if array.size <= MOST_NUMBERS else None
+
+
+def _are_few(answer: list[Any] | tuple[Any, ...] | range) -> bool:
+    """Whether lists in lists hold a million numbers at most; anything else in them is a TypeError."""
+    count, lists = len(answer), [answer]
+    while lists and count <= MOST_NUMBERS:
+        for part in lists.pop():
+            if isinstance(part, list | tuple):
+                count += len(part)
+                lists.append(part)
+            elif hasattr(part, "__array__"):
+                _refuse_masked(part)
+                count += np.asarray(part).size
+            elif not isinstance(part, Number):
+                raise TypeError(type(part))
+    return count <= MOST_NUMBERS
+
+
+def _refuse_masked(answer: object) -> None:
+    if np.ma.is_masked(answer):
+        raise TypeError("an entry that is masked has no number")
 
 
 def _describe(answer: object) -> str:

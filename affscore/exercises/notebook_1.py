@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, as_pair, call
+from affscore.exercises.answers import NotAnAnswerError, as_clouds, as_function, as_number, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
 from affscore.transport import affinity_score, wasserstein
@@ -96,10 +96,7 @@ def predicted_score(answer: object) -> Verdict:
 @exercise("1.3")
 def blind_spot(answer: object) -> Verdict:
     """1.3: clouds (x, y) with a score of at least 0.99 although no affine map predicts y_i from x_i."""
-    first, second = as_pair(answer, "a pair (x, y) of arrays of shape (n, d)")
-    x, y = as_array(first, "x, an array (n, d),", ndim=2), as_array(second, "y, an array (n, d),", ndim=2)
-    if x.shape != y.shape:
-        raise NotAnAnswerError(f"Expected x and y of the same shape (n, d), got {x.shape} and {y.shape}.")
+    x, y = as_clouds(answer)
     if len(x) < 100 or len(x) < 10 * x.shape[1]:
         return Verdict(
             False,

@@ -7,7 +7,7 @@ import torch
 
 from affscore.analysis.limits import limit_score
 from affscore.analysis.sample_size import points_needed
-from affscore.exercises.answers import NotAnAnswerError, as_array, as_number, as_pair
+from affscore.exercises.answers import as_clouds, as_number
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
 from affscore.transport import affinity_score
@@ -70,10 +70,7 @@ def reduce_first(answer: object) -> Verdict:
 @exercise("3.3")
 def fooled_by_shrinkage(answer: object) -> Verdict:
     """3.3: clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
-    first, second = as_pair(answer, "a pair (x, y) of arrays of shape (n, d)")
-    x, y = as_array(first, "x, an array (n, d),", ndim=2), as_array(second, "y, an array (n, d),", ndim=2)
-    if x.shape != y.shape:
-        raise NotAnAnswerError(f"Expected x and y of the same shape (n, d), got {x.shape} and {y.shape}.")
+    x, y = as_clouds(answer)
     n, d = x.shape
     if n <= d:
         return Verdict(False, f"Take more points than coordinates, so that nothing is singular: you have {n} and {d}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +10,7 @@ import torchvision
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call
+from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call, raised
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
 from affscore.network.calls import ActivationCall
@@ -57,10 +56,8 @@ def parallel_branches(answer: object) -> Verdict:
     network = unwrapped(answer)  # type: ignore[arg-type]  # raises a message for what is no module
     try:
         calls = _calls(network, torch.zeros(4, WIDTH))
-    except Exception as reason:  # whatever a student's network raises is theirs to see
-        raise NotAnAnswerError(
-            f"Your network fails on an input of shape (4, {WIDTH}): {type(reason).__name__}: {reason}"
-        ) from reason
+    except (Exception, SystemExit) as reason:  # whatever a student's network raises is theirs to see
+        raise NotAnAnswerError(f"Your network fails on an input of shape (4, {WIDTH}): {raised(reason)}") from reason
     depth = max((c.depth for c in calls), default=0)
     if len(calls) >= 6 and depth == 3:
         return Verdict(True, f"{len(calls)} activations, none deeper than {depth}: some of them run side by side.")
@@ -81,7 +78,7 @@ def pool_channels_last(answer: object) -> Verdict:
     function = as_function(answer, "a function pool(features)")
     features = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
     expected = reduce(torch.from_numpy(features), len(features), 3, "mean").numpy()
-    got = as_array(_as_numpy(call(function, features)), "what your function returns, an array")
+    got = as_array(call(function, features), "what your function returns, an array")
     if got.shape == expected.shape and np.allclose(got, expected):
         return Verdict(True, "The average runs over the positions of an image, and every channel keeps its number.")
     for mistake, hint in _POOLING_MISTAKES:
@@ -107,10 +104,6 @@ _POOLING_MISTAKES: tuple[tuple[Callable[[Values], Values], str], ...] = (
     (lambda f: f.mean(axis=1), "Only one of the two spatial axes is averaged."),
     (lambda f: f.mean(axis=2), "Only one of the two spatial axes is averaged."),
 )
-
-
-def _as_numpy(value: Any) -> Any:
-    return value.detach().cpu().numpy() if isinstance(value, Tensor) else value
 
 
 def _calls(network: nn.Module, inputs: Tensor) -> list[ActivationCall]:

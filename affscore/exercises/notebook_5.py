@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affscore.analysis import signature_distance, spread_of_few
-from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, as_pair
+from affscore.exercises.answers import as_array, as_function, as_number, as_pair, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
 
@@ -18,7 +18,7 @@ LOW, HIGH = 0.4, 0.9
 FEW, MANY = 7, 151
 """The two networks of exercise 5.1 and the range of their scores."""
 
-LEAST_SCORES, LEAST_DISTANCE = 10, 1.0
+LEAST_SCORES, MOST_SCORES, LEAST_DISTANCE = 10, 1000, 1.0
 """What exercise 5.3 asks for."""
 
 
@@ -58,7 +58,7 @@ def spread_function(answer: object) -> Verdict:
     function = as_function(answer, "a function spread(scores, size)")
     generator = np.random.default_rng(52)
     cases = [(generator.uniform(0.2, 1, 9), 4), (generator.uniform(0.2, 1, 100), 7), (np.array([0.9, 0.3, 0.5]), 3)]
-    got = [_number_of(function, scores, size) for scores, size in cases]
+    got = [as_number(call(function, scores, size)) for scores, size in cases]
     expected = np.array([spread_of_few(scores, size) for scores, size in cases])
     if np.allclose(got, expected, rtol=0, atol=1e-6):
         return Verdict(True, "All subsets are counted, and none was drawn.")
@@ -91,20 +91,14 @@ _SPREAD_MISTAKES: tuple[tuple[Callable[[NDArray[np.float64], int], float], str],
 )
 
 
-def _number_of(function: Callable[..., object], scores: NDArray[np.float64], size: int) -> float:
-    try:
-        value = function(scores.copy(), size)
-    except Exception as reason:  # whatever a student's function raises is theirs to see
-        raise NotAnAnswerError(f"Your function raised {type(reason).__name__}: {reason}") from reason
-    return as_number(value)
-
-
 @exercise("5.3")
 def hidden_by_three_numbers(answer: object) -> Verdict:
     """5.3: two signatures with the same minimum, median and maximum and a warping distance of at least 1."""
     one, other = (as_array(part, "a signature, a list", ndim=1) for part in as_pair(answer, "a pair of signatures"))
     if min(len(one), len(other)) < LEAST_SCORES:
         return Verdict(False, f"Each signature needs at least {LEAST_SCORES} scores.")
+    if max(len(one), len(other)) > MOST_SCORES:
+        return Verdict(False, f"No network has so many scores: take at most {MOST_SCORES}.")
     if min(one.min(), other.min()) < 0 or max(one.max(), other.max()) > 1:
         return Verdict(False, "Scores lie between 0 and 1.")
     for name, statistic in (("minimum", np.min), ("median", np.median), ("maximum", np.max)):

@@ -111,10 +111,9 @@ def pure_and_useless(answer: object) -> Verdict:
         return Verdict(False, f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}.")
     if (clusters != np.round(clusters)).any():
         return Verdict(False, "The number of a cluster is a whole number: 0, 1, 2 and so on.")
-    clusters = clusters.astype(int)
     counts = [Counter(np.array(FAMILIES)[clusters == cluster]) for cluster in np.unique(clusters)]
     purity = sum(max(count.values()) for count in counts) / len(FAMILIES)
-    index = float(adjusted_rand_score(FAMILIES, clusters))
+    index = float(adjusted_rand_score(FAMILIES, np.unique(clusters, return_inverse=True)[1]))
     if purity == 1 and index <= BY_CHANCE:
         return Verdict(True, f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing.")
     if purity < 1:

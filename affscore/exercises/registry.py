@@ -23,8 +23,8 @@ There is nothing else to register: ``check("4.1", answer)`` imports ``notebook_4
 
 Four rules. The expected answer is computed by the library when it is checked, not written down. A message
 never contains it. Typical mistakes are recognised, and the message says what to look at. And nothing that a
-student hands in raises: an answer of the wrong type (or None) and an :class:`AffscoreError` on the way become
-a Verdict, by the helpers of ``answers.py`` and by ``check``; a function that the student wrote is called
+student hands in raises or needs memory without bound: an answer of the wrong type (or None) becomes a Verdict
+by the helpers of ``answers.py``, any exception on the way by ``check``; a function that the student wrote is called
 through ``answers.call``. ``tests/exercises/`` has a table of right and wrong answers: add rows.
 """
 
@@ -37,7 +37,7 @@ from typing import Any, TypeAlias
 
 import affscore.exercises
 from affscore.errors import AffscoreError
-from affscore.exercises.answers import NotAnAnswerError
+from affscore.exercises.answers import NotAnAnswerError, raised
 from affscore.exercises.verdict import Verdict
 
 __all__ = ["check", "exercise", "known"]
@@ -80,7 +80,8 @@ def check(number: str, answer: object) -> Verdict:
         The verdict: true when the answer is right; as the last line of a cell it shows what to look at.
 
     Raises:
-        AffscoreError: There is no exercise of that number. (A wrong answer never raises.)
+        AffscoreError: There is no exercise of that number. (No answer raises, whatever it is; only an
+            interruption from the keyboard ends a check.)
 
     >>> check("1.2", None)
     Not yet. There is no answer yet: expected a number.
@@ -92,6 +93,10 @@ def check(number: str, answer: object) -> Verdict:
         return Verdict(False, str(reason))
     except AffscoreError as reason:
         return Verdict(False, f"The library cannot work with this answer: {reason}.")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as reason:  # noqa: BLE001  # whatever an object does when it is looked at, sys.exit() too
+        return Verdict(False, f"This answer cannot be checked: {raised(reason)}.")
 
 
 def _find(number: str) -> Checker:

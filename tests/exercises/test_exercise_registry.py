@@ -1,5 +1,12 @@
 """The registry finds exercises, says which there are, and never lets a wrong answer raise."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from affscore import AffscoreError
@@ -37,3 +44,38 @@ def test_what_a_student_sees(right):
     assert bool(verdict) is right
     assert "Look at the units." in repr(verdict)
     assert verdict._repr_markdown_().startswith("**Right!**" if right else "**Not yet.**")
+
+
+def test_hostile_answers_get_a_verdict_in_little_memory():
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    run = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("hostile_answers.py"))]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout)
+    assert result["checks"] > 40 * 24
+    assert result["failures"] == []
+
+
+def test_an_interruption_ends_a_check():
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check("1.1", interrupted)
+
+
+def test_what_is_too_large_is_said():
+    row = [0.5] * 2000
+    assert "at most 1000000 numbers, got list of length 2000" in check("7.3", [row] * 2000).message
+    assert "of ordinary size, got 1e+200" in check("1.2", 1e200).message
+    points = [[float(k), float(-k)] for k in range(2001)]
+    assert "at most 2000 points, got 2001" in check("1.3", (points, points)).message
+    assert "Your function raised SystemExit: 3" in check("1.1", lambda *arguments: sys.exit(3)).message
+    assert "of ordinary size, got one of hundreds of digits" in check("1.2", 10**400).message
+
+
+def test_what_is_masked_is_no_number():
+    clusters = np.ma.masked_array(np.arange(12), np.arange(12) > 8)
+    for answer in (clusters, [*clusters], np.ma.masked):
+        assert check("7.3", answer).message.startswith("Expected a list of clusters, of numbers, got ")
+    assert "Expected a number, got MaskedConstant" in check("1.2", np.ma.masked).message
+    assert check("7.3", np.ma.masked_array(np.arange(12)))

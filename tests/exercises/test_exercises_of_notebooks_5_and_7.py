@@ -48,7 +48,7 @@ RIGHT = {
     ],
     "7.1": [warped, signature_distance, lambda a, b: warped(b, a)],
     "7.2": [FAR, round(FAR, 2), np.float32(FAR)],
-    "7.3": [list(range(12)), np.arange(12) * 3, torch.arange(12)],
+    "7.3": [list(range(12)), range(12), np.arange(12) * 3e90, torch.arange(12)],
 }
 
 # the answer, and a word that its hint must have
