@@ -66,7 +66,7 @@ import torch
 import affscore
 from affscore.figures import raw_signature
 
-warnings.simplefilter("ignore", UserWarning)  # that images were dropped is said below
+warnings.simplefilter("ignore", UserWarning)  # warnings are printed with the result
 
 spec = model if "@" in model or not weights else f"{model}@{weights}"
 network = affscore.load_model(spec, seed)
@@ -74,8 +74,6 @@ options = {"images": images or None, "device": device, "seed": seed, "progress":
 
 result = affscore.signature(network, dataset, n=n, reduction=reduction, order=order, **options)
 print(result)
-for note in result.notes:
-    print("Note:", note)
 
 # %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-signature", "caption": "The non-linearity signature: the affinity score of every activation over its depth, coloured by what kind of activation it is (figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)

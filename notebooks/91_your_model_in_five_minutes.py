@@ -54,7 +54,7 @@ import affscore
 from affscore.figures import raw_signature
 from affscore.zoo import digits
 
-warnings.simplefilter("ignore", UserWarning)  # that images were dropped is said below
+warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes
 
 source = model.partition("@")[0].rpartition(":")[0]
 Code(filename=source, language="python") if source.endswith(".py") else print("no file of one's own:", model)
@@ -130,8 +130,7 @@ plt.show()
 comparison.statistics.round(3)
 
 # %% tags=["hide-input"]
-for note in comparison.notes:
-    print("Note:", note)
+print(*comparison.notes, sep="\n")
 
 # %% [markdown]
 # ## 5. The whole chapter with your model

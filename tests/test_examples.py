@@ -52,5 +52,5 @@ def test_the_small_network_of_the_page_for_ones_own():
     """Its own activation, made of a sine, counts as one because the file declares it."""
     result = signature(f"{CIFAR.with_name('small_network.py')}:small", "digits", n=64, images=64, progress=False)
     assert result.table["activation"].tolist() == ["relu", *(["snake", "relu"] * 3)]
-    assert result.notes == []
+    assert [note for note in result.notes if "untrained" not in note and " are few for " not in note] == []
     assert result.table["score"].between(0, 1).all()

@@ -44,7 +44,7 @@ from affscore.analysis.redundancy import (
 )
 from affscore.analysis.reference import printed_table, printed_tables, printed_text
 from affscore.analysis.repeats import best_of_each_seed, over_seeds, spread_in_errors
-from affscore.analysis.sample_size import first_order_bias, points_needed
+from affscore.analysis.sample_size import points_needed
 from affscore.analysis.signature_length import MatrixCorrelation, length_distances, matrix_correlation, per_step
 from affscore.analysis.similarity import (
     STATISTICS,
@@ -55,6 +55,7 @@ from affscore.analysis.similarity import (
 )
 from affscore.analysis.within_families import between_families, chance_within_families
 from affscore.analysis.within_kinds import correlations_within_kinds
+from affscore.transport import first_order_bias
 
 __all__ = [
     "ACTIVATIONS",

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.analysis.sample_size import first_order_bias
 from affscore.errors import AffscoreError
 from affscore.figures.activation_domain import NAMES
 from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.transport import first_order_bias
 
 __all__ = ["bias_against_points", "drift", "reductions"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -37,8 +38,11 @@ def cut(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
             yield part
 
 
-def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> None:
+def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> Any:
     """Send images through the network, while the collector takes what the activations see.
+
+    Returns:
+        The network's output.
 
     Raises:
         AffscoreError: The network fails on these images, or its activations cannot be seen.
@@ -60,6 +64,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
             "functions show; a part of it is TorchScript, NumPy or a custom kernel (if that part is an activation, "
             "declare its class: activations=[...])"
         )
+    return output
 
 
 def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:

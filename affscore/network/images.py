@@ -19,7 +19,8 @@ from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs
 from affscore.network.items import Pictures, inputs_of
 from affscore.zoo.datasets import load_data
-from affscore.zoo.named_data import NamedData, UnreadableImageError
+from affscore.zoo.named_data import ImageSet, NamedData, UnreadableImageError
+from affscore.zoo.preprocessing import assumed_preprocessing
 from affscore.zoo.text import Expected
 
 __all__ = ["ImageStream", "image_stream"]
@@ -39,6 +40,8 @@ class ImageStream:
             fewer, where images cannot be read and there are no others.
         preprocessing: What images were brought to, here; None where they are taken as they are.
         notes: What the reader should be told; complete when the chunks have been read.
+        assumed: Whether that was assumed, since the network does not say it.
+        classes: The names of the classes that labels stand for; None where these are numbers only.
     """
 
     name: str
@@ -46,6 +49,8 @@ class ImageStream:
     total: int | None
     preprocessing: Expected | None = None
     notes: list[str] = field(default_factory=list)
+    assumed: bool = False
+    classes: Sequence[str] | None = None
 
     @property
     def prepared(self) -> bool:
@@ -61,6 +66,7 @@ def image_stream(
     batch_size: int,
     seed: int,
     feeding: Feeding | None = None,
+    known: bool = True,
 ) -> ImageStream:
     """A stream of images from a SPEC, tensors, arrays, a table, a Dataset or a DataLoader.
 
@@ -78,6 +84,8 @@ def image_stream(
         batch_size: Images in a chunk (a DataLoader decides for itself).
         seed: Fixes the shuffle and the noise.
         feeding: Which entries of the data go into the network; None for a network of one input.
+        known: Whether the network says what it expects; else images keep the size that they all have, where
+            that is smaller (:func:`affscore.zoo.preprocessing.assumed_preprocessing`).
 
     Raises:
         AffscoreError: No data of these kinds, another kind than the network expects, or fewer images than
@@ -87,19 +95,20 @@ def image_stream(
         data = load_data(data, seed=seed)
     feeding = feeding or Feeding(nn.Identity())
     if isinstance(data, NamedData):
-        return _named(data, preprocessing, images, n, batch_size, seed, feeding)
+        return _named(data, preprocessing, images, n, batch_size, seed, feeding, known)
     _refuse_wrapped(data)
     if isinstance(data, DataLoader):
         total = _length(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
         chunks = _limited(inputs_of(data, preprocessing, feeding), images)
-        return ImageStream(_name(data.dataset), chunks, _smaller(total, images), notes=feeding.notes)
+        total = _smaller(total, images)
+        return ImageStream(_name(data.dataset), chunks, total, notes=feeding.notes, classes=_classes(data))
     if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, tuple, Mapping)) or _is_table(data):
         (inputs,) = inputs_of([_as_tensors(data)], preprocessing, feeding)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
         return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)
     if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
-        pictures = Pictures(preprocessing)
+        pictures = Pictures(preprocessing, known)
         if isinstance(data, IterableDataset):
             loader: DataLoader[Any] = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
             total = _smaller(_length(data) if isinstance(data, Sized) else None, images)
@@ -108,7 +117,7 @@ def image_stream(
             total = _enough(_length(data), images)
             loader = DataLoader(Subset(data, range(total)), batch_size=batch_size, collate_fn=pictures)
             chunks = inputs_of(loader, preprocessing, feeding)
-        stream = ImageStream(_name(data), chunks, total, notes=feeding.notes)
+        stream = ImageStream(_name(data), chunks, total, notes=feeding.notes, classes=_classes(data))
         stream.chunks = _noting_pictures(stream, chunks, pictures)
         return stream
     raise AffscoreError(
@@ -125,28 +134,47 @@ def _named(
     batch_size: int,
     seed: int,
     feeding: Feeding,
+    known: bool,
 ) -> ImageStream:
+    chosen = data.order(images, seed, default=n)
+    assumed = data.preprocessing is None and not known
+    if assumed:
+        preprocessing = assumed_preprocessing(data.common_size(chosen) if isinstance(data, ImageSet) else None)
     prepared = data.prepared_for(data.preprocessing or preprocessing)
-    chosen = prepared.order(images, seed, default=n)
     candidates = prepared.order(None, seed, default=len(chosen))  # begins with the chosen ones
-    stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes))
-    read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes)
+    stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
+    used: list[int] = []
+    read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
     stream.chunks = inputs_of(read, preprocessing, feeding)
+    if data.labels is not None:
+        stream.classes = data.classes
+        numbers = {name: number for number, name in enumerate(data.classes)}
+        stream.chunks = _labelled(stream.chunks, [numbers[label] for label in data.labels], used)
     return stream
 
 
+def _labelled(chunks: Iterable[Inputs], labels: Sequence[int], used: Sequence[int]) -> Iterator[Inputs]:
+    """The same chunks, with the labels of the images that were used for them."""
+    for chunk in chunks:
+        chunk.labels = torch.tensor([labels[index] for index in used[-len(chunk) :]])
+        yield chunk
+
+
 def _readable(
-    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, notes: list[str]
+    data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, notes: list[str], used: list[int]
 ) -> Iterator[Tensor]:
-    """The first images of these that can be read, as many as are wanted."""
+    """The first images of these that can be read, as many as are wanted, and which these are."""
     unreadable: list[UnreadableImageError] = []
 
     def read() -> Iterator[Tensor]:
         for index in candidates:
             try:
-                yield data[index]
+                image = data[index]
             except UnreadableImageError as error:
                 unreadable.append(error)
+            else:
+                used.append(index)
+                yield image
 
     left = wanted
     for chunk in _batches(read(), wanted, batch_size):
@@ -175,9 +203,12 @@ def _batches(images: Iterator[Tensor], wanted: int, batch_size: int) -> Iterator
 def _noting_pictures(stream: ImageStream, chunks: Iterable[Inputs], pictures: Pictures) -> Iterator[Inputs]:
     """The same chunks; the stream says as soon as it is known that it was pictures, which were prepared."""
     for chunk in chunks:
-        if pictures.met:
+        if pictures.sizes:
             stream.preprocessing = pictures.expected
+            stream.assumed = not pictures.known
         yield chunk
+    if stream.assumed and len(pictures.sizes) > 1:
+        stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 
 
 def _refuse_wrapped(data: Any) -> None:
@@ -256,6 +287,15 @@ def _enough(available: int, images: int | None) -> int:
 
 def _smaller(total: int | None, images: int | None) -> int | None:
     return images if total is None or (images is not None and images < total) else total
+
+
+def _classes(data: Any) -> list[str] | None:
+    """The names of the classes, where a data set has them as those of torchvision do."""
+    while isinstance(data, (DataLoader, Subset)):
+        data = data.dataset
+    classes = getattr(data, "classes", None)
+    named = isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes)
+    return list(classes) if named and classes else None
 
 
 def _name(data: Any) -> str:

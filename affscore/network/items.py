@@ -13,7 +13,7 @@ from torch.utils.data import default_collate
 from affscore.errors import AffscoreError
 from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs
-from affscore.zoo.preprocessing import Preprocessing
+from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
 
 __all__ = ["Pictures", "check_inputs", "inputs_of"]
@@ -24,15 +24,20 @@ class Pictures:
 
     Args:
         expected: What the network expects.
+        known: Whether the network says so; else it is taken to expect the size of the first picture.
+
+    Attributes:
+        sizes: The sizes of the pictures so far.
 
     >>> images, labels = Pictures(Preprocessing(size=8, resize=8))([(Image.new("L", (5, 5)), 3)] * 2)
     >>> images.shape, labels
     (torch.Size([2, 3, 8, 8]), tensor([3, 3]))
     """
 
-    def __init__(self, expected: Expected) -> None:
+    def __init__(self, expected: Expected, known: bool = True) -> None:
         self.expected = expected
-        self.met = False
+        self.known = known
+        self.sizes: set[tuple[int, int]] = set()
 
     def __call__(self, items: list[Any]) -> Any:
         """The batch."""
@@ -42,7 +47,9 @@ class Pictures:
         if isinstance(item, Image.Image):
             if not isinstance(self.expected, Preprocessing):
                 raise AffscoreError("the network expects token ids, and the data holds pictures")
-            self.met = True
+            if not self.known and not self.sizes:
+                self.expected = assumed_preprocessing(item.width if item.width == item.height else None)
+            self.sizes.add(item.size)
             return self.expected(item)
         if isinstance(item, Mapping):
             return {name: self._prepared(value) for name, value in item.items()}

@@ -12,6 +12,8 @@ from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
+from affscore.network.accuracy import Hits, accuracy_of
+from affscore.network.cautions import on_accuracy, on_input, on_n, on_values, on_weights
 from affscore.network.feeding import Feeding
 from affscore.network.forward import cut
 from affscore.network.images import image_stream
@@ -26,11 +28,6 @@ from affscore.zoo.models import card_of, load_model
 from affscore.zoo.state_dicts import fingerprint, tensor_bytes
 
 __all__ = ["BatchesOfAnotherRunError", "measure"]
-
-_ASSUMED = (
-    "the network does not say what it expects of images: ImageNet's preprocessing was used; give it an attribute "
-    "preprocessing = affscore.zoo.Preprocessing(...)"
-)
 
 
 class BatchesOfAnotherRunError(AffscoreError):
@@ -84,7 +81,9 @@ def measure(
     card = card_of(network)
     _check_network(network, finished, options)
     feeding = Feeding(network, forward)
-    stream = image_stream(data, card.preprocessing, options.images, options.n, batch_size, options.seed, feeding)
+    stream = image_stream(
+        data, card.preprocessing, options.images, options.n, batch_size, options.seed, feeding, card.preprocessing_known
+    )
     target = choose_device(device, network)
     scorer = (
         WholeScorer(stream.total, options.choices)
@@ -94,14 +93,17 @@ def measure(
     bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
     digest = hashlib.sha256()
     used = digest.copy()  # of the images that were scored
+    notes: list[str] = []
     number = filled = 0  # of the batch that is being filled
     if activations is None:
         activations = getattr(network, "declared_activations", ())
     room = options.n if stream.total is None else min(options.n, stream.total)
-    with bar, scorer, Run(network, card.name, target, options, finished, activations, room) as run:
+    hits = Hits(stream.classes, card.classes)
+    with bar, scorer, Run(network, card.name, target, options, finished, activations, room, hits) as run:
         for chunk in cut(stream.chunks, options.n):
             if number == filled == 0:
                 digest.update(chunk.form.encode())
+                notes = [] if stream.preprocessing else on_values(chunk.tensors, card.preprocessing)
             digest.update(tensor_bytes(chunk.numbers))
             if filled == 0:
                 run.start(number)
@@ -126,8 +128,8 @@ def measure(
         if number < len(finished):
             raise BatchesOfAnotherRunError(f"{len(finished)} batches are given as finished, the data has {number}")
         batches = scorer.batches()
-    assumed = not card.preprocessing_known and stream.preprocessing is card.preprocessing
-    notes = [_ASSUMED] if assumed else []
+    accuracy = accuracy_of(batches)
+    notes += [*on_input(stream, network), *on_weights(card), *on_accuracy(accuracy, stream, card)]
     notes += dict.fromkeys(note for batch in batches for note in batch.notes)
     notes += stream.notes
     dead = {row["index"] for batch in batches for row in batch.rows if row["flag"] == "constant output"}
@@ -156,12 +158,15 @@ def measure(
         "dtype": str(next((p.dtype for p in network.parameters()), torch.get_default_dtype())),
         "activations": run.declared,
         "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
+        "accuracy": accuracy,
         "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
         "fingerprint_weights": batches[-1].network,
         "fingerprint_data": used.hexdigest()[:16],
     }
     shared = {"model": card.name, "weights": card.weights, "dataset": stream.name}
-    return signature_of(batches, shared, options, about, notes)
+    result = signature_of(batches, shared, options, about, notes)
+    result.notes.extend(on_n(result))
+    return result
 
 
 def _check_network(network: nn.Module, finished: Sequence[Batch], options: Options) -> None:

@@ -25,6 +25,7 @@ from affscore.network.notes import lines
 from affscore.network.options import Options
 from affscore.network.scorers import Batch
 from affscore.network.table import brief, summary_of, table_of
+from affscore.transport.sample_size import expected_bias
 from affscore.zoo.sources.naming import near
 
 if TYPE_CHECKING:
@@ -71,14 +72,25 @@ class Signature:
         """The signature: one score in [0, 1] for every activation, averaged over batches."""
         return self.summary["score"].to_numpy(dtype=float)
 
+    @property
+    def expected_bias(self) -> NDArray[np.float64]:
+        """How much too high each score is expected to be, because n is finite; missing where there is no score.
+
+        :func:`affscore.transport.expected_bias` of the mean of the batches. It is that of the empirical covariance:
+        with shrinkage the bias is near 0 in the best case, and up to twice as large in the worst.
+        """
+        pairs = zip(self.summary["raw"], self.table["n"].max() / self.summary["width"], strict=True)
+        return np.array([np.nan if np.isnan(raw) else expected_bias(raw, ratio) for raw, ratio in pairs])
+
     def mean_interval(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> tuple[float, float]:
-        r"""A bootstrap interval of the mean score over the activations, at no further forward pass.
+        r"""An interval of the mean score over the activations: of the sampling of images, and of the bias of n.
 
         Images are drawn again from those of each batch, the same for all activations, so that what an
         image does to several of them stays together. With weights w of the images the score of an
         activation is :math:`1 - \sqrt{\sum_i w_i c_i / (2 \sum_i w_i t_i)}`, c being the cost of an image
-        and t its squared distance from the mean. Map and coupling are held fixed: the interval is that of
-        the sampling of images, and knows nothing of the bias of a small n.
+        and t its squared distance from the mean. Map and coupling are held fixed, at no further forward pass.
+        Resampling does not see the bias of a small n, which is upwards: the lower end is lowered by the mean of
+        ``expected_bias``, with shrinkage by twice as much, its worst case in chapter 3.
 
         Args:
             level: Share of the resamples inside the interval, in (0, 1).
@@ -113,7 +125,8 @@ class Signature:
             means.append(scores.clip(0, 1).mean(axis=1))
         tail = (1 - level) / 2
         low, high = np.quantile(np.mean(means, axis=0), [tail, 1 - tail])
-        return float(low), float(high)
+        bias = np.nanmean(self.expected_bias) * (1 if self.metadata["covariance"] == "empirical" else 2)
+        return max(float(low - bias), 0.0), float(high)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the scores over the depth of the activations (:func:`affscore.figures.raw_signature`).
@@ -175,11 +188,12 @@ class Signature:
 
     def __repr__(self) -> str:
         first = self.table.iloc[0]
-        scores = self.scores
+        scores, accuracy = self.scores, self.metadata.get("accuracy")
         head = (
             f"Signature of {first['model']} ({first['weights']}) on {first['dataset']}: {len(self)} activations, "
             f"{self.table['batch'].nunique()} x {first['n']} images, scores "
             f"{np.nanmin(scores):.2f} to {np.nanmax(scores):.2f}, mean {np.nanmean(scores):.2f}"
+            + (f", accuracy {accuracy:.3f}" if isinstance(accuracy, float) else "")
         )
         return "\n".join([head, *lines(self.notes)])
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from affscore.network.accuracy import Hits
 from affscore.network.calls import ActivationCall
 from affscore.network.collect import Collector, Pair
 from affscore.network.forward import check_images_stay_apart, forward, unseen_activations
@@ -34,6 +35,7 @@ class Run:
         finished: Batches that an earlier run has measured.
         activations: What else counts as one activation.
         room: How many images a batch will have.
+        hits: Counts the images that are classified rightly.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Run:
         finished: Sequence[Batch] = (),
         activations: Collection[Any] | Mapping[str, Any] = (),
         room: int = 0,
+        hits: Hits | None = None,
     ) -> None:
         self.network = network
         self.name = name
@@ -60,6 +63,7 @@ class Run:
             known=[(row["layer"], row["call"]) for row in finished[-1].rows] if finished else (),
         )
         self.activations = activations
+        self.hits = hits or Hits(None, None)
         self._fingerprint = finished[-1].network if finished else None
         self._number = 0
         self._notes: list[str] = []
@@ -93,6 +97,7 @@ class Run:
         """A batch begins. Whatever draws random numbers starts anew, whether or not earlier batches were measured."""
         self._number = number
         self._notes = []
+        self.hits.start()
         state = np.random.SeedSequence([self.options.seed, number]).generate_state(1, np.uint64)
         torch.manual_seed(int(state[0]))
 
@@ -100,7 +105,8 @@ class Run:
         """Send images of the batch through the network."""
         images = images.each(lambda tensor: tensor.to(self.device))
         first = not self.collector.pairs
-        forward(self.network, self._recorder, self.collector, images, self.name)
+        output = forward(self.network, self._recorder, self.collector, images, self.name)
+        self.hits.add(output, images.labels)
         if first and self._number == 0:
             for check in (check_images_stay_apart, unseen_activations):
                 note = check(self.network, self._recorder, self.collector, images, self.name)
@@ -124,7 +130,8 @@ class Run:
             self._notes += _guesses(self._recorder.calls)
         if self._fingerprint is None:
             self._fingerprint = fingerprint(self.network)
-        return Batch(self._number, self._fingerprint, images, self._notes), pairs
+        right = None if self.hits.right is None else int(self.hits.right)
+        return Batch(self._number, self._fingerprint, images, self._notes, [], right, self.hits.unused), pairs
 
 
 def _guesses(calls: list[ActivationCall]) -> list[str]:

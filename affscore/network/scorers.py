@@ -27,6 +27,8 @@ class Batch:
         images: Fingerprint of the images from the first one to the last of this batch.
         notes: What its forward passes showed, in sentences.
         rows: A row for every activation, in the order in which they ran.
+        right: How many of its images were classified rightly; None where that is not known.
+        unused: How many outputs lie beyond the largest of its labels (:class:`affscore.network.accuracy.Hits`).
     """
 
     number: int
@@ -34,6 +36,8 @@ class Batch:
     images: str
     notes: list[str] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    right: int | None = None
+    unused: int = 0
 
 
 class Scorer(Protocol):
@@ -122,8 +126,10 @@ class WholeScorer:
     def add(self, batch: Batch, pairs: list[Pair]) -> None:
         """Add the pairs of some images."""
         self._whole.add(pairs)
-        notes = [*(self._last.notes if self._last else []), *batch.notes]
-        self._last = replace(batch, number=0, notes=notes)
+        before = self._last or replace(batch, notes=[], right=0)
+        right = None if before.right is None or batch.right is None else before.right + batch.right
+        unused = min(before.unused, batch.unused)
+        self._last = replace(batch, number=0, notes=[*before.notes, *batch.notes], right=right, unused=unused)
 
     def batches(self) -> list[Batch]:
         """One batch of all images, with a row for every activation."""

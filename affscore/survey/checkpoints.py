@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ class Checkpoints:
         batch = checkpoint.batch
         rows = [{name: value for name, value in row.items() if name != "sample_costs"} for row in batch.rows]
         content = {
-            "batch": {**asdict(Batch(batch.number, batch.network, batch.images, batch.notes)), "rows": rows},
+            "batch": {**asdict(replace(batch, rows=[])), "rows": rows},
             "conditions": checkpoint.conditions,
             "versions": provenance()["versions"],
         }

@@ -5,6 +5,7 @@ from affscore.transport.affinity import AffinityScore, affinity_score, paired_af
 from affscore.transport.assignment import Coupling, optimal_coupling, wasserstein
 from affscore.transport.covariance import Covariance, covariance, estimate, ledoit_wolf_intensity
 from affscore.transport.moments import Moments, PairMoments
+from affscore.transport.sample_size import expected_bias, first_order_bias, points_needed
 
 __all__ = [
     "AffineMap",
@@ -17,9 +18,12 @@ __all__ = [
     "affinity_score",
     "covariance",
     "estimate",
+    "expected_bias",
+    "first_order_bias",
     "gaussian_wasserstein",
     "ledoit_wolf_intensity",
     "optimal_coupling",
     "paired_affinity_score",
+    "points_needed",
     "wasserstein",
 ]

@@ -13,7 +13,7 @@ from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["ModelCard", "check_has_weights", "parameter_count", "seeded", "stated_preprocessing"]
+__all__ = ["ModelCard", "check_has_weights", "parameter_count", "seeded", "stated_classes", "stated_preprocessing"]
 
 InputKind = Literal["image", "tokens"]
 
@@ -34,6 +34,7 @@ class ModelCard:
         accuracy_on: The data set of that accuracy.
         parameters: Number of parameters.
         gflops: Multiply-adds of one image in units of 10^9, as the authors state them.
+        classes: The names of its outputs, in their order; None where nobody says.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ModelCard:
     accuracy_on: str | None = None
     parameters: int | None = None
     gflops: float | None = None
+    classes: tuple[str, ...] | None = None
 
     @property
     def input(self) -> InputKind:
@@ -98,3 +100,16 @@ def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build()
+
+
+def stated_classes(model: nn.Module) -> tuple[str, ...] | None:
+    """The names of its outputs, from an attribute ``classes`` or, of transformers, from the configuration.
+
+    >>> stated_classes(nn.Identity()) is None
+    True
+    """
+    by_number = getattr(getattr(model, "config", None), "id2label", None)
+    stated = list(by_number.values()) if isinstance(by_number, dict) else getattr(model, "classes", None)
+    if not isinstance(stated, (list, tuple)) or not stated or not all(isinstance(name, str) for name in stated):
+        return None
+    return None if stated[0] == "LABEL_0" else tuple(stated)  # what transformers write where nobody named them

@@ -98,7 +98,7 @@ def torchvision_images(name: str, preprocessing: Preprocessing | None = None) ->
     def read(index: int, p: Preprocessing | None) -> Tensor:
         return (p or image_tensor)(pictures[index][0])
 
-    return ImageSet(name, count, read, preprocessing, labels)
+    return ImageSet(name, count, read, preprocessing, labels, classes=pictures.classes)
 
 
 def _downloaded(name: str, made: Any, home: Path, options: dict[str, Any]) -> Any:

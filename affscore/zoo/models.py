@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.zoo.card import ModelCard, parameter_count, stated_preprocessing
+from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
 from affscore.zoo.sources import mini_networks, own_file, timm_networks, torchvision_networks, transformers_networks
 from affscore.zoo.sources.naming import split_spec, unknown
 
@@ -81,7 +81,7 @@ def card_of(model: nn.Module) -> ModelCard:
 
     A network may carry an attribute ``preprocessing`` (:class:`affscore.zoo.Preprocessing` or
     :class:`affscore.zoo.TextPreprocessing`), and those of timm and transformers carry a configuration;
-    without any, ImageNet's preprocessing is assumed.
+    without any, ImageNet's preprocessing is assumed. An attribute ``classes`` names its outputs in their order.
     """
     card = _cards.get(model)
     if card is None:
@@ -90,7 +90,8 @@ def card_of(model: nn.Module) -> ModelCard:
             preprocessing, known = by_timm, True
         elif not known:
             preprocessing, known = transformers_networks.expected_by(model) or (preprocessing, False)
-        card = ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=parameter_count(model))
+        count, classes = parameter_count(model), stated_classes(model)
+        card = ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=count, classes=classes)
     return card
 
 

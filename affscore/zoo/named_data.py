@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
 
@@ -41,6 +42,7 @@ class NamedData(Dataset[Tensor], ABC):
         length: Number of items; None for as many as one asks for (noise).
         preprocessing: What the network expects; None as long as nobody said.
         labels: The class of each item by name, or None where that is not known.
+        classes: The names of all classes, in the order of the outputs of networks.
         notes: What the reader of a result should be told of the data, in sentences.
         files: The files behind it, of images one an item, in their order; None where there are none.
     """
@@ -60,6 +62,7 @@ class NamedData(Dataset[Tensor], ABC):
         self.length = length
         self.preprocessing = preprocessing
         self.labels = labels
+        self.classes = sorted(set(labels or ()))
         self.notes = list(notes)
         self.files: Sequence[Path] | None = None
 
@@ -113,6 +116,7 @@ class ImageSet(NamedData):
         labels: The class of each image by name.
         notes: What the reader of a result should be told.
         files: The file of each image.
+        classes: The names of all classes in the order of the outputs of networks; sorted by default.
 
     >>> grey = ImageSet("grey", 3, lambda index, _: torch.full((1, 2, 2), index / 2), labels=["a", "b", "a"])
     >>> [float(image.mean()) for image in grey.only("a")]
@@ -130,10 +134,12 @@ class ImageSet(NamedData):
         labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         files: Sequence[Path] | None = None,
+        classes: Sequence[str] | None = None,
     ) -> None:
         super().__init__(name, length, preprocessing, labels, notes)
         self._read = read
         self.files = files
+        self.classes = list(classes or self.classes)
 
     def __getitem__(self, index: int) -> Tensor:
         if self.length is not None and not -self.length <= index < self.length:
@@ -146,7 +152,29 @@ class ImageSet(NamedData):
             raise AffscoreError(
                 f"{self.name!r} holds images, and the network expects token ids; give text:FILE, tokens:FILE or random"
             )
-        return type(self)(self.name, self.length, self._read, preprocessing, self.labels, self.notes, self.files)
+        return type(self)(
+            self.name, self.length, self._read, preprocessing, self.labels, self.notes, self.files, self.classes
+        )
+
+    def common_size(self, indices: Iterable[int]) -> int | None:
+        """The height and width of these images in pixels, if all are square and of one size; else None.
+
+        Of files only the beginning is read; those that cannot be read do not count.
+        """
+        sizes = set()
+        for index in indices:
+            try:
+                if self.files is None:
+                    sizes.add(tuple(self._read(index, None).shape[1:]))
+                elif self.files[index].is_file():  # opening a pipe would wait for somebody to write into it
+                    with Image.open(self.files[index]) as image:
+                        sizes.add(image.size)
+            except Exception:  # noqa: BLE001  # which is said when the image is read
+                continue
+            if len(sizes) > 1:
+                return None
+        height, width = sizes.pop() if sizes else (0, 1)
+        return height if height == width else None
 
     def only(self, label: str) -> ImageSet:
         """The images of one class, under the name ``NAME:CLASS`` (``folder:CLASS``).
@@ -170,6 +198,7 @@ class ImageSet(NamedData):
             [label] * len(chosen),
             self.notes,
             [self.files[index] for index in chosen] if self.files is not None else None,
+            self.classes,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["IMAGENET", "Preprocessing", "image_tensor"]
+__all__ = ["IMAGENET", "Preprocessing", "assumed_preprocessing", "image_tensor"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,21 @@ def _transforms() -> Any:
     from torchvision.transforms import functional  # takes seconds, and images that are tensors already need none of it
 
     return functional
+
+
+def assumed_preprocessing(size: int | None) -> Preprocessing:
+    """What a network is taken to expect that does not say it: the size of the data, and ImageNet's normalisation.
+
+    Args:
+        size: Height and width of all images; None where these differ.
+
+    Returns:
+        ImageNet's preprocessing, with the size of the data where that is smaller than 224 pixels.
+
+    >>> assumed_preprocessing(32).size, assumed_preprocessing(None).size, assumed_preprocessing(500).size
+    (32, 224, 224)
+    """
+    return IMAGENET if size is None or size >= IMAGENET.size else replace(IMAGENET, size=size, resize=size)
 
 
 LONGEST = 16

@@ -41,7 +41,7 @@ def test_a_text_is_the_same_as_its_tokens(book, tmp_path):
     torch.manual_seed(0)
     found = signature(SmallText(), f"text:{book}", n=20)
     assert (len(found), found.metadata["dataset"], found.metadata["images"]) == (1, "text:book.txt", 20)
-    assert found.notes == ["dropped 5 tokens at the end of text:book.txt, too few for a window of 12"]
+    assert found.notes[0] == "dropped 5 tokens at the end of text:book.txt, too few for a window of 12"
     expected = {"tokenizer": "<lambda>", "length": 12, "vocabulary": 26, "maximum": 12}
     assert found.metadata["preprocessing"] == expected
     windows = LETTERS(TEXT)[: 12 * 20].view(20, 12)
@@ -162,7 +162,7 @@ def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):
     assert found.metadata["preprocessing"] == {
         "tokenizer": "tokenizer.json", "length": 6, "vocabulary": 7, "maximum": 6
     }  # fmt: skip
-    assert found.notes == ["dropped 1 token at the end of text:book.txt, too few for a window of 6"]
+    assert found.notes[0] == "dropped 1 token at the end of text:book.txt, too few for a window of 6"
     windows = torch.tensor([words.get(word, 0) for word in chosen[:120]]).view(20, 6)
     shuffled = windows[np.random.default_rng(0).permutation(20)]
     assert signature(f"hf:{folder}", shuffled, n=20, criteria=False).scores.tolist() == found.scores.tolist()

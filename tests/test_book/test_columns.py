@@ -15,7 +15,7 @@ from affscore.network.scoring import CRITERIA
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "columns.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|", re.MULTILINE)
-JSON = {str: "text", int: "integer", float: "number", list: "list", dict: "object"}
+JSON = {str: "text", int: "integer", float: "number", list: "list", dict: "object", type(None): "text"}
 
 
 def described(heading: str) -> list[tuple[str, str]]:

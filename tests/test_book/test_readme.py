@@ -80,4 +80,4 @@ def test_the_network_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     signature = namespace["signature"]
     assert list(signature.table["activation"]) == ["relu", "gelu"]
     assert signature.metadata["model"] == "my_network.py:small"
-    assert signature.notes == []
+    assert [note for note in signature.notes if "untrained" not in note and " are few for " not in note] == []

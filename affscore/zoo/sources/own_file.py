@@ -15,7 +15,14 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.card import ModelCard, check_has_weights, parameter_count, seeded, stated_preprocessing
+from affscore.zoo.card import (
+    ModelCard,
+    check_has_weights,
+    parameter_count,
+    seeded,
+    stated_classes,
+    stated_preprocessing,
+)
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import near, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
@@ -58,7 +65,8 @@ def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     if weights != "DEFAULT":
         load_weights(model, weights_file(name, weights, []))
     label = "as built" if weights == "DEFAULT" else weights_label(weights)
-    return model, ModelCard(name, label, *stated_preprocessing(model), parameters=parameter_count(model))
+    count, classes = parameter_count(model), stated_classes(model)
+    return model, ModelCard(name, label, *stated_preprocessing(model), parameters=count, classes=classes)
 
 
 def _imported(file: Path) -> ModuleType:

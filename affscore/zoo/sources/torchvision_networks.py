@@ -90,6 +90,7 @@ def _card(name: str, label: str, weight: Any, model: nn.Module, accuracy: float 
         accuracy_on=None if accuracy is None else ACCURACY_ON,
         parameters=parameter_count(model),
         gflops=weight.meta["_ops"],
+        classes=tuple(weight.meta["categories"]),
     )
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.zoo.card import ModelCard, parameter_count, seeded
+from affscore.zoo.card import ModelCard, parameter_count, seeded, stated_classes
 from affscore.zoo.hub import HubFileMissingError, cached_repositories, first_of, hub_url
 from affscore.zoo.paths import user_path
 from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
@@ -74,6 +74,7 @@ def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         known,
         family=getattr(config, "model_type", None),
         parameters=parameter_count(model),
+        classes=stated_classes(model),
     )
 
 

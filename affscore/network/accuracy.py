@@ -1,0 +1,108 @@
+"""How many samples a network classifies rightly: its output and the labels of the data are there anyway."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from affscore.network.scorers import Batch
+
+__all__ = ["Hits", "accuracy_of", "are_wordnet_ids", "outputs_of_classes"]
+
+
+class Hits:
+    """Counts the samples of a batch that a network classifies rightly.
+
+    Args:
+        data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
+        network: The names of the network's outputs, in their order; None where they are not known.
+
+    Attributes:
+        right: How many there are, on the device of the output; None where labels and output do not match.
+        unused: How many outputs lie beyond the largest label, where classes have no names: 0 if these match.
+
+    >>> hits = Hits(None, None)
+    >>> hits.add(torch.eye(3), torch.tensor([0, 1, 1]))
+    >>> int(hits.right), hits.unused
+    (2, 1)
+    """
+
+    def __init__(self, data: Sequence[str] | None, network: Sequence[str] | None) -> None:
+        self.data = data
+        self.network = network
+        self.start()
+        self._outputs: list[int] | None = None
+
+    def start(self) -> None:
+        """A batch begins."""
+        self.right: Tensor | int | None = 0
+        self.unused = 2**31
+
+    def add(self, output: Any, labels: Tensor | None) -> None:
+        """Some samples of the batch.
+
+        Args:
+            output: What the network returned: (N, classes), or an object with such ``logits``.
+            labels: Tensor (N,) of integers, or None.
+        """
+        scores = getattr(output, "logits", output)
+        fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1
+        if self.right is None or labels is None or not fits or len(scores) != len(labels):
+            self.right = None
+            return
+        if self._outputs is None:
+            self._outputs = outputs_of_classes(self.data, self.network, scores.shape[1]) or []
+        least, largest = (int(end) for end in labels.aminmax())
+        if least < 0 or largest >= len(self._outputs):
+            self.right = None
+            return
+        wanted = torch.tensor(self._outputs)[labels.long().cpu()].to(scores.device)
+        self.right = self.right + (scores.argmax(dim=1) == wanted).sum()  # which waits for no GPU
+        self.unused = min(self.unused, 0 if self.data else scores.shape[1] - 1 - largest)
+
+
+def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None, outputs: int) -> list[int] | None:
+    """Which output of a network belongs to each class of the data.
+
+    Classes are matched by name, where the network has names. Where it has none, or where the classes are the
+    WordNet ids of ImageNet, as many classes as outputs are taken in their order.
+
+    Args:
+        data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
+        network: The names of the outputs, in their order; None where they are not known.
+        outputs: How many outputs there are.
+
+    Returns:
+        An output for each class; None where the classes do not match the outputs.
+
+    >>> outputs_of_classes(["b", "a"], ["a", "b", "c"], 3), outputs_of_classes(["a", "d"], ["a", "b", "c"], 3)
+    ([1, 0], None)
+    """
+    if data is None:
+        return list(range(outputs))
+    names = list(network or ())
+    if len(names) == outputs and all(names.count(name) == 1 for name in data):
+        return [names.index(name) for name in data]
+    in_order = len(data) == outputs and (network is None or are_wordnet_ids(data))
+    return list(range(outputs)) if in_order else None
+
+
+def are_wordnet_ids(classes: Sequence[str]) -> bool:
+    """Whether classes are called as the folders of ImageNet are, whose order is that of the outputs.
+
+    >>> are_wordnet_ids(["n01440764", "n01443537"])
+    True
+    """
+    return all(re.fullmatch(r"n\d{8}", name) for name in classes)
+
+
+def accuracy_of(batches: Sequence[Batch]) -> float | None:
+    """The share of the samples that were classified rightly; None where that is not known of all of them."""
+    right = [batch.right for batch in batches if batch.right is not None]
+    if len(right) < len(batches) or min(batch.unused for batch in batches) > 0:
+        return None
+    return sum(right) / sum(batch.rows[0]["n"] for batch in batches)

@@ -1,0 +1,99 @@
+"""What makes the numbers of a signature doubtful, as notes; as warnings where a number is likely wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from torch import Tensor, nn
+
+from affscore.network.accuracy import are_wordnet_ids
+from affscore.network.images import ImageStream
+from affscore.network.notes import as_warning
+from affscore.network.result import Signature
+from affscore.transport.sample_size import points_needed
+from affscore.zoo.card import ModelCard
+from affscore.zoo.preprocessing import IMAGENET, Preprocessing
+from affscore.zoo.text import Expected
+
+__all__ = ["on_accuracy", "on_input", "on_n", "on_values", "on_weights"]
+
+WARNED_OF, NOTED = 0.02, 0.01
+"""Biases of a score that are worth a warning, or a note."""
+
+LARGEST_NORMALISED = 64.0
+"""Images that were scaled and normalised hold no number as large as this."""
+
+
+def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
+    """What was assumed of the network's input: the size of the data, or ImageNet's where that says nothing.
+
+    A network of torchvision that says nothing was most likely made for ImageNet's.
+    """
+    if not stream.assumed or not isinstance(stream.preprocessing, Preprocessing):
+        return []
+    size = f"{stream.preprocessing.size} x {stream.preprocessing.size} pixels"
+    says = "the network does not say what it expects of images"
+    advice = "give it an attribute preprocessing = affscore.zoo.Preprocessing(...)"
+    if stream.preprocessing != IMAGENET:
+        return [f"{says}: they kept their size of {size}, and were normalised as for ImageNet; {advice}"]
+    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}"
+    return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
+
+
+def on_values(tensors: Iterable[Tensor], expected: Expected) -> list[str]:
+    """Whether images hold values from 0 to 255, as they are stored, though the network does not expect such values.
+
+    >>> import torch
+    >>> len(on_values([torch.linspace(0, 255, 48).view(1, 3, 4, 4)], IMAGENET))
+    1
+    """
+    if not isinstance(expected, Preprocessing):
+        return []
+    brightest = max((1 - mean) / std for mean, std in zip(expected.mean, expected.std, strict=True))
+    images = [t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point()]
+    stored = [float(t.min()) >= 0 and LARGEST_NORMALISED < float(t.max()) <= 255 for t in images]
+    if brightest >= LARGEST_NORMALISED or not any(stored):
+        return []
+    return [
+        as_warning(
+            "the images hold values from 0 to 255, as they are stored: divide them by 255 and normalise them as the "
+            "network was trained"
+        )
+    ]
+
+
+def on_weights(card: ModelCard) -> list[str]:
+    """Where nobody named any weights, the network may be untrained."""
+    if card.weights != "as built":
+        return []
+    return [f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"]
+
+
+def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard) -> list[str]:
+    """Which classes were taken for those of a network that does not name its own."""
+    folders = stream.name.startswith("folder:") and card.classes is None
+    if accuracy is None or not folders or are_wordnet_ids(stream.classes or ()):
+        return []
+    return ["the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"]
+
+
+def on_n(result: Signature) -> list[str]:
+    """What n does to the scores: there were fewer images, or so few that the scores are expected to be too high."""
+    used, asked = int(result.table["n"].max()), result.metadata["n"]
+    notes = []
+    if used < asked and result.metadata["coupling"] == "exact":
+        notes.append(f"n is {used}: there are no more images ({asked} were asked for in a batch)")
+    bias = np.nan_to_num(result.expected_bias)
+    tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
+    many = bias > tolerance
+    if not many.any():
+        return notes
+    widest = int(result.summary["width"][many].max())
+    note = (
+        f"{used} images in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected to "
+        f"be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
+        f"n={points_needed(widest, tolerance)} keeps this below {tolerance} for a width of {widest} "
+        "(first order, empirical covariance; shrinkage needs up to twice as many)"
+    )
+    return [*notes, as_warning(note) if tolerance == WARNED_OF else note]

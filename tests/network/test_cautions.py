@@ -1,0 +1,223 @@
+"""Each kind of caution: it is there when it should be, and not when it should not."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+from torch.utils.data import Dataset
+
+import affscore
+from affscore import AffscoreWarning, signature
+from affscore.network.notes import split_note
+from affscore.transport import points_needed
+from affscore.zoo import Preprocessing
+
+QUIET = {"criteria": False, "progress": False}
+
+
+def network(width=8, **stated):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(3, width, 3, padding=1), nn.ReLU())
+    for name, value in stated.items():
+        setattr(net, name, value)
+    return net
+
+
+def folder(path, sizes):
+    path.mkdir()
+    rng = np.random.default_rng(0)
+    for number, (height, width) in enumerate(sizes):
+        Image.fromarray(rng.integers(0, 255, (height, width, 3), dtype=np.uint8)).save(path / f"{number:02}.png")
+    return f"folder:{path}"
+
+
+def notes_with(words, *args, **options):
+    """Whether these words stand in a "note" or in a "warning" of a signature, and the signature."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = signature(*args, **(QUIET | options))
+    given = [str(warning.message) for warning in caught if warning.category is AffscoreWarning]
+    assert given == [sentence for word, sentence in map(split_note, result.notes) if word == "warning"]
+    found = [word for word, sentence in map(split_note, result.notes) if words in sentence]
+    assert len(found) <= 1
+    return (found[0] if found else None), result
+
+
+class TestPreprocessing:
+    SAYS = "does not say what it expects"
+
+    def test_images_of_one_size_keep_it(self, tmp_path):
+        data = folder(tmp_path / "small", [(32, 32)] * 8)
+        word, result = notes_with(self.SAYS, network(), data, n=8)
+        assert word == "note"
+        expected = Preprocessing(size=32, resize=32)
+        assert result.metadata["preprocessing"] == expected.as_dict()
+        _, stated = notes_with(self.SAYS, network(preprocessing=expected), data, n=8)
+        np.testing.assert_array_equal(result.scores, stated.scores)
+        assert not any(self.SAYS in note for note in stated.notes)
+
+    @pytest.mark.parametrize("sizes", [[(32, 32)] * 7 + [(33, 33)], [(32, 40)] * 8, [(300, 300)] * 8])
+    def test_otherwise_imagenets_is_assumed_with_a_warning(self, sizes, tmp_path):
+        word, result = notes_with(self.SAYS, network(), folder(tmp_path / "photos", sizes), n=8)
+        assert (word, result.metadata["preprocessing"]["size"]) == ("warning", 224)
+
+    def test_only_the_images_that_are_used_count(self, tmp_path):
+        data = folder(tmp_path / "some", [(32, 32)] * 8)
+        order = affscore.load_data(data).order(4, 0, 4)
+        for number in set(range(8)) - set(order):
+            Image.new("RGB", (50, 40)).save(tmp_path / "some" / f"{number:02}.png")
+        assert notes_with(self.SAYS, network(), data, n=4, images=4)[1].metadata["preprocessing"]["size"] == 32
+        assert notes_with(self.SAYS, network(), data, n=8)[1].metadata["preprocessing"]["size"] == 224
+
+    def test_data_that_is_not_in_files(self):
+        word, result = notes_with(self.SAYS, network(), "digits", n=32, images=32)
+        assert (word, result.metadata["preprocessing"]["size"]) == ("note", 8)
+
+    def test_noise_has_no_size(self):
+        word, result = notes_with(self.SAYS, network(), "random", n=4, images=4)
+        assert (word, result.metadata["preprocessing"]["size"]) == ("warning", 224)
+
+    def test_pictures_in_a_data_set(self):
+        class Pictures(Dataset):
+            def __init__(self, sizes):
+                self.sizes = sizes
+
+            def __len__(self):
+                return len(self.sizes)
+
+            def __getitem__(self, index):
+                return Image.fromarray(np.full((*self.sizes[index], 3), 9 * index, dtype=np.uint8)), 0
+
+        for batch_size in (2, 8):
+            word, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 8), n=8, batch_size=batch_size)
+            assert (word, result.metadata["preprocessing"]["size"]) == ("note", 32)
+            assert not any("several sizes" in note for note in result.notes)
+        _, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 7 + [(64, 64)]), n=8)
+        assert result.metadata["preprocessing"]["size"] == 32
+        assert any("several sizes" in note for note in result.notes)
+
+    def test_a_class_of_torchvision_is_most_likely_imagenets(self, tmp_path):
+        from torchvision.models import SqueezeNet
+
+        data = folder(tmp_path / "photos", [(50, 60)] * 2)
+        assert notes_with(self.SAYS, SqueezeNet("1_1"), data, n=2)[0] == "note"
+
+    @pytest.mark.parametrize("name", ["squeezenet1_1@random", "mini:digitsnet", "mini:digitsnet@random"])
+    def test_a_name_keeps_its_own(self, name):
+        word, result = notes_with(self.SAYS, name, "digits", n=4, images=4)
+        stated = affscore.zoo.card_of(affscore.load_model(name)).preprocessing
+        assert (word, result.metadata["preprocessing"]) == (None, stated.as_dict())
+
+    def test_tensors_are_taken_as_they_are(self):
+        word, result = notes_with(self.SAYS, network(), torch.rand(8, 3, 9, 9), n=8)
+        assert (word, result.metadata["preprocessing"]) == (None, None)
+
+
+class TestValues:
+    SAYS = "values from 0 to 255"
+
+    @pytest.mark.parametrize(
+        ("factor", "shift", "expected"),
+        [(255, 0, "warning"), (200, 30, "warning"), (1, 0, None), (4, -2, None), (255, -100, None), (1000, 0, None)],
+    )
+    def test_images_as_they_are_stored(self, factor, shift, expected):
+        images = torch.rand(8, 3, 9, 9, generator=torch.Generator().manual_seed(0)) * factor + shift
+        assert notes_with(self.SAYS, network(), images, n=8)[0] == expected
+
+    def test_other_data_may_hold_such_values(self):
+        rows = torch.rand(8, 5) * 255
+        assert notes_with(self.SAYS, nn.Sequential(nn.Linear(5, 4), nn.ReLU()), rows, n=8)[0] is None
+
+    def test_a_network_may_expect_them(self):
+        stated = Preprocessing(size=9, resize=9, mean=(0.0,) * 3, std=(1 / 255,) * 3)
+        assert notes_with(self.SAYS, network(preprocessing=stated), torch.rand(8, 3, 9, 9) * 255, n=8)[0] is None
+
+
+class TestN:
+    SAYS = "images in a batch are few"
+
+    def test_the_default_is_quiet(self):
+        word, result = notes_with("", "mini:digitsnet", "digits", n=512, images=512)
+        assert (word, result.notes) == (None, [])
+
+    def test_it_warns_names_the_n_that_suffices_and_is_quiet_there(self):
+        rows = torch.randn(1200, 64, generator=torch.Generator().manual_seed(0))
+        net = nn.Sequential(nn.Linear(64, 64), nn.ReLU()).requires_grad_(False)
+        word, few = notes_with(self.SAYS, net, rows, n=100, images=100)
+        assert word == "warning"
+        (note,) = (note for note in few.notes if self.SAYS in note)
+        assert f"n={points_needed(64, 0.02)} keeps this below 0.02 for a width of 64" in note
+        assert (
+            notes_with(self.SAYS, net, rows, n=points_needed(64, 0.02), images=points_needed(64, 0.02))[0] != "warning"
+        )
+        assert notes_with(self.SAYS, net, rows, n=1200)[0] is None
+
+    def test_it_counts_where_the_bias_is(self):
+        rows = torch.randn(200, 64, generator=torch.Generator().manual_seed(0))
+        net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2), nn.ReLU())
+        _, result = notes_with(self.SAYS, net, rows, n=200)
+        assert result.expected_bias[1] < 0.01 < 0.02 < result.expected_bias[0]
+        assert any("few for 1 of 2 activations" in note for note in result.notes)
+
+    def test_an_affine_activation_needs_few(self):
+        class Positive(nn.Module):
+            def forward(self, x):
+                return torch.relu(x + 100)
+
+        assert notes_with(self.SAYS, Positive(), torch.randn(64, 60), n=64)[0] is None
+
+    def test_fewer_images_than_n(self):
+        says = "there are no more images (512 were asked for"
+        assert notes_with(says, network(), torch.rand(8, 3, 9, 9))[0] == "note"
+        assert notes_with(says, network(), torch.rand(8, 3, 9, 9), whole=True)[0] is None
+        assert notes_with("no more images", network(), torch.rand(8, 3, 9, 9), n=8)[0] is None
+        assert notes_with("no more images", network(), torch.rand(9, 3, 9, 9), n=8)[0] is None
+
+
+class TestWeights:
+    SAYS = "untrained, unless it loads them itself"
+
+    def test_weights_as_built(self, tmp_path):
+        source = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())\n"
+        (tmp_path / "mine.py").write_text(source)
+        model = affscore.load_model(f"{tmp_path}/mine.py:make")
+        torch.save(model.state_dict(), tmp_path / "w.pth")
+        data = torch.rand(8, 3, 9, 9)
+        assert notes_with(self.SAYS, model, data, n=8)[0] == "note"
+        assert (
+            notes_with(self.SAYS, affscore.load_model(f"{tmp_path}/mine.py:make@{tmp_path}/w.pth"), data, n=8)[0]
+            is None
+        )
+        assert notes_with(self.SAYS, network(), data, n=8)[0] is None
+        assert notes_with(self.SAYS, "mini:digitsnet@random", "digits", n=8, images=8)[0] is None
+
+
+class TestInterval:
+    def wide(self, n, covariance):
+        rows = torch.randn(n, 100, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+        net = nn.Sequential(nn.Linear(100, 100), nn.ReLU()).double()
+        with torch.no_grad():
+            net[0].weight.copy_(torch.eye(100))
+            net[0].bias.zero_()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AffscoreWarning)
+            return signature(net, rows, n=n, covariance=covariance, **QUIET)
+
+    @pytest.mark.parametrize("n", [100, 200, 800])
+    def test_it_holds_the_limit_that_the_biased_mean_misses(self, n):
+        limit = 0.6211  # of ReLU of independent normal coordinates
+        found = self.wide(n, "empirical")
+        low, high = found.mean_interval()
+        assert found.scores.mean() > limit + 0.6 * float(found.expected_bias[0])
+        assert low < limit + 0.25 * float(found.expected_bias[0])
+        assert high > found.scores.mean()
+
+    def test_shrinkage_may_have_twice_the_bias(self):
+        for covariance, factor in (("empirical", 1), ("ledoit-wolf", 2)):
+            found = self.wide(200, covariance)
+            low, high = found.mean_interval()
+            below, above = found.scores.mean() - low, high - found.scores.mean()
+            assert below - above == pytest.approx(factor * found.expected_bias.mean(), abs=0.3 * above)
