@@ -45,7 +45,14 @@ from affscore.analysis.redundancy import (
 from affscore.analysis.reference import printed_table, printed_tables, printed_text
 from affscore.analysis.repeats import best_of_each_seed, over_seeds, spread_in_errors
 from affscore.analysis.sample_size import points_needed
-from affscore.analysis.signature_length import MatrixCorrelation, length_distances, matrix_correlation, per_step
+from affscore.analysis.signature_length import (
+    FamilyLead,
+    MatrixCorrelation,
+    family_lead,
+    length_distances,
+    matrix_correlation,
+    per_step,
+)
 from affscore.analysis.similarity import (
     STATISTICS,
     deviations,
@@ -53,6 +60,7 @@ from affscore.analysis.similarity import (
     signature_distance,
     signature_statistics,
 )
+from affscore.analysis.sweeps import sweep
 from affscore.analysis.within_families import between_families, chance_within_families
 from affscore.analysis.within_kinds import correlations_within_kinds
 from affscore.transport import first_order_bias
@@ -69,6 +77,7 @@ __all__ = [
     "Agreement",
     "Benchmark",
     "Chance",
+    "FamilyLead",
     "Fit",
     "MatrixCorrelation",
     "OnePeakTest",
@@ -101,6 +110,7 @@ __all__ = [
     "explained_by_all",
     "family_agreement",
     "family_correlations",
+    "family_lead",
     "first_order_bias",
     "fisher_interval",
     "fit",
@@ -143,6 +153,7 @@ __all__ = [
     "spread_of_few",
     "study_groups",
     "study_models",
+    "sweep",
     "table_1_again",
     "table_1_families",
     "trend",

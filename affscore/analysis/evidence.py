@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from affscore.analysis.activation_numbers import ActivationNumbers, activation_numbers
 from affscore.analysis.as_printed import IMAGENET, measured_alike, not_as_printed
 from affscore.analysis.reference import printed_table
+from affscore.analysis.sweeps import SWEEPS, sweep
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from affscore.survey.tables import stored_signatures
@@ -103,9 +103,20 @@ class Evidence:
     @cached_property
     def cifar(self) -> dict[str, Signature]:
         """ResNets and PlainNets that were trained on CIFAR-10, on its test images, by name."""
-        file = "cifar_networks.py:"
-        chosen = [one for one in self._measured("mean") if _says(one, "dataset") == "folder:cifar10-test"]
-        return _by_name([one for one in chosen if _says(one, "model").startswith(file)], file)
+        return self._of_cifar("activate-first")
+
+    @cached_property
+    def cifar_reduce_first(self) -> dict[str, Signature]:
+        """The same networks, the average taken before the activation."""
+        return self._of_cifar("reduce-first")
+
+    def _of_cifar(self, order: str) -> dict[str, Signature]:
+        file, wanted = "cifar_networks.py:", {"dataset": "folder:cifar10-test", "reduction": "mean", "order": order}
+        chosen = [one for one in self.signatures if all(_says(one, key) == what for key, what in wanted.items())]
+        alike = [one for one in chosen if all(reason.startswith("order") for reason in measured_alike(one))]
+        return _by_name(
+            [one for one in alike if _says(one, "model").startswith(file) and _says(one, "weights") != "random"], file
+        )
 
     @cached_property
     def other_weights(self) -> dict[str, Signature]:
@@ -131,9 +142,9 @@ class Evidence:
         return found
 
     @cached_property
-    def activations(self) -> ActivationNumbers:
-        """Scores of activation functions on random inputs, computed when they are first asked for."""
-        return activation_numbers()
+    def activations(self) -> dict[str, pd.DataFrame]:
+        """Scores of activation functions on random inputs, by the name of the sweep."""
+        return {name: sweep(name) for name in SWEEPS}
 
     def _measured(self, *reductions: str) -> list[Signature]:
         trained = [one for one in self.signatures if _says(one, "weights") != "random" and not measured_alike(one)]

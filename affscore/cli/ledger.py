@@ -28,7 +28,7 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure.
     """
-    from affscore.analysis.claims import claim_table, decide_claims
+    from affscore.analysis.claims import claim_counts, claim_table, decide_claims
     from affscore.analysis.evidence import Evidence
     from affscore.analysis.ledger import ledger as hold_against
     from affscore.network.files import check_destination
@@ -39,8 +39,8 @@ def ledger(
             check_destination(file, (".csv",))
     evidence = Evidence.gather(results)
     found = hold_against(evidence)
-    typer.echo(found.counts.to_string())
     typer.echo(str(found))
+    typer.echo(found.counts.to_string())
     if results is not None:
         used, count = len(evidence.own) - len(evidence.unused), len(evidence.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
@@ -49,7 +49,8 @@ def ledger(
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)
     if claims is not None:
-        table = claim_table(decide_claims(evidence))
-        counts = table["verdict"].value_counts()
-        typer.echo("claims in words: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-        typer.echo(f"written to {write_table(table, claims)}", err=True)
+        decisions = decide_claims(evidence)
+        for material, counts in claim_counts(decisions).iterrows():
+            told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+            typer.echo(f"claims in words, tested on {material}: {told}")
+        typer.echo(f"written to {write_table(claim_table(decisions), claims)}", err=True)

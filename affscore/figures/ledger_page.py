@@ -11,7 +11,7 @@ from affscore.analysis.ledger.finding import VERDICTS, Row
 
 __all__ = ["claims_page", "ledger_page"]
 
-_HEAD = ("item", "printed", "ours", "difference", "verdict", "analogue")
+_HEAD = ("item", "printed", "way", "ours", "difference", "verdict", "analogue")
 
 _FILTER = """
 <script>
@@ -74,14 +74,17 @@ def claims_page(decisions: Iterable[Decision]) -> str:
         test = f"<details><summary>test</summary>{escape(claim.test)}</details>"
         first = f'<td rowspan="{len(some)}">{said}{test}</td>'
         for number, one in enumerate(some):
-            on = escape(one.on or "nothing that there is") + (" (analogue)" if one.analogue else "")
+            about, scope = (one.facts.about, one.facts.scope) if one.facts else ("nothing that there is", "")
+            networks = str(one.outcome.networks or "") if one.outcome else ""
             cells = [
                 f"<td><strong>{escape(one.verdict)}</strong></td>",
-                f"<td>{on}</td>",
-                f"<td>{escape(one.sentence)}</td>",
+                f"<td>{escape(about)}{' (analogue)' if one.analogue else ''}</td>",
+                f"<td>{escape(scope)}</td>",
+                f"<td>{networks}</td>",
+                f"<td>{escape(one.found)}</td>",
             ]
             lines.append(f"<tr>{'' if number else first}{''.join(cells)}</tr>")
-    head = _table_head(("claim", "verdict", "tested on", "found"))
+    head = _table_head(("claim", "verdict", "tested on", "scope", "networks", "found"))
     return f'<div class="ledger">{head}<tbody>{"".join(lines)}</tbody></table></div>'
 
 
@@ -110,6 +113,7 @@ def _line(row: Row) -> str:
     cells = [
         escape(row.printed.item),
         escape(row.printed.text),
+        escape(row.finding.way),
         "" if row.ours is None else f"{row.ours:.{digits}f}",
         "" if row.difference is None else f"{row.difference:+.{digits}f}",
         f"<strong>{escape(row.verdict)}</strong>{reason}{how}",

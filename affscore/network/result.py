@@ -70,7 +70,7 @@ class Signature:
     @property
     def scores(self) -> NDArray[np.float64]:
         """The signature: one score in [0, 1] for every activation, averaged over batches."""
-        return self.summary["score"].to_numpy(dtype=float)
+        return self.table.groupby("index", sort=True)["score"].mean().to_numpy(dtype=float)
 
     @property
     def expected_bias(self) -> NDArray[np.float64]:

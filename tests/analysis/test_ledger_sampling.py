@@ -121,7 +121,7 @@ def in_figure_15():
 
 
 @pytest.mark.parametrize("by", [0.0, 0.5])
-def test_figures_whose_batches_disagree_decide_nothing(quick_activations, by):
+def test_figures_whose_batches_disagree_decide_nothing(by):
     def measured(name, number, dataset="imagenet:val"):
         scores = [0.1 + 0.005 * number, 0.5, 0.6 if dataset.startswith("imagenet") else 0.7]
         return shaken(scores, by, name, dataset=dataset, seed=number)
@@ -140,7 +140,7 @@ def test_figures_whose_batches_disagree_decide_nothing(quick_activations, by):
 
 
 @pytest.mark.parametrize("by", [0.0, 0.4])
-def test_checkpoints_whose_batches_disagree_decide_nothing(quick_activations, by):
+def test_checkpoints_whose_batches_disagree_decide_nothing(by):
     names = [str(name) for name in printed_table("figure16_checkpoints").index]
     there = []
     for number, name in enumerate(names):
@@ -153,7 +153,7 @@ def test_checkpoints_whose_batches_disagree_decide_nothing(quick_activations, by
     assert one.verdict_text.startswith("needs data (more images") == (by > 0)
 
 
-def test_a_distance_that_does_not_exist_is_said(quick_activations):
+def test_a_distance_that_does_not_exist_is_said():
     there = []
     for name in in_figure_15():
         there += [shaken([0.5, 0.6], 0.0, name), shaken([0.5, 0.7], 0.0, name, dataset="random")]

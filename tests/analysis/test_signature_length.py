@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from affscore.analysis import distance_matrix, length_distances, matrix_correlation, per_step
+from affscore.analysis import (
+    distance_matrix,
+    family_agreement,
+    family_lead,
+    length_distances,
+    matrix_correlation,
+    per_step,
+)
 from affscore.errors import AffscoreError
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
@@ -90,3 +97,25 @@ def test_other_names_are_refused():
         matrix_correlation(one, one.loc[::-1, ::-1])
     with pytest.raises(AffscoreError, match="names of the signatures"):
         per_step(one, {"n0": [0.5], "n1": [0.5]})
+
+
+def test_the_lead_over_another_clustering_has_an_error_over_networks():
+    generator = np.random.default_rng(0)
+    names = [f"n{place}" for place in range(24)]
+    families = [name for name in "abcdef" for _ in range(4)]
+
+    def clouds(apart):
+        places = np.repeat(np.arange(6), 4) * apart + generator.normal(size=24)
+        return pd.DataFrame(np.abs(places[:, None] - places), names, names)
+
+    told, hardly, not_at_all = clouds(100.0), clouds(2.0), clouds(0.0)
+    sure = family_lead(told, not_at_all, families)
+    agreements = [family_agreement(one, families, permutations=1).value for one in (told, not_at_all)]
+    assert sure.value == pytest.approx(agreements[0] - agreements[1])
+    assert sure.value > 3 * sure.error > 0
+    one, other = family_lead(hardly, not_at_all, families), family_lead(not_at_all, hardly, families)
+    assert (one.value, one.error) == pytest.approx((-other.value, other.error))
+    assert family_lead(hardly, hardly, families).error == 0
+    assert np.isnan(family_lead(told, hardly, ["a"] * 24).value)
+    with pytest.raises(AffscoreError, match="the same networks"):
+        family_lead(told, hardly.iloc[::-1, ::-1], families)

@@ -5,19 +5,22 @@ from html.parser import HTMLParser
 
 import pytest
 
-from affscore.analysis.claims import Claim, Decision, Outcome
+from affscore.analysis.claims import Claim, Decision, Facts, Outcome
 from affscore.analysis.ledger import VERDICTS, Finding, PrintedNumber
 from affscore.analysis.ledger.finding import row_of
 from affscore.figures import claims_page, ledger_page
 
 ROWS = [
-    row_of(PrintedNumber("t", "a", "x", "0.62", "paper, figure 7", "relu <b>"), Finding(ours=0.6251)),
+    row_of(PrintedNumber("t", "a", "x", "0.62", "paper, figure 7", "relu <b>"), Finding(ours=0.6241)),
     row_of(PrintedNumber("t", "b", "x", "0.62", "paper, figure 7", "gelu"), Finding(ours=0.7, why="a & b")),
     row_of(
         PrintedNumber("t", "c", "x", "0.005", "paper, table 2", "alexnet"),
         Finding(analogue=0.25, analogue_of="mini:alexnet on digits", command="affscore survey && affscore ledger"),
     ),
-    row_of(PrintedNumber("t", "d", "x", "2012", "paper, figure 7", "year"), Finding(ours=2012.0, exact=True)),
+    row_of(
+        PrintedNumber("t", "d", "x", "2012", "paper, figure 7", "year"),
+        Finding(ours=2012.0, exact=True, way="looked up"),
+    ),
 ]
 
 
@@ -73,12 +76,12 @@ def test_a_source_that_is_folded_up_says_how_many_of_its_numbers_have_which_verd
 
 def test_a_row_shows_its_numbers_and_words(page):
     rows = {cells[0]: cells[1:] for _, _, cells in page.rows if cells}
-    assert rows["relu <b>"] == ["0.62", "0.6251", "+0.0051", "reproducedwithin 0.01", ""]
-    assert rows["gelu"] == ["0.62", "0.7000", "+0.0800", "differsa & b", ""]
-    assert rows["alexnet"][:3] == ["0.005", "", ""]
-    assert rows["alexnet"][3] == "needs datacommandaffscore survey && affscore ledger"
-    assert rows["alexnet"][4] == "0.2500 (mini:alexnet on digits)"
-    assert rows["year"][:3] == ["2012", "2012", "+0"]
+    assert rows["relu <b>"] == ["0.62", "measured", "0.6241", "+0.0041", "reproducedwithin 0.005", ""]
+    assert rows["gelu"] == ["0.62", "measured", "0.7000", "+0.0800", "differsa & b", ""]
+    assert rows["alexnet"][:4] == ["0.005", "measured", "", ""]
+    assert rows["alexnet"][4] == "needs datacommandaffscore survey && affscore ledger"
+    assert rows["alexnet"][5] == "0.2500 (mini:alexnet on digits)"
+    assert rows["year"][:4] == ["2012", "looked up", "2012", "+0"]
 
 
 def test_one_can_choose_a_source_and_a_verdict(page):
@@ -93,17 +96,22 @@ def test_two_ledgers_on_a_page_do_not_share_a_filter():
 def test_claims_have_a_line_for_each_test():
     claim = Claim("name", "section 4", "ReLU & co.", "It is below 0.1.", lambda facts: None, "data")
     open_one = Claim("open", "section 5", "Other.", "Test.", lambda facts: None, "ImageNet")
-    page = Table(
-        claims_page(
-            [
-                Decision(claim, "the papers' networks", False, Outcome(True, "it is {x:.1f}", {"x": 0.05})),
-                Decision(claim, "small networks", True, Outcome(False, "it is {x:.1f}", {"x": 0.5})),
-                Decision(open_one, "", False, None),
-            ]
-        )
-    )
+    theirs, small = Facts("the papers' networks", "one batch"), Facts("small networks", "5 seeds & more", analogue=True)
+    decisions = [
+        Decision(claim, theirs, Outcome(True, "It is 0.1.", 4)),
+        Decision(claim, small, Outcome(False, "It is 0.5.")),
+        Decision(open_one),
+    ]
+    page = Table(claims_page(decisions))
     assert page.open == []
     rows = [cells for _, _, cells in page.rows if cells]
-    assert rows[0] == ["ReLU & co.section 4testIt is below 0.1.", "holds", "the papers' networks", "It is 0.1."]
-    assert rows[1] == ["does not hold", "small networks (analogue)", "It is 0.5."]
-    assert rows[2][1:] == ["cannot be decided", "nothing that there is", "It takes ImageNet."]
+    assert rows[0] == [
+        "ReLU & co.section 4testIt is below 0.1.",
+        "holds",
+        "the papers' networks",
+        "one batch",
+        "4",
+        "It is 0.1.",
+    ]
+    assert rows[1] == ["does not hold", "small networks (analogue)", "5 seeds & more", "", "It is 0.5."]
+    assert rows[2][1:] == ["cannot be decided", "nothing that there is", "", "", "It takes ImageNet."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from affscore.analysis.claims.claim import Claim, Outcome
+from affscore.analysis.claims.estimate import Estimate, correlation, every, mean_of
 from affscore.analysis.claims.facts import Facts
 
 __all__ = ["ARCHITECTURES"]
@@ -16,76 +17,57 @@ HALF = 0.5
 
 
 def _googlenet(facts: Facts) -> Outcome | None:
-    if "googlenet" not in facts.signatures:
+    low, high = facts.estimate("googlenet", "min"), facts.estimate("googlenet", "max")
+    if low is None or high is None:
         return None
-    scores = facts.scores("googlenet")
-    numbers = {"low": float(scores.min()), "high": float(scores.max())}
-    holds = (round(numbers["low"], 1), round(numbers["high"], 1)) == (0.6, 0.9)
-    ends = "to one decimal that is" if holds else "to one decimal that is not"
-    return Outcome(holds, f"GoogLeNet's scores lie between {{low:.3f}} and {{high:.3f}}; {ends} 0.6 to 0.9", numbers)
+    holds = every([low.above(0.55, 4), low.below(0.65, 4), high.above(0.85, 4), high.below(0.95, 4)])
+    return Outcome(holds, f"GoogLeNet's smallest score is {low:.2f}, its largest {high:.2f}.", 1)
 
 
 def _inception_v3(facts: Facts) -> Outcome | None:
-    if not {"googlenet", "inception_v3"} <= facts.signatures.keys():
-        return None
-    older, newer = facts.scores("googlenet"), facts.scores("inception_v3")
-    numbers = {"top": float(newer.max()), "old_top": float(older.max()), "spread": float(np.ptp(newer))}
-    numbers["old_spread"] = float(np.ptp(older))
-    holds = numbers["top"] > numbers["old_top"] and numbers["spread"] > numbers["old_spread"]
-    ends = "both are larger than" if holds else "these are not both larger than"
-    words = "the largest score of Inception v3 is {top:.2f} and its spread {spread:.2f}; "
-    return Outcome(holds, f"{words}{ends} GoogLeNet's {{old_top:.2f}} and {{old_spread:.2f}}", numbers)
+    leads = []
+    for statistic in ("max", "spread"):
+        older, newer = (facts.estimate(name, statistic) for name in ("googlenet", "inception_v3"))
+        if older is None or newer is None:
+            return None
+        leads.append(newer - older)
+    top, spread = leads
+    holds = every(lead.above(together=2) for lead in leads)
+    return Outcome(holds, f"Inception v3 less GoogLeNet: largest score {top:.3f}, spread {spread:.3f}.", 2)
 
 
 def _transitions(facts: Facts) -> Outcome | None:
-    gaps = {}
+    shares = []
     for name in facts.beginning("densenet"):
         transition, rest = facts.scores_where(name, layer="transition")
-        if len(transition) and len(rest):
-            gaps[name] = (float(transition.mean()), float(rest.mean()))
-    if not gaps:
+        if len(transition) and len(rest) and rest.mean() < 1:
+            shares.append((transition.mean() - rest.mean()) / (1 - rest.mean()))
+    if not shares:
         return None
-    least = min(gaps, key=lambda name: _of_the_way(*gaps[name]))
-    numbers = {"networks": len(gaps), "transition": gaps[least][0], "rest": gaps[least][1]}
-    holds = _of_the_way(*gaps[least]) >= HALF
-    ends = (
-        "in all of them the transitions go half of the way to 1"
-        if holds
-        else "not in all of them do the transitions go half of the way to 1"
-    )
-    words = f"{{networks:.0f}} DenseNets, {ends}; least so {least}, with mean scores of {{transition:.2f}} there and "
-    return Outcome(holds, f"{words}{{rest:.2f}} elsewhere", numbers)
-
-
-def _of_the_way(there: float, elsewhere: float) -> float:
-    """How much of the way from the mean score elsewhere to 1, an affine map, is gone."""
-    return (there - elsewhere) / (1 - elsewhere) if elsewhere < 1 else 0.0
+    share = mean_of(shares)
+    found = f"Transitions go {share:.2f} of the way from the mean score elsewhere to 1, on average over the DenseNets."
+    return Outcome(share.above(HALF), found, len(shares))
 
 
 def _densenet_and_resnet(facts: Facts) -> Outcome | None:
-    if not {"densenet161", "resnet152"} <= facts.signatures.keys():
+    dense, residual = facts.estimate("densenet161", "mean"), facts.estimate("resnet152", "mean")
+    if dense is None or residual is None:
         return None
-    numbers = {name: float(facts.scores(name).mean()) for name in ("densenet161", "resnet152")}
-    holds = numbers["densenet161"] < numbers["resnet152"]
-    ends = "lower" if holds else "not lower"
-    words = "the mean score of DenseNet-161 is {densenet161:.3f}, "
-    return Outcome(holds, f"{words}{ends} than the {{resnet152:.3f}} of ResNet-152", numbers)
+    found = f"The mean score of DenseNet-161 is {dense:.3f}, that of ResNet-152 {residual:.3f}."
+    return Outcome((dense - residual).below(), found, 2)
 
 
 def _squeeze(facts: Facts) -> Outcome | None:
-    gaps = {}
+    gaps = []
     for name in facts.beginning("squeezenet"):
         squeeze, rest = facts.scores_where(name, layer="squeeze")
         if len(squeeze) and len(rest):
-            gaps[name] = (float(squeeze.mean()), float(rest.mean()))
+            gaps.append(squeeze.mean() - rest.mean())
     if not gaps:
         return None
-    least = min(gaps, key=lambda name: gaps[name][0] - gaps[name][1])
-    numbers = {"networks": len(gaps), "squeeze": gaps[least][0], "rest": gaps[least][1]}
-    holds = numbers["squeeze"] > numbers["rest"]
-    ends = "more linear in the squeeze layers in all" if holds else "not more linear in the squeeze layers in all"
-    words = f"{{networks:.0f}} SqueezeNets, {ends}; least so {least}, with mean scores of {{squeeze:.2f}} there and "
-    return Outcome(holds, f"{words}{{rest:.2f}} elsewhere", numbers)
+    gap = mean_of(gaps)
+    found = f"The mean score of squeeze layers less that of the others is {gap:.2f} on average over the SqueezeNets."
+    return Outcome(gap.above(), found, len(gaps))
 
 
 def _patch_16(facts: Facts) -> Outcome | None:
@@ -93,26 +75,22 @@ def _patch_16(facts: Facts) -> Outcome | None:
         return None
     scores = facts.scores("vit_l_16")
     third = len(scores) // 3
-    numbers = {"early": float(scores[:third].mean()), "late": float(scores[-third:].mean())}
-    holds = numbers["early"] < numbers["late"]
-    ends = "lower than" if holds else "not lower than"
-    return Outcome(
-        holds,
-        f"the first third of ViT-L/16 scores {{early:.2f}} on average, {ends} the last third's {{late:.2f}}",
-        numbers,
-    )
+    early, late = mean_of(scores[:third]), mean_of(scores[-third:])
+    found = f"The first third of ViT-L/16 scores {early:.2f} on average, the last third {late:.2f}."
+    return Outcome((early - late).below(), found, 1)
 
 
 def _patch_32(facts: Facts) -> Outcome | None:
     if "vit_l_32" not in facts.signatures or len(facts.scores("vit_l_32")) < 6:
         return None
     scores = facts.scores("vit_l_32")
-    plateau = scores[len(scores) // 4 : -1]
-    numbers = {"last": float(scores[-1]), "mean": float(plateau.mean()), "std": float(plateau.std())}
-    holds = numbers["last"] > max(LINEAR, numbers["mean"] + 3 * numbers["std"])
-    ends = "more than" if holds else "not both more than"
-    words = "before its last activation ViT-L/32 scores {mean:.2f} +- {std:.2f}, the last one {last:.2f}: "
-    return Outcome(holds, f"{words}{ends} three standard deviations above and {LINEAR}", numbers)
+    plateau, last = scores[len(scores) // 4 : -1], float(scores[-1])
+    one = Estimate(last, float(plateau.std(ddof=1)), len(plateau) - 1)  # as if it were one of the plateau
+    holds = every([(one - mean_of(plateau)).above(together=2), one.above(LINEAR, together=2)])
+    found = (
+        f"Before its last activation ViT-L/32 scores {plateau.mean():.2f} +- {plateau.std():.2f}, the last {last:.2f}."
+    )
+    return Outcome(holds, found, 1)
 
 
 def _training(facts: Facts) -> Outcome | None:
@@ -120,22 +98,16 @@ def _training(facts: Facts) -> Outcome | None:
     if not both:
         return None
     name = "vgg16" if "vgg16" in both else both[-1]
-    before = facts.untrained[name].scores
-    after = facts.scores(name)
-    numbers = {
-        "rise": float(np.corrcoef(np.arange(len(before)), before)[0, 1]),
-        "last": float(before[-3:].mean()),
-        "before": float(before.mean()),
-        "after": float(after.mean()),
-    }
-    holds = numbers["rise"] > 0.5 and numbers["last"] > LINEAR and numbers["after"] < numbers["before"]
-    ends = "as claimed" if holds else "not as claimed"
-    words = (
-        f"before training score and depth of {name} have the correlation {{rise:.2f}}, and the last three activations "
-        f"score {{last:.2f}}; training takes the mean score from {{before:.2f}} to {{after:.2f}}: {ends} "
-        f"(limits 0.5 and {LINEAR})"
+    before, after = facts.untrained[name].scores, facts.signatures[name].scores
+    before, after = (scores[np.isfinite(before) & np.isfinite(after)] for scores in (before, after))
+    last, fall = mean_of(before[-3:]), mean_of(before - after)
+    rise = correlation(np.arange(len(before)), before)
+    holds = every([rise.above(together=3), last.above(LINEAR, together=3), fall.above(together=3)])
+    found = (
+        f"Before training score and depth of {name} have the correlation {np.tanh(rise.value):.2f} and the last three "
+        f"activations score {last:.2f}; training lowers the mean score by {fall:.2f}."
     )
-    return Outcome(holds, words, numbers)
+    return Outcome(holds, found, 1)
 
 
 _ON_IMAGENET = "of torchvision on ImageNet (affscore survey --datasets imagenet:data/imagenet --store results)"
@@ -145,47 +117,51 @@ ARCHITECTURES = (
         "googlenet-range",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "The activations of GoogLeNet cover the range from 0.6 to 0.9.",
-        "Its smallest and largest score are 0.6 and 0.9 to one decimal.",
+        "The intervals of its smallest and largest score, over trainings or batches, lie where 0.6 and 0.9 are to one "
+        "decimal.",
         _googlenet,
-        f"googlenet {_ON_IMAGENET}",
+        f"googlenet {_ON_IMAGENET}, in two batches or more",
     ),
     Claim(
         "inception-v3-further",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "Inception v3 spreads its scores further than GoogLeNet, to more linear ones.",
-        "Its largest score and its spread (largest minus smallest) are both larger.",
+        "Its largest score and its spread (largest minus smallest) are both larger, with intervals over trainings or "
+        "batches.",
         _inception_v3,
-        f"googlenet and inception_v3 {_ON_IMAGENET}",
+        f"googlenet and inception_v3 {_ON_IMAGENET}, in two batches or more",
     ),
     Claim(
         "transitions-linearise",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "Between its dense blocks, in the transition layers, a DenseNet linearises.",
-        "In every DenseNet their mean score goes at least half of the way from that of the other activations to 1.",
+        "Their mean score goes more than half of the way from that of the other activations to 1, with an interval "
+        "over networks.",
         _transitions,
-        f"a DenseNet {_ON_IMAGENET}",
+        f"DenseNets {_ON_IMAGENET}",
     ),
     Claim(
         "densenet-below-resnet",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "Of the two large networks of their time, DenseNet-161 has somewhat lower scores than ResNet-152.",
-        "Its mean score is lower.",
+        "Its mean score is lower, with an interval over trainings or batches.",
         _densenet_and_resnet,
-        f"densenet161 and resnet152 {_ON_IMAGENET}",
+        f"densenet161 and resnet152 {_ON_IMAGENET}, in two batches or more",
     ),
     Claim(
         "squeeze-layers-linearise",
         f"{FIRST}, section 4.1",
         "What transition layers are to a DenseNet, squeeze layers are to SqueezeNet: its most linear places.",
-        "In every SqueezeNet their mean score is above that of the other activations.",
+        "Their mean score is above that of the other activations, with an interval over networks.",
         _squeeze,
-        f"a SqueezeNet {_ON_IMAGENET}",
+        f"SqueezeNets {_ON_IMAGENET}",
     ),
     Claim(
         "small-patches-early",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "With patches of 16 x 16 the large ViT is more non-linear in its early layers than in its late ones.",
-        "The mean score of the first third of its activations is below that of the last third.",
+        "The mean score of the first third of its activations is below that of the last third, with an interval that "
+        "takes the activations for independent.",
         _patch_16,
         f"vit_l_16 {_ON_IMAGENET}",
     ),
@@ -193,8 +169,7 @@ ARCHITECTURES = (
         "large-patches-plateau",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "With patches of 32 x 32 the large ViT stays on a plateau and turns linear only in its last layer.",
-        f"The last score is above {LINEAR}, and more than three standard deviations above those that follow the first "
-        "quarter.",
+        f"The last score is above {LINEAR} and above those that follow the first quarter, by more than these vary.",
         _patch_32,
         f"vit_l_32 {_ON_IMAGENET}",
     ),
@@ -202,7 +177,8 @@ ARCHITECTURES = (
         "training-bends",
         f"{PAPER}, appendix E and figure 9",
         "An untrained VGG-16 becomes almost linear with depth; training makes it more non-linear.",
-        f"Its untrained scores rise with depth to above {LINEAR}, and their mean is lower after training.",
+        f"Its untrained scores rise with depth, the last three to above {LINEAR}, and their mean is lower after "
+        "training, with intervals that take the activations for independent.",
         _training,
         "vgg16 before and after training on the same images",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from affscore.analysis.claims.facts import Facts
@@ -20,24 +20,14 @@ class Outcome:
 
     Attributes:
         holds: Whether the claim holds on the facts that were looked at; None where these facts are compatible with
-            both, as a test that rejects nothing on little data.
-        words: A sentence with a field for each number, as in ``"the smallest is {smallest:.2f}"``.
-        numbers: The numbers that decided.
+            both: an interval that contains the limit, a test that rejects nothing.
+        found: A sentence with the numbers that decided.
+        networks: How many networks they are of.
     """
 
     holds: bool | None
-    words: str
-    numbers: Mapping[str, float]
-
-    @property
-    def sentence(self) -> str:
-        """The sentence with its numbers.
-
-        >>> Outcome(True, "the smallest is {smallest:.2f}", {"smallest": 0.614}).sentence
-        'The smallest is 0.61.'
-        """
-        sentence = self.words.format(**self.numbers)
-        return f"{sentence[:1].upper()}{sentence[1:]}."
+    found: str
+    networks: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,15 +57,13 @@ class Decision:
 
     Attributes:
         claim: The claim.
-        on: What it was tested on; empty where nothing was there.
-        analogue: Whether that is something else than the papers looked at.
+        facts: What it was tested on; None where nothing was there.
         outcome: What was found; None where nothing was there.
     """
 
     claim: Claim
-    on: str
-    analogue: bool
-    outcome: Outcome | None
+    facts: Facts | None = None
+    outcome: Outcome | None = None
 
     @property
     def verdict(self) -> str:
@@ -85,6 +73,11 @@ class Decision:
         return HOLDS if self.outcome.holds else DOES_NOT_HOLD
 
     @property
-    def sentence(self) -> str:
-        """What was found, with its numbers; of an undecided claim what it takes."""
-        return f"It takes {self.claim.needs}." if self.outcome is None else self.outcome.sentence
+    def analogue(self) -> bool:
+        """Whether it was tested on something else than the papers looked at."""
+        return self.facts is not None and self.facts.analogue
+
+    @property
+    def found(self) -> str:
+        """What was found, with its numbers; of a claim that was not tested what it takes."""
+        return f"It takes {self.claim.needs}." if self.outcome is None else self.outcome.found

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from affscore.analysis.cells import cell
+import pandas as pd
+
 from affscore.analysis.claims.claim import Claim, Outcome
+from affscore.analysis.claims.estimate import Estimate, every, mean_of
 from affscore.analysis.claims.facts import Facts
 
 __all__ = ["FUNCTIONS"]
@@ -15,111 +17,126 @@ AGREE = 0.02
 DRIFT = 0.03
 
 
-def _near_zero(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+def _of_domain(facts: Facts, column: str, *names: str) -> list[pd.Series] | None:
+    """A column of the summary of figure 6 for these functions, a value for each draw; None where one is not there."""
+    if facts.domain is None or not set(names) <= set(facts.domain.index.get_level_values(1)):
         return None
-    lowest = facts.activations.domain["lowest"]
-    numbers = {name: float(lowest[name]) for name in ("relu", "gelu")}
-    holds = max(numbers.values()) < NEAR_ZERO
-    ends = "both below" if holds else "not both below"
-    return Outcome(
-        holds, f"the lowest scores are {{relu:.2f}} for ReLU and {{gelu:.2f}} for GELU, {ends} {NEAR_ZERO}", numbers
-    )
+    return [facts.domain[column].xs(name, level=1) for name in names]
+
+
+def _near_zero(facts: Facts) -> Outcome | None:
+    found = _of_domain(facts, "lowest", "relu", "gelu")
+    if found is None:
+        return None
+    relu, gelu = map(mean_of, found)
+    holds = every(one.below(NEAR_ZERO, together=2) for one in (relu, gelu))
+    return Outcome(holds, f"The lowest scores are {relu:.3f} for ReLU and {gelu:.3f} for GELU.")
 
 
 def _sigmoid_stays_away(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    found = _of_domain(facts, "lowest", "sigmoid")
+    if found is None:
         return None
-    numbers = {"sigmoid": cell(facts.activations.domain, "sigmoid", "lowest")}
-    holds = numbers["sigmoid"] >= NEAR_ZERO
-    ends = "not below" if holds else "below"
-    return Outcome(holds, f"the lowest score of Sigmoid is {{sigmoid:.2f}}, {ends} {NEAR_ZERO}", numbers)
+    lowest = mean_of(found[0])
+    return Outcome(lowest.above(NEAR_ZERO), f"The lowest score of Sigmoid is {lowest:.2f}.")
 
 
 def _wide_and_narrow(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    found = _of_domain(facts, "bent", "sigmoid", "gelu", "relu")
+    if found is None:
         return None
-    bent = facts.activations.domain["bent"]
-    numbers = {name: float(bent[name]) for name in ("sigmoid", "gelu", "relu")}
-    holds = min(numbers["sigmoid"], numbers["gelu"]) >= 3 * numbers["relu"]
-    ends = "at least three times as many for both" if holds else "less than three times as many for one of them"
-    words = (
-        "of 20 means the median score is below 0.95 at {sigmoid:.0f} for Sigmoid, {gelu:.0f} for GELU and {relu:.0f} "
+    sigmoid, gelu, relu = found
+    holds = every(mean_of(one - 3 * relu).above(-0.5, together=2) for one in (sigmoid, gelu))
+    means = ", ".join(
+        f"{one.mean():.1f} for {name}" for name, one in zip(("Sigmoid", "GELU", "ReLU"), found, strict=True)
     )
-    return Outcome(holds, f"{words}for ReLU: {ends}", numbers)
+    return Outcome(holds, f"Of 20 means the median score is below 0.95 at {means}.")
 
 
 def _tanh_lower(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    found = _of_domain(facts, "lowest", "tanh", "sigmoid")
+    if found is None:
         return None
-    lowest = facts.activations.domain["lowest"]
-    numbers = {name: float(lowest[name]) for name in ("tanh", "sigmoid")}
-    holds = numbers["tanh"] < numbers["sigmoid"] / 2
-    ends = "less than half of" if holds else "not less than half of"
-    return Outcome(holds, f"the lowest score of Tanh is {{tanh:.2f}}, {ends} the {{sigmoid:.2f}} of Sigmoid", numbers)
+    tanh, sigmoid = found
+    holds = mean_of(tanh - sigmoid / 2).below()
+    return Outcome(holds, f"The lowest score of Tanh is {mean_of(tanh):.3f}, that of Sigmoid {mean_of(sigmoid):.3f}.")
 
 
 def _leaky(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    found = _of_domain(facts, "average", "leaky_relu", "relu", "relu6")
+    if found is None:
         return None
-    average = facts.activations.domain["average"]
-    numbers = {name: float(average[name]) for name in ("leaky_relu", "relu", "relu6")}
-    holds = numbers["leaky_relu"] > max(numbers["relu"], numbers["relu6"])
-    ends = "larger than" if holds else "not larger than both of"
-    return Outcome(
-        holds,
-        f"LeakyReLU scores {{leaky_relu:.3f}} on average, {ends} {{relu:.3f}} (ReLU) and {{relu6:.3f}} (ReLU6)",
-        numbers,
-    )
+    leaky, relu, relu6 = found
+    holds = every(mean_of(leaky - other).above(together=2) for other in (relu, relu6))
+    found_means = f"{leaky.mean():.3f} for LeakyReLU, {relu.mean():.3f} for ReLU and {relu6.mean():.3f} for ReLU6"
+    return Outcome(holds, f"The average scores are {found_means}.")
 
 
 def _relu_more_than_sigmoid(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    if "wide" in facts.activations:
+        inputs = facts.activations["wide"]
+    elif "reductions" in facts.activations:
+        inputs = facts.activations["reductions"].assign(std=1.0).rename(columns={"mean": "score"})
+    else:
         return None
-    score = facts.activations.reductions["score"]
-    numbers = {name: float(score[name]) for name in ("relu", "tanh", "sigmoid")}
-    holds = numbers["relu"] < numbers["tanh"] and numbers["relu"] < numbers["sigmoid"]
-    ends = "the lowest of" if holds else "not the lowest of"
-    words = "on the same standard normal input ReLU scores {relu:.2f}, "
-    return Outcome(holds, f"{words}{ends} the three: Tanh {{tanh:.2f}}, Sigmoid {{sigmoid:.2f}}", numbers)
+    inputs = inputs.pivot_table(index=["std", "draw"], columns="activation", values="score")
+    leads = {
+        (std, name): mean_of(rows[name] - rows["relu"])
+        for std, rows in inputs.groupby("std")
+        for name in ("tanh", "sigmoid")
+    }
+    holds = every(lead.above(together=len(leads)) for lead in leads.values())
+    means = inputs.groupby("std")[["relu", "tanh", "sigmoid"]].mean()
+    told = "; ".join(
+        f"{std:g}: {row['relu']:.2f}, {row['tanh']:.2f}, {row['sigmoid']:.2f}" for std, row in means.iterrows()
+    )
+    return Outcome(holds, f"Scores of ReLU, Tanh and Sigmoid on a normal input around 0 by its deviation: {told}.")
+
+
+def _by_draw(reductions: pd.DataFrame) -> pd.DataFrame:
+    return reductions.set_index(["draw", "activation"])
 
 
 def _reductions_agree(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    if "reductions" not in facts.activations:
         return None
-    three = facts.activations.reductions[["mean", "sum", "flatten"]]
-    numbers = {"largest": float((three.max(axis=1) - three.min(axis=1)).max())}
-    holds = numbers["largest"] < AGREE
-    ends = "by at most" if holds else "by up to"
-    return Outcome(
-        holds,
-        f"on maps of independent entries averaging, summing and flattening differ {ends} {{largest:.3f}} for any of "
-        f"nine functions ({AGREE} is the limit)",
-        numbers,
-    )
+    three = _by_draw(facts.activations["reductions"])[["mean", "sum", "flatten"]]
+    largest = mean_of((three.max(axis=1) - three.min(axis=1)).groupby("draw").max())
+    found = f"Averaging, summing and flattening differ by {largest:.4f} for the function of nine that differs most."
+    return Outcome(largest.below(AGREE), found)
 
 
 def _sample_covariance_drifts(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    if "drift" not in facts.activations:
         return None
-    curves = facts.activations.empirical
-    rise = curves.iloc[:, -1] - curves.iloc[:, 0]
-    numbers = {"smallest": float(rise.min()), "largest": float(rise.max())}
-    holds = numbers["smallest"] > DRIFT
-    ends = "all" if holds else "not all"
-    words = "from d = n/2 to 4.5 n the scores of nine functions rise by {smallest:.2f} to {largest:.2f}"
-    return Outcome(holds, f"{words}, {ends} by more than {DRIFT}", numbers)
+    sweep = facts.activations["drift"]
+    rises = _along(sweep[sweep["covariance"] == "empirical"])
+    smallest = mean_of((rises.iloc[:, -1] - rises.iloc[:, 0]).groupby("repeat").min())
+    found = f"From d = n/2 to 4.5 n the score of every one of nine functions rises, by at least {smallest:.3f}."
+    return Outcome(smallest.above(DRIFT), found)
 
 
 def _shrinkage_is_constant(facts: Facts) -> Outcome | None:
-    if facts.activations is None:
+    sweep = facts.activations.get("drift", facts.activations.get("correlated"))
+    if sweep is None:
         return None
-    curves = facts.activations.shrinkage_drift
-    numbers = {"largest": float((curves.max(axis=1) - curves.min(axis=1)).max())}
-    holds = numbers["largest"] < AGREE
-    ends = "at most" if holds else "up to"
-    words = f"with shrinkage scores of nine functions move by {ends} {{largest:.3f}} from d = n/2 to 4.5 n"
-    return Outcome(holds, f"{words} ({AGREE} is the limit)", numbers)
+    errors = _along(sweep[sweep["covariance"] == "ledoit-wolf"])
+    largest = _largest_move(errors)
+    found = f"From d = n/2 to 4.5 n the distance of a score from its limit moves by up to {largest:.3f} with shrinkage."
+    return Outcome(largest.below(AGREE), found)
+
+
+def _along(sweep: pd.DataFrame) -> pd.DataFrame:
+    """Scores less their limits for infinitely many points: a row for each function and draw, a column for each d/n."""
+    return sweep.pivot_table(index=["activation", "repeat"], columns="width", values="error")
+
+
+def _largest_move(errors: pd.DataFrame) -> Estimate:
+    """Of the function that moves most, how far its mean over the draws moves, with the error of two such means."""
+    means = errors.groupby("activation").mean()
+    name = str((means.max(axis=1) - means.min(axis=1)).idxmax())
+    rows, row = errors.xs(name, level="activation").to_numpy(), means.loc[name].to_numpy()
+    return mean_of(rows[:, row.argmax()] - rows[:, row.argmin()])
 
 
 _NOTHING = "nothing that is not computed here"
@@ -129,7 +146,7 @@ FUNCTIONS = (
         "relu-and-gelu-near-zero",
         f"{PAPER}, appendix D; {FIRST}, section 3.1",
         "On some inputs ReLU and GELU are almost as non-linear as can be.",
-        f"The lowest score of either is below {NEAR_ZERO}.",
+        f"The lowest scores of both are below {NEAR_ZERO}, with intervals over samples.",
         _near_zero,
         _NOTHING,
     ),
@@ -137,7 +154,7 @@ FUNCTIONS = (
         "sigmoid-not-near-zero",
         f"{PAPER}, appendix D; {FIRST}, section 3.1",
         "Sigmoid never comes close to a score of 0.",
-        f"Its lowest score is not below {NEAR_ZERO}.",
+        f"Its lowest score is above {NEAR_ZERO}, with its interval over samples.",
         _sigmoid_stays_away,
         _NOTHING,
     ),
@@ -145,7 +162,7 @@ FUNCTIONS = (
         "wide-and-narrow",
         f"{PAPER}, appendix D; {FIRST}, section 3.1",
         "ReLU bends only near its kink, Sigmoid and GELU over much of the axis.",
-        "Both bend at three times as many of the twenty means as ReLU.",
+        "Both bend at three times as many of the twenty means as ReLU, in every sample.",
         _wide_and_narrow,
         _NOTHING,
     ),
@@ -153,7 +170,7 @@ FUNCTIONS = (
         "tanh-lower-than-sigmoid",
         f"{PAPER}, appendix D",
         "Tanh looks like Sigmoid and yet reaches much lower scores.",
-        "Its lowest score is less than half of Sigmoid's.",
+        "Its lowest score is less than half of Sigmoid's, with an interval over samples.",
         _tanh_lower,
         _NOTHING,
     ),
@@ -161,7 +178,7 @@ FUNCTIONS = (
         "leaky-relu-more-linear",
         f"{PAPER}, appendix D",
         "Over many inputs a leak below zero pays off: ReLU and ReLU6, which have none, score lower than LeakyReLU.",
-        "Its average score over all inputs of figure 6 is the largest of the three.",
+        "Its average score over all inputs of figure 6 is above that of both, with intervals over samples.",
         _leaky,
         _NOTHING,
     ),
@@ -169,7 +186,7 @@ FUNCTIONS = (
         "relu-more-than-sigmoid",
         f"{PAPER}, section 3.2",
         "Given one input, ReLU bends it more than Sigmoid or Tanh, though it is made of two straight pieces.",
-        "On a standard normal input its score is the lowest of the three.",
+        "On every normal input around 0 that was tried its score is below those of both, with intervals over samples.",
         _relu_more_than_sigmoid,
         _NOTHING,
     ),
@@ -177,8 +194,8 @@ FUNCTIONS = (
         "reductions-agree",
         f"{PAPER}, appendix E; {FIRST}, section 3.2",
         "On maps of independent entries the score is the same whether they are averaged, summed or flattened.",
-        f"The three agree to {AGREE} for all nine functions of figure 7, on maps of independent normal numbers. Maps "
-        "whose positions share a part are another matter: see chapter 3.",
+        f"The three agree to {AGREE} for all nine functions of figure 7. Maps whose positions share a part are another "
+        "matter: see chapter 3.",
         _reductions_agree,
         _NOTHING,
     ),
@@ -194,7 +211,7 @@ FUNCTIONS = (
         "shrinkage-is-constant",
         f"{PAPER}, appendix E; {FIRST}, section 3.2",
         "With a shrunk covariance the score stays the same whatever the dimension.",
-        f"No score of the nine functions moves by {AGREE} along the axis of figure 7.",
+        f"No score of the nine functions moves by {AGREE} along the axis of figure 7, less the limit that it tends to.",
         _shrinkage_is_constant,
         _NOTHING,
     ),

@@ -1,124 +1,120 @@
-"""What the papers say of residual networks: what a shortcut's sum does, and how many peaks the scores have."""
+"""What the papers say of residual networks: what a shortcut's sum does, and how many modes the scores have."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 import numpy as np
+from scipy import stats
 
 from affscore.analysis.bimodality import one_peak_test
 from affscore.analysis.claims.claim import Claim, Outcome
+from affscore.analysis.claims.estimate import CHANCE, every, mean_of
 from affscore.analysis.claims.facts import Facts
+from affscore.analysis.history import trend
+from affscore.network.result import Signature
 
 __all__ = ["RESIDUAL"]
 
 PAPER, FIRST = "From Alexnet to Transformers", "first version"
 
 LINEAR = 0.9
-ONE_PEAK = 0.05
-ENOUGH = 50
-"""On fewer activations Silverman's cautious test misses many second peaks, so such networks are left out."""
+
+
+def _groups(facts: Facts) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Of each ResNet, the smallest first, the scores after a sum, and all its others."""
+    found = {name: facts.scores_where(name, kind="after-sum") for name in facts.beginning("resnet")}
+    return {name: both for name, both in found.items() if len(both[0]) and len(both[1])}
 
 
 def _after_sums(facts: Facts) -> Outcome | None:
-    gaps = _gaps(facts)
+    gaps = [after.mean() - others.mean() for after, others in _groups(facts).values()]
     if not gaps:
         return None
-    smallest = min(gaps, key=lambda name: gaps[name][0] - gaps[name][1])
-    numbers = {"networks": len(gaps), "after": gaps[smallest][0], "inside": gaps[smallest][1]}
-    holds = numbers["after"] > numbers["inside"]
-    ends = "more linear after the sum in all of them" if holds else "not more linear after the sum in all of them"
-    words = f"{{networks:.0f}} ResNets, {ends}; least so {smallest}, with mean scores of {{after:.2f}} after a sum and "
-    return Outcome(holds, f"{words}{{inside:.2f}} elsewhere", numbers)
+    gap = mean_of(gaps)
+    found = f"The mean score after a sum less that of the others is {gap:.2f} on average over the ResNets."
+    return Outcome(gap.above(), found, len(gaps))
 
 
 def _deeper_approaches_one(facts: Facts) -> Outcome | None:
-    gaps = _gaps(facts)
-    if len(gaps) < 3:
+    groups = _groups(facts)
+    if len(groups) < 3:
         return None
-    names = [name for name in facts.beginning("resnet") if name in gaps]
-    first, last = gaps[names[0]], gaps[names[-1]]
-    numbers = {
-        "after_first": first[0],
-        "after_last": last[0],
-        "gap_first": first[0] - first[1],
-        "gap_last": last[0] - last[1],
-    }
-    holds = last[0] > max(LINEAR, first[0]) and numbers["gap_last"] > numbers["gap_first"]
-    ends = f"larger, and above {LINEAR}" if holds else f"not both larger and above {LINEAR}"
-    words = (
-        f"from {names[0]} to {names[-1]} the mean score after a sum goes from {{after_first:.2f}} to "
-        f"{{after_last:.2f}}, its lead over the others from {{gap_first:.2f}} to {{gap_last:.2f}}: {ends}"
+    after = [scores.mean() for scores, _ in groups.values()]
+    gaps = [scores.mean() - others.mean() for scores, others in groups.values()]
+    rises = [trend(range(len(after)), values) for values in (after, gaps)]
+    last = mean_of(list(groups.values())[-1][0])
+    rising = [one.correlation > 0 if one.p_value < CHANCE else None for one in rises]
+    told = [f"{one.correlation:.2f} (p = {one.p_value:.3f})" for one in rises]
+    found = (
+        f"Over the ResNets the mean score after a sum has the rank correlation {told[0]} with depth, its lead "
+        f"{told[1]}; after a sum the deepest scores {last:.2f}."
     )
-    return Outcome(holds, words, numbers)
-
-
-def _gaps(facts: Facts) -> dict[str, tuple[float, float]]:
-    """Of each ResNet the mean score after a sum, and of all its other activations."""
-    found = {}
-    for name in facts.beginning("resnet"):
-        after, inside = facts.scores_where(name, kind="after-sum")
-        if len(after) and len(inside):
-            found[name] = (float(after.mean()), float(inside.mean()))
-    return found
+    return Outcome(every([*rising, last.above(LINEAR)]), found, len(groups))
 
 
 def _pairs_bimodal(facts: Facts) -> Outcome | None:
-    pairs = [name for name in _large(facts, "resnet") if _plain(name) in _large(facts, "plainnet")]
-    if not pairs:
+    orders = {"activate first": facts.signatures, "reduce first": facts.reduce_first}
+    parts, told, networks = [], [], 0
+    for order, signatures in orders.items():
+        pairs = _pairs(signatures)
+        if not pairs:
+            continue
+        networks = max(networks, 2 * len(pairs))
+        with_it = sum(residual < CHANCE <= plain for plain, residual in pairs.values())
+        without = sum(plain < CHANCE <= residual for plain, residual in pairs.values())
+        chance = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
+        parts.append(with_it > without if chance < CHANCE else None)
+        listed = ", ".join(
+            f"{plain:.2f} / {residual:.2f} ({len(signatures[name])})" for name, (plain, residual) in pairs.items()
+        )
+        told.append(f"{order} {listed}")
+    if not parts:
         return None
-    numbers = {
-        "pairs": len(pairs),
-        "residual": sum(_several_peaks(facts, name) for name in pairs),
-        "plain": sum(_several_peaks(facts, _plain(name)) for name in pairs),
-    }
-    holds = numbers["residual"] == numbers["pairs"] and numbers["plain"] == 0
-    ends = "as claimed" if holds else "not as claimed"
-    words = (
-        f"of networks with at least {ENOUGH} activations a single peak is rejected for {{residual:.0f}} of "
-        "{pairs:.0f} with shortcuts and for {plain:.0f} "
+    found = (
+        "Silverman's p for one mode without / with shortcuts (activations of the pair): " + "; ".join(told) + ". "
+        "An accepted single mode is no evidence of one."
     )
-    return Outcome(holds, f"{words}of those without, {ends} (Silverman's test at {ONE_PEAK})", numbers)
+    return Outcome(every(parts), found, networks)
 
 
-def _large(facts: Facts, start: str) -> list[str]:
-    """The networks whose names begin so and that have activations enough to tell one peak from two."""
-    return [name for name in facts.beginning(start) if len(facts.scores(name)) >= ENOUGH]
+def _pairs(signatures: Mapping[str, Signature]) -> dict[str, tuple[float, float]]:
+    """Silverman's p-values of a network without and with shortcuts, by the name of the latter, the smallest first."""
+    pairs = {}
+    for name in sorted(signatures, key=lambda name: len(signatures[name])):
+        twin = name.replace("resnet", "plainnet")
+        if name.startswith("resnet") and twin in signatures:
+            pairs[name] = _one_mode(signatures[twin]), _one_mode(signatures[name])
+    return pairs
 
 
-def _plain(name: str) -> str:
-    return name.replace("resnet", "plainnet")
+def _one_mode(signature: Signature) -> float:
+    return _p_value(tuple(signature.scores[np.isfinite(signature.scores)]))
 
 
-def _several_peaks(facts: Facts, name: str) -> bool:
-    """Whether a single peak is rejected."""
-    return one_peak_test(facts.scores(name)).p_value < ONE_PEAK
+@cache
+def _p_value(scores: tuple[float, ...]) -> float:
+    return one_peak_test(scores).p_value
 
 
 def _resnets_bimodal(facts: Facts) -> Outcome | None:
-    names = _large(facts, "resnet")
+    names = facts.beginning("resnet")
     if len(names) < 2:
         return None
-    numbers = {"networks": len(names), "bimodal": sum(_several_peaks(facts, name) for name in names)}
-    holds = numbers["bimodal"] == numbers["networks"]
-    ends = "all of them" if holds else "not all of them"
-    words = (
-        f"a single peak is rejected for {{bimodal:.0f}} of {{networks:.0f}} ResNets with at least {ENOUGH} activations"
-    )
-    return Outcome(holds, f"{words}, {ends} (Silverman's test at {ONE_PEAK})", numbers)
+    chances = {name: _one_mode(facts.signatures[name]) for name in names}
+    told = ", ".join(f"{p:.3f} ({len(facts.signatures[name])})" for name, p in chances.items())
+    found = f"Silverman's p for one mode (activations of the ResNet): {told}."
+    return Outcome(True if max(chances.values()) < CHANCE else None, found, len(names))
 
 
 def _linear_mode(facts: Facts) -> Outcome | None:
-    found = {}
-    for name in facts.beginning("resnet"):
-        after, _ = facts.scores_where(name, kind="after-sum")
-        if len(after):
-            found[name] = float(np.median(after))
-    if not found:
+    medians = [float(np.median(after)) for after, _ in _groups(facts).values()]
+    if not medians:
         return None
-    numbers = {"networks": len(found), "smallest": min(found.values()), "largest": max(found.values())}
-    holds = numbers["smallest"] >= LINEAR
-    ends = "none" if holds else "not all of them"
-    words = "in {networks:.0f} ResNets the median score after a sum is {smallest:.2f} to {largest:.2f}, "
-    return Outcome(holds, f"{words}{ends} {'below' if holds else 'at least'} {LINEAR}", numbers)
+    median = mean_of(medians)
+    found = f"The median score after a sum is {median:.2f} on average over the ResNets."
+    return Outcome(median.above(LINEAR), found, len(medians))
 
 
 _ON_IMAGENET = "of torchvision on ImageNet (affscore survey --datasets imagenet:data/imagenet --store results)"
@@ -128,42 +124,43 @@ RESIDUAL = (
         "after-sums-more-linear",
         f"{PAPER}, appendix F; {FIRST}, section 4.1",
         "In ResNets the activations behind a shortcut's sum are much more linear than those inside a block.",
-        "In every ResNet the mean score after sums is above that of its other activations.",
+        "Their mean score is above that of the other activations, with an interval over networks.",
         _after_sums,
-        f"a ResNet {_ON_IMAGENET}",
+        f"ResNets {_ON_IMAGENET}",
     ),
     Claim(
         "deeper-approaches-one",
         f"{PAPER}, appendix F",
         "The deeper the ResNet, the further apart are the activations after a sum, and the nearer to 1.",
-        f"The deepest has a higher mean score after sums than the shallowest, above {LINEAR}, and a larger lead.",
+        "Their mean score and its lead have a positive rank correlation with the number of activations, by a "
+        f"permutation test, and the interval of the deepest network's mean lies above {LINEAR}.",
         _deeper_approaches_one,
         f"three ResNets {_ON_IMAGENET}",
     ),
     Claim(
-        "shortcuts-make-two-peaks",
+        "shortcuts-make-two-modes",
         f"{PAPER}, section 4 and figure 5 D",
-        "With shortcuts the scores of a network fall into two heaps; without them the same network has one.",
-        f"Among networks with at least {ENOUGH} activations Silverman's test rejects a single peak for every residual "
-        "one and for no plain one.",
+        "With shortcuts the scores of a network have two modes; without them the same network has one.",
+        "In each order of activation and average, Silverman's test rejects one mode for the residual network alone "
+        "more often than for its plain twin alone, by a sign test over pairs.",
         _pairs_bimodal,
-        f"trained pairs of networks with and without shortcuts, of {ENOUGH} activations or more",
+        "trained pairs of networks with and without shortcuts, six at least",
     ),
     Claim(
         "resnets-bimodal",
         f"{PAPER}, figure 5 C",
         "The scores of ResNets have a bimodal distribution.",
-        f"Silverman's test rejects a single peak for every ResNet with at least {ENOUGH} activations.",
+        "Silverman's test rejects one mode for every ResNet. Where it does not, few activations may be the reason.",
         _resnets_bimodal,
-        f"two ResNets {_ON_IMAGENET}, of {ENOUGH} activations or more",
+        f"two ResNets {_ON_IMAGENET}",
     ),
     Claim(
-        "one-peak-is-linear",
+        "one-mode-is-linear",
         f"{PAPER}, section 4",
-        "One of the two peaks of a residual network lies at highly linear activations.",
-        f"In every ResNet the median score after sums is at least {LINEAR}.",
+        "One of the two modes of a residual network lies at highly linear activations.",
+        f"The median score after sums is above {LINEAR}, with an interval over networks.",
         _linear_mode,
-        f"a ResNet {_ON_IMAGENET}",
+        f"ResNets {_ON_IMAGENET}",
     ),
 )
 """Claims about residual networks."""

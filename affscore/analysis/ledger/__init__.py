@@ -2,9 +2,10 @@
 
 from affscore.analysis.ledger.finding import DIFFERS, NEEDS_DATA, REPRODUCED, VERDICTS, WAYS, Finding, Row
 from affscore.analysis.ledger.printed import PrintedNumber, printed_numbers
-from affscore.analysis.ledger.table import COLUMNS, KINDS, Ledger, ledger
+from affscore.analysis.ledger.table import ALL, COLUMNS, KINDS, Ledger, ledger
 
 __all__ = [
+    "ALL",
     "COLUMNS",
     "DIFFERS",
     "KINDS",

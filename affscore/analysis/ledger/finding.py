@@ -37,6 +37,8 @@ WAYS = (MEASURED, COMPUTED, LOOKED_UP)
 
 UNEXPLAINED = "by more than rounding and sampling explain"
 
+CUT = "cut after the last digit and not rounded, ours would be the printed one"
+
 ERRORS = 2
 """So many standard errors are allowed beside the last printed digit."""
 
@@ -53,6 +55,9 @@ class Finding:
         exact: Whether both are counts, so that they agree or do not.
         no_measure: What the number is about, where this version of the package does not measure it.
         undefined: Why the same thing has no value in our data, where that is so.
+        unprinted: A choice on which the number depends, and which the paper does not print: nobody can find the same
+            thing then.
+        between: The smallest and the largest that ours is over that choice, where it was tried.
         how: What is peculiar to the way in which ours was found.
         why: What may explain a difference.
         analogue: The same quantity of other networks, weights or data; evidence of nothing, and never a verdict.
@@ -67,6 +72,8 @@ class Finding:
     exact: bool = False
     no_measure: str = ""
     undefined: str = ""
+    unprinted: str = ""
+    between: tuple[float, float] | None = None
     how: str = ""
     why: str = ""
     analogue: float | None = None
@@ -115,23 +122,25 @@ def row_of(printed: PrintedNumber, finding: Finding) -> Row:
 
     A number counts as reproduced where
 
-    .. math:: -\frac u 2 - 2 s \le |\text{ours}| - |\text{published}| \le u + 2 s,
+    .. math:: |\text{ours} - \text{published}| \le \frac u 2 + 2 s,
 
-    u being one unit of the last printed digit and s the standard error of sampling; of counts both are 0. Half a unit
-    is what rounding does; a whole one upwards, since some of the papers' numbers are cut (0.95597 is printed as 0.955),
-    which never makes them larger. Where s itself is larger than u, too little was measured to decide, and the number
-    needs more data: otherwise the worse the data, the more would be reproduced.
+    u being one unit of the last printed digit, of which rounding takes a half, and s the standard error of sampling; of
+    counts both are 0. Where s itself is larger than u, too little was measured to decide, and the number needs more
+    data: otherwise the worse the data, the more would be reproduced. A number that depends on a choice which the paper
+    does not print needs that choice: it is at most consistent with ours, and differs where ours is never near it.
 
     Args:
         printed: The number in the paper.
         finding: What there is beside it.
 
     >>> number = PrintedNumber("", "", "", "0.62", "", "")
-    >>> row_of(number, Finding(ours=0.6251)).verdict_text, row_of(number, Finding(ours=0.75, why="why")).verdict_text
-    ('reproduced (within 0.01)', 'differs (why)')
+    >>> row_of(number, Finding(ours=0.6249)).verdict_text, row_of(number, Finding(ours=0.75, why="why")).verdict_text
+    ('reproduced (within 0.005)', 'differs (why)')
     """
     if finding.undefined:
         return Row(printed, finding, None, None, None, DIFFERS, finding.undefined)
+    if finding.unprinted:
+        return _of_unprinted_choice(printed, finding)
     if finding.ours is None or not np.isfinite(finding.ours):
         reason = f"not measured by this version: {finding.no_measure}" if finding.no_measure else ""
         return Row(printed, finding, None, None, None, NEEDS_DATA, reason)
@@ -142,12 +151,24 @@ def row_of(printed: PrintedNumber, finding: Finding) -> Row:
     if not finding.exact and finding.error > unit:
         told = f"more {finding.sampled}: the standard error of ours is {finding.error:.2g}, more than {unit:g}"
         return Row(printed, finding, ours, difference, None, NEEDS_DATA, "; ".join(filter(None, (told, finding.how))))
-    beyond = difference * np.sign(printed.value) >= 0  # ours is farther from zero, as where the printed one is cut
-    rounding = unit if beyond else unit / 2
-    tolerance = 0.0 if finding.exact else round(rounding + ERRORS * finding.error, printed.decimals + 1)
+    tolerance = 0.0 if finding.exact else round(unit / 2 + ERRORS * finding.error, digits)
     if abs(difference) <= tolerance:
         reason = "" if finding.exact else f"within {tolerance:g}"
         told = "; ".join(filter(None, (reason, finding.how)))
         return Row(printed, finding, ours, difference, tolerance, REPRODUCED, told)
-    told = "; ".join(filter(None, (finding.why or UNEXPLAINED, finding.how)))
+    cut = int(abs(ours) / unit + 1e-9) == round(abs(printed.value) / unit) and not finding.exact
+    told = "; ".join(filter(None, (finding.why or UNEXPLAINED, CUT if cut else "", finding.how)))
     return Row(printed, finding, ours, difference, tolerance, DIFFERS, told)
+
+
+def _of_unprinted_choice(printed: PrintedNumber, finding: Finding) -> Row:
+    """The line of a number that depends on a choice which the paper does not print."""
+    reason = f"the paper does not print {finding.unprinted}"
+    if finding.between is None:
+        return Row(printed, finding, None, None, None, NEEDS_DATA, reason)
+    low, high = finding.between
+    half = 10.0**-printed.decimals / 2
+    near = low - half <= printed.value <= high + half
+    told = f"{low:.{printed.decimals}f} to {high:.{printed.decimals}f}"
+    reason = f"consistent with ours, {told}: {reason}" if near else f"ours is {told}; {reason}"
+    return Row(printed, finding, None, None, None, NEEDS_DATA if near else DIFFERS, reason)

@@ -1,4 +1,4 @@
-"""What can be computed without images: figure 7, the characteristics in figure 4, years, and numbers in sentences."""
+"""What can be found without images: figure 7, the characteristics in figure 4, and numbers in sentences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,17 @@ from affscore.analysis.similarity import signature_statistics
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.characteristics import characteristics
 
-__all__ = ["Accuracy", "Activations", "Text", "Years"]
+__all__ = ["Accuracy", "Activations", "Text"]
 
 SAMPLES = "samples"
+MAPS = "1000 maps of 100 x 9 numbers"
+
+_SWEEP_OF = {
+    "reduced_mean": "reductions",
+    "reduced_std": "reductions",
+    "empirical": "drift",
+    "shrinkage": "shrinkage",
+}
 
 _OF_THE_ZOO = {"depth": "depth", "num_params": "parameters", "ops": "flops"}
 
@@ -40,32 +48,28 @@ class Activations:
         self.evidence = evidence
 
     def __call__(self, number: PrintedNumber) -> Finding:
-        """What was computed beside one of its 36 numbers."""
-        found, name = self.evidence.activations, number.row
-        printed_std = cell(printed_table("figure7_activation_scores"), name, "reduced_std")
-        if number.column == "reduced_mean":
-            error = float(np.hypot(cell(found.reductions, name, "score_error"), printed_std))
-            return Finding(ours=cell(found.reductions, name, "score"), error=error, sampled=SAMPLES)
-        if number.column == "reduced_std":
-            return Finding(
-                ours=cell(found.reductions, name, "std"),
-                error=cell(found.reductions, name, "std_error"),
-                sampled=SAMPLES,
-                how=f"for {found.points} points",
-                why="the paper does not print how many points it had, on which this depends",
-            )
-        if number.column == "shrinkage":
-            return Finding(
-                ours=float(found.shrinkage.T[name].mean()), error=float(found.shrinkage_error[name]), sampled=SAMPLES
-            )
-        curve = found.empirical.T[name]
-        return Finding(
-            ours=float(curve.mean()),
-            error=float(found.empirical_error[name]),
-            sampled=SAMPLES,
-            how=f"the mean along the axis of the panel, d/n from {curve.index[0]:g} to {curve.index[-1]:g}, where ours "
-            f"goes from {curve.iloc[0]:.2f} to {curve.iloc[-1]:.2f}; the paper does not say of which d its number is",
-        )
+        """What was measured beside one of its 36 numbers."""
+        name, column = number.row, number.column
+        sweep = self.evidence.activations[_SWEEP_OF[column]].query("activation == @name")
+        if column.startswith("reduced"):
+            three = sweep[["mean", "sum", "flatten"]]
+            draws = three.mean(axis=1).to_numpy()
+            if column == "reduced_std":
+                ours = float(three.to_numpy().std(ddof=1))
+                return Finding(unprinted=f"how many maps it had, and how large ones (for {MAPS} ours is {ours:.4f})")
+            # what is printed is the mean of a few scores, too
+            spread = cell(printed_table("figure7_activation_scores"), name, "reduced_std")
+            return Finding(ours=float(draws.mean()), error=float(np.hypot(_error(draws), spread)), sampled=SAMPLES)
+        if column == "empirical":
+            curve = sweep[sweep["covariance"] == "empirical"].groupby("width")["score"].mean()
+            return Finding(between=(float(curve.min()), float(curve.max())), unprinted="of which d on its axis this is")
+        draws = sweep.groupby("repeat")["score"].mean().to_numpy()
+        return Finding(ours=float(draws.mean()), error=_error(draws), sampled=SAMPLES)
+
+
+def _error(draws: NDArray[np.float64]) -> float:
+    """Standard error of the mean of independent draws."""
+    return float(draws.std(ddof=1) / len(draws) ** 0.5)
 
 
 class Accuracy:
@@ -140,26 +144,6 @@ def _fit(scores: Mapping[str, NDArray[np.float64]], statistic: str) -> pd.Series
     return explained_accuracy(table, [statistic], kind="logarithm").iloc[0]
 
 
-class Years:
-    """Findings for the years of figure 3."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self.evidence = evidence
-
-    def __call__(self, number: PrintedNumber) -> Finding:
-        """The year in which the architecture was first made public."""
-        architecture = architecture_of(number.row)
-        if architecture is None:
-            return Finding(undefined="no publication is known to us")
-        return Finding(
-            ours=float(architecture.year),
-            way=LOOKED_UP,
-            exact=True,
-            how=f"first made public: {architecture.publication.partition(':')[0]}",
-            why="ours is the year in which it was first made public",
-        )
-
-
 class Text:
     """Findings for numbers in sentences and on axes."""
 
@@ -168,6 +152,8 @@ class Text:
 
     def __call__(self, number: PrintedNumber) -> Finding:
         """What there is beside a number of ``numbers_in_text``."""
+        if number.row.endswith("_year"):
+            return _year(number.row.removesuffix("_year"))
         name, _, what = number.row.partition("_")
         if what == "depth":
             return Finding(ours=_depth(name), way=COMPUTED, exact=True, how="the most activations on a path")
@@ -181,6 +167,7 @@ class Text:
                 ours=float(size["vgg16"] / size["googlenet"]),
                 way=COMPUTED,
                 how="torchvision's networks, GoogLeNet without its auxiliary classifiers",
+                why="the sentence says almost 20",
             )
         if number.row == "networks_on_more_data":
             return Finding(ours=float(len(figure_15_networks())), way=LOOKED_UP, exact=True, how="names in figure 15")
@@ -205,6 +192,20 @@ class Text:
             analogue_of="mini:googlenet on digits" if small else "",
             command=survey_command(["googlenet"]),
         )
+
+
+def _year(name: str) -> Finding:
+    """The year in which the architecture was first made public."""
+    architecture = architecture_of(name)
+    if architecture is None:
+        return Finding(undefined="no publication is known to us")
+    return Finding(
+        ours=float(architecture.year),
+        way=LOOKED_UP,
+        exact=True,
+        how=f"first made public: {architecture.publication.partition(':')[0]}",
+        why="ours is the year in which it was first made public",
+    )
 
 
 def _depth(name: str) -> float:

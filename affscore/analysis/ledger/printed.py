@@ -120,10 +120,6 @@ def _table_3(criterion: str, column: str, cells: pd.Series) -> tuple[str, str]:
     return f"{PAPER}, table 3", f"{criterion.replace('_', ' ')}: {of} over checkpoints of ResNet-50"
 
 
-def _year(model: str, column: str, cells: pd.Series) -> tuple[str, str] | None:
-    return (f"{PAPER}, section 4", f"{model}: year of the architecture") if column == "year" else None
-
-
 def _poster(setting: str, column: str, cells: pd.Series) -> tuple[str, str]:
     network = re.sub("_std$", "", column).replace("_", ", ")
     of = "standard deviation of the rank correlation" if column.endswith("_std") else "rank correlation"
@@ -140,6 +136,5 @@ _TABLES: dict[str, Callable[[str, str, pd.Series], tuple[str, str] | None]] = {
     "table2_correlations": _table_2,
     "table2_average": _average,
     "table3_resnet50_robustness": _table_3,
-    "study_networks": _year,
     "poster_density_vs_absolute_deviation": _poster,
 }

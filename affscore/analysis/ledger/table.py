@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from affscore.analysis.cells import cell
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger.correlations import Correlations
 from affscore.analysis.ledger.finding import (
@@ -16,29 +17,27 @@ from affscore.analysis.ledger.finding import (
     MEASURED,
     NEEDS_DATA,
     REPRODUCED,
+    VERDICTS,
     WAYS,
     Finding,
     Row,
     row_of,
 )
-from affscore.analysis.ledger.offline import Accuracy, Activations, Text, Years
+from affscore.analysis.ledger.offline import Accuracy, Activations, Text
 from affscore.analysis.ledger.printed import PrintedNumber, printed_numbers
 from affscore.analysis.ledger.spreads import Batches, Checkpoints, Deviations
 
-__all__ = ["COLUMNS", "KINDS", "Ledger", "ledger"]
+__all__ = ["ALL", "COLUMNS", "KINDS", "Ledger", "ledger"]
 
-COLUMNS = ("source", "item", "published", "ours", "analogue", "difference", "verdict", "command")
+COLUMNS = ("source", "item", "published", "way", "ours", "analogue", "difference", "verdict", "command")
 """The columns of the table, and of the file that the command writes."""
-
-
-def _reproduced(way: str) -> str:
-    return f"{REPRODUCED}, {way}"
-
 
 NO_MEASURE = f"{NEEDS_DATA} and a measure"
 
-KINDS = (*map(_reproduced, WAYS), DIFFERS, NEEDS_DATA, NO_MEASURE)
-"""What is counted: the verdicts, of the reproduced numbers how ours were found, and what no data alone would decide."""
+KINDS = (*VERDICTS, NO_MEASURE)
+"""What is counted: the verdicts, and apart what no data alone would decide."""
+
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -55,15 +54,17 @@ class Ledger:
     def table(self) -> pd.DataFrame:
         """A row for each number, with the columns :data:`COLUMNS`; ``published`` is text, as printed.
 
-        ``ours`` is empty unless the same thing was measured: the same network, weights and data. ``analogue`` says what
-        it is of. ``verdict`` begins with one of reproduced, differs and needs data; the reason stands in brackets.
-        ``command`` is there where something can be measured that is not.
+        ``way`` says how ours was found, or has to be: one of measured, computed (from public metadata) and looked up,
+        which is no experiment. ``ours`` is empty unless the same thing was measured: the same network, weights and
+        data. ``analogue`` says what it is of. ``verdict`` begins with one of reproduced, differs and needs data; the
+        reason stands in brackets. ``command`` is there where something can be measured that is not.
         """
         lines = [
             {
                 "source": row.printed.source,
                 "item": row.printed.item,
                 "published": row.printed.text,
+                "way": row.finding.way,
                 "ours": row.ours,
                 "analogue": row.analogue_text,
                 "difference": row.difference,
@@ -76,35 +77,41 @@ class Ledger:
 
     @property
     def counts(self) -> pd.DataFrame:
-        """How many numbers have each verdict: a row for each source, and one for all.
+        """How many numbers have each verdict, by the way in which ours was found, or has to be, and by source.
 
-        Those that are reproduced are counted by the way in which ours was found, as a year that was looked up says less
-        than a score that was measured: the columns are :data:`KINDS` and ``numbers``.
+        A year that was looked up says less than a score that was measured, so they are never added up. The rows are
+        pairs of a way and a source, and :data:`ALL` for each way; the columns are :data:`KINDS` and ``numbers``.
         """
-        found = pd.DataFrame(
-            {"source": [row.printed.source for row in self.rows], "kind": [_kind(row) for row in self.rows]}
+        rows = [(row.finding.way, row.printed.source, _kind(row)) for row in self.rows]
+        rows += [(way, ALL, kind) for way, _, kind in rows]
+        found = pd.DataFrame(rows, columns=["way", "source", "kind"])
+        places = (
+            found[["way", "source"]]
+            .drop_duplicates()
+            .sort_values("way", key=lambda ways: ways.map(WAYS.index), kind="stable")
         )
-        by_source = pd.crosstab(found["source"], found["kind"]).reindex(columns=list(KINDS), fill_value=0)
-        by_source = by_source.loc[list(dict.fromkeys(found["source"]))]
-        by_source.loc["all"] = by_source.sum()
-        return by_source.assign(numbers=by_source.sum(axis=1)).rename_axis(None, axis=0).rename_axis(None, axis=1)
+        counts = pd.crosstab([found["way"], found["source"]], found["kind"])
+        counts = counts.reindex(index=pd.MultiIndex.from_frame(places), columns=list(KINDS), fill_value=0)
+        return counts.assign(numbers=counts.sum(axis=1)).rename_axis(columns=None)
 
     def __str__(self) -> str:
-        total = self.counts.loc["all"]
-        words = {MEASURED: "measured by us", COMPUTED: "computed from public metadata", LOOKED_UP: "looked up"}
-        told = ", ".join(f"{total[_reproduced(way)]} {said}" for way, said in words.items())
+        counts = self.counts.reset_index()
+        counts = counts[counts["source"] == ALL].set_index("way")[[*KINDS, "numbers"]]
+        words = {MEASURED: "measured here", COMPUTED: "computed from public metadata", LOOKED_UP: "looked up"}
+        told = "; ".join(
+            f"{said}: {cell(counts, way, REPRODUCED):.0f} {REPRODUCED}, {cell(counts, way, DIFFERS):.0f} {DIFFERS}"
+            for way, said in words.items()
+        )
+        total = counts.sum()
         with_analogue = sum(bool(row.analogue_text) for row in self.rows)
         return (
-            f"{total['numbers']} printed numbers; reproduced: {told}; {DIFFERS}: {total[DIFFERS]}; "
-            f"{NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not here: {total[NO_MEASURE]}; "
-            f"{with_analogue} have an analogue"
+            f"{total['numbers']} printed numbers; {told}; {NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not "
+            f"here: {total[NO_MEASURE]}; {with_analogue} have an analogue"
         )
 
 
 def _kind(row: Row) -> str:
-    if row.finding.no_measure:
-        return NO_MEASURE
-    return _reproduced(row.finding.way) if row.verdict == REPRODUCED else row.verdict
+    return NO_MEASURE if row.finding.no_measure else row.verdict
 
 
 def ledger(evidence: Evidence) -> Ledger:
@@ -130,7 +137,6 @@ def ledger(evidence: Evidence) -> Ledger:
         "table2_correlations": correlations,
         "table2_average": correlations,
         "table3_resnet50_robustness": Checkpoints(evidence),
-        "study_networks": Years(evidence),
         "poster_density_vs_absolute_deviation": _of_poster,
     }
     return Ledger(tuple(row_of(number, assessors[number.table](number)) for number in printed_numbers()))
