@@ -16,9 +16,9 @@
 # %% [markdown]
 # # The ledger
 #
-# A paper prints numbers and says things. This page holds each of them against what we have: every number that is printed in
+# Papers report numbers and make claims. This page holds each of them against what we have: every number that is printed in
 # {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, one row each, and then the claims in words, each
-# with a test that decides it. Nobody wrote the verdicts down; they are computed while the page is built.
+# with a test that decides it. No verdict is written down; they are computed while the page is built.
 
 # %% tags=["parameters"]
 models: list[str] = []  # networks to measure for this page, where results are missing; none: what there is already
@@ -42,7 +42,7 @@ import pandas as pd
 from IPython.display import HTML, Markdown
 
 from affscore.analysis import measure_as_printed
-from affscore.analysis.claims import claim_table, decide_claims
+from affscore.analysis.claims import claim_counts, decide_claims
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.ledger import ledger
 from affscore.figures import claims_page, ledger_page
@@ -59,14 +59,14 @@ Markdown(f"**{book}.**")
 
 # %% [markdown]
 # Most of the papers' numbers come from trained networks on the 50,000 validation images of ImageNet. Neither is part of this
-# package, and in the profile `mini` no row about them has a verdict other than *needs data*. That is the honest state of
-# affairs, and the table says so row by row. What is reproduced is counted in three columns, since it does not weigh the same:
-# scores that were *measured* here, numbers that were *computed* from public metadata (sizes, depths, accuracies), and years and
-# names that were *looked up*, which reproduce no experiment. The last but one column counts the numbers of the poster, for which no
-# data would do: this version of the package does not have its measure.
+# package, and in the profile `mini` no row about them has a verdict other than *needs data*. What has a verdict is counted by
+# the way in which ours was found, since the ways do not weigh the same: scores that were *measured* here, numbers that were
+# *computed* from public metadata (sizes, depths, accuracies), and years and names that were *looked up*, which reproduce no
+# experiment. The last but one column counts the numbers of the poster, for which no data would do: this version of the
+# package does not have its measure.
 
 # %% tags=["hide-input"]
-book.counts.rename(index=lambda source: source.removeprefix("From Alexnet to Transformers, "))
+book.counts.rename(index=lambda source: source.removeprefix("From Alexnet to Transformers, "), level="source")
 
 # %% [markdown]
 # ## How to read it
@@ -74,22 +74,28 @@ book.counts.rename(index=lambda source: source.removeprefix("From Alexnet to Tra
 # *printed*
 # : The number as the paper prints it, with its decimals.
 #
+# *way*
+# : How ours was found, or would have to be: measured, computed or looked up.
+#
 # *ours*
 # : The same thing, measured by us: the same network, weights and data. It stays empty otherwise. Figure 7 is measured here,
-#   on normal samples; its panel with the sample covariance prints one number for each function, and not the dimension that it
-#   belongs to, so ours is the mean along the axis of the panel (chapter 3 says why). The R2 of common characteristics in
-#   figure 4, depths and the sizes of networks are computed from public metadata; years are looked up, and names counted.
+#   on normal samples. The R2 of common characteristics in figure 4, depths and the sizes of networks are computed from public
+#   metadata; years are looked up, and names counted.
 #
 # *difference*
 # : Ours minus printed.
 #
 # *verdict*
-# : **reproduced**, where ours is at most half a unit of the last printed digit below the printed number, or a whole one above, plus
-#   two standard errors of sampling. Half a unit is what rounding does; a whole one upwards, because some of the numbers are cut
-#   and not rounded (0.95597 is printed as 0.955).
-#   **differs**, with what we know of the reason. **needs data**, with the command that measures what is missing: where nobody
-#   measured the same thing, and where the standard error of ours is larger than one unit of the last printed digit. Without
-#   that rule the least data would reproduce the most.
+# : **reproduced**, where ours differs from the printed number by at most half a unit of its last digit, which is what
+#   rounding does, plus two standard errors of sampling. **differs**, with what we know of the reason. (One number differs as
+#   if it had been cut and not rounded: 0.95596 is printed as 0.955.) **needs data**, with the command that measures what is
+#   missing: where nobody measured the same thing, and where the standard error of ours is larger than one unit of the last
+#   printed digit. Without that rule the least data would reproduce the most.
+#
+#   A number that depends on a choice which the paper does not print is never reproduced. The panel of figure 7 with the
+#   sample covariance prints one number for each function and not the dimension that it belongs to. Each is *consistent with*
+#   ours, for it lies on the curve that we find along the axis of the panel; so would any number between the ends of this
+#   curve ({doc}`03_estimating_it_well`).
 #
 # *analogue*
 # : The same quantity of other networks, weights or data, and of which: the small networks `mini:` of this package on digits, ResNets
@@ -104,18 +110,22 @@ HTML(ledger_page(book.rows))
 # %% [markdown]
 # ## The claims in words
 #
-# Numbers are a small part of what the papers say. Each claim below is in our words, with the place where it stands. What "very low"
-# or "consistently" means is our choice; it is under *test*, and the sentence under *found* has the numbers that decided. A
-# claim is tested on everything that has something to say of it. Where that is not what the papers looked at, the table says
-# *analogue*: the claim then holds, or does not, for small networks on digits, or for those trained on CIFAR-10, and it may be
-# otherwise on ImageNet. *Cannot be decided* means that nothing was there to test it on, or that what was there is compatible
-# with both: a trend over eight designs that chance has often is no evidence, neither for it nor against it.
+# Numbers are a small part of what the papers say. Each claim below is in our words, with the place where it stands. What "very
+# low" or "consistently" means is our choice; it is under *test*. A claim is tested on everything that has something to say of
+# it: *tested on* names it, *scope* says under which choices, and *networks* how many there were. Where that is not what the
+# papers looked at, the table says *analogue*: the claim then holds, or does not, for small networks on digits, for those
+# trained on CIFAR-10 or on other inputs of an activation, and it may be otherwise on ImageNet.
+#
+# A verdict needs evidence that could have gone the other way. *Holds* and *does not hold* rest on an interval that leaves out
+# the limit (95 %, and wider where several comparisons must hold together) or on a test at 0.05; over networks where the claim
+# is about a family, over trainings where it is about one network, over samples where it is about a function. *Cannot be
+# decided* means that nothing was there to test it on, or that what was there is compatible with both. Five networks seldom
+# decide anything, and an accepted null hypothesis never does. That the printed tables agree with each other is
+# arithmetic.
 
 # %% tags=["hide-input"]
 decisions = decide_claims(evidence)
-claims = claim_table(decisions)
-tested_on = claims["analogue"].map({False: "what the papers looked at", True: "analogues"})
-pd.crosstab(tested_on, claims["verdict"]).rename_axis(index=None, columns=None)
+claim_counts(decisions)
 
 # %% tags=["hide-input"]
 HTML(claims_page(decisions))

@@ -715,3 +715,74 @@ def test_untrained_networks_are_looked_at_for_what_is_said_of_them_only():
     found = {one.claim.name: one for one in decide_claims(Evidence([trained, untrained]))}
     assert found["training-bends"].verdict == HOLDS
     assert found["googlenet-range"].verdict == UNDECIDED
+
+
+WORDS = {HOLDS: "yes", DOES_NOT_HOLD: "no", UNDECIDED: "open"}
+VERDICTS = """
+relu-and-gelu-near-zero: functions yes
+sigmoid-not-near-zero: functions yes, other inputs no
+wide-and-narrow: functions yes
+tanh-lower-than-sigmoid: functions yes, other inputs no
+leaky-relu-more-linear: functions yes
+relu-more-than-sigmoid: functions yes, other inputs no
+reductions-agree: functions yes
+sample-covariance-drifts: functions yes
+shrinkage-is-constant: functions yes, other inputs no
+googlenet-range: distorted open
+inception-v3-further: distorted open
+transitions-linearise: digits no
+densenet-below-resnet: distorted yes
+squeeze-layers-linearise: digits open, photographs yes
+small-patches-early: digits open
+large-patches-plateau: digits no
+training-bends: digits open
+after-sums-more-linear: digits yes, cifar yes
+deeper-approaches-one: digits open, cifar open
+shortcuts-make-two-modes: cifar open
+resnets-bimodal: digits open, cifar open
+one-mode-is-linear: digits yes, cifar open
+pure-convnets-low-spread: digits no, distorted no
+inception-widens: distorted no
+spread-grows-until-2020: digits open, distorted open
+less-non-linear-until-2020: digits open, distorted open
+vits-most-non-linear: digits open, distorted open
+efficientnets-skewed: digits open
+densenets-skewed-against-vits: digits open
+back-to-convnets: digits open
+vggs-alike: digits yes
+families-are-found: digits open
+no-outliers: digits no
+no-criterion-says-the-same: printed yes, digits open
+cka-fits-densenets-only: printed yes, digits open
+seeds-change-little: distorted yes
+other-training-changes-little: untested open
+noise-is-further-than-cifar: printed yes
+signature-explains-accuracy: printed open, distorted open
+spread-then-level: printed open, distorted open
+statistic-predicts-accuracy: distorted open
+efficient-networks-penalised: distorted open
+transformers-better-when-bent: distorted yes
+steadiest-criterion: printed open
+table-1-sums-up-table-2: printed no
+average-of-table-2: printed no
+"""
+"""What is known of each claim, by the facts that it was tested on; a change of it is made on purpose."""
+
+
+@pytest.mark.slow
+def test_the_verdicts_on_what_comes_with_the_package():
+    places = {
+        "functions": "activation functions on the inputs of figures 6 and 7",
+        "other inputs": "activation functions on other inputs",
+        "printed": "the printed numbers",
+        "digits": "the small networks on digits",
+        "distorted": "the small networks on a few distorted digits",
+        "cifar": "networks trained on CIFAR-10, on its test images",
+        "photographs": "networks with other weights or reductions, on photographs",
+    }
+    short = {about: place for place, about in places.items()}
+    found = {}
+    for one in decide_claims(Evidence.gather()):
+        place = short[one.facts.about] if one.facts else "untested"
+        found.setdefault(one.claim.name, []).append(f"{place} {WORDS[one.verdict]}")
+    assert "\n".join(f"{name}: {', '.join(some)}" for name, some in found.items()) == VERDICTS.strip()

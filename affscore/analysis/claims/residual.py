@@ -67,7 +67,7 @@ def _pairs_bimodal(facts: Facts) -> Outcome | None:
         chance = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
         parts.append(with_it > without if chance < CHANCE else None)
         listed = ", ".join(
-            f"{plain:.2f} / {residual:.2f} ({len(signatures[name])})" for name, (plain, residual) in pairs.items()
+            f"{plain:.3f} / {residual:.3f} ({len(signatures[name])})" for name, (plain, residual) in pairs.items()
         )
         told.append(f"{order} {listed}")
     if not parts:
