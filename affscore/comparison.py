@@ -205,7 +205,7 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
     notes = []
     if len(set(sizes.values())) > 1:
         ways = _listed(sizes)
-        notes.append(f"the batches differ in their number of images ({ways}), which alone may move scores a little")
+        notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
     if len(set(datasets.values())) > 1:
         notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
     notes += [

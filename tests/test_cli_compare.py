@@ -48,7 +48,7 @@ def test_a_survey_finds_what_a_comparison_has_kept(run, tmp_path):
     ("words", "complaint"),
     [
         ([MINI], "a comparison needs at least two results, got 1"),
-        ([MINI, "missing.parquet"], "there is no file"),
+        ([MINI, "missing.parquet"], "file not found: 'missing.parquet'"),
         ([MINI, MINI, "--out", "x.jpg"], "must end in .png or .svg or .pdf"),
         ([MINI, MINI, "--out", "missing/x.png"], "there is no folder"),
         ([MINI, "net.py"], "'net.py' is a file: name the function in it that returns the network, net.py:FUNCTION"),

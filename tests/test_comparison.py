@@ -67,7 +67,7 @@ def test_what_was_measured_differently_is_refused(trained):
     [
         ((), {}, "at least two results, got 0"),
         ((MINI,), QUICK, "at least two results, got 1"),
-        (("missing.parquet", MINI), QUICK, "there is no file"),
+        (("missing.parquet", MINI), QUICK, "file not found"),
         (("mini:digitsnot", MINI), QUICK, "did you mean mini:digitsnet"),
         ((MINI, MINI), QUICK | {"names": ["a"]}, "names must be 2 different ones"),
         ((MINI, MINI), QUICK | {"names": ["a", "a"]}, "names must be 2 different ones"),
@@ -98,6 +98,9 @@ def test_a_store_keeps_only_what_has_a_name(tmp_path):
 def test_options_that_a_store_does_not_take(tmp_path):
     with pytest.raises(AffscoreError, match="set declared_activations"):
         affscore.compare(MINI, f"{MINI}@random", store=tmp_path, activations=[nn.Sigmoid], **QUICK)
+    for given in ({"data_name": "mine"}, {"forward": lambda network, batch: network(batch)}):
+        with pytest.raises(AffscoreError, match=f"go by the names of MODEL and SPEC: omit {next(iter(given))}"):
+            affscore.compare(MINI, f"{MINI}@random", store=tmp_path, **given, **QUICK)
     with pytest.raises(AffscoreError, match="reduction must be one of"):
         affscore.compare(MINI, f"{MINI}@random", store=tmp_path, **(QUICK | {"reduction": "men"}))
 
@@ -111,7 +114,7 @@ def test_other_numbers_of_images_and_data_sets_are_said(trained):
     trained, other = replace(trained, notes=[]), affscore.signature(MINI, "random", **(QUICK | {"n": 16}))
     found = affscore.compare(trained, replace(other, notes=[]))
     assert len(found.notes) == 2
-    assert "number of images" in found.notes[0]
+    assert "number of samples" in found.notes[0]
     assert "data sets differ" in found.notes[1]
     assert repr(found).count("note: ") == 2
     assert affscore.compare(trained, trained).notes == ()

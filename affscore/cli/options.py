@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-N = Annotated[int, typer.Option(help="Images in a batch of the statistic.")]
-Images = Annotated[int | None, typer.Option(help="How many images in all (default: all there are).")]
+N = Annotated[int, typer.Option(help="Samples (images, windows of text) in a batch of the statistic.")]
+Images = Annotated[int | None, typer.Option(help="How many samples in all (default: all there are).")]
 Covariance = Annotated[str, typer.Option(help="ledoit-wolf or empirical.")]
 Criteria = Annotated[bool, typer.Option(help="Compute the criteria of tables 1 and 2, too.")]
 Criterion = Annotated[
@@ -18,11 +18,11 @@ Criterion = Annotated[
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, ...")]
-BatchSize = Annotated[int, typer.Option(help="Images that go through the network at once.")]
+BatchSize = Annotated[int, typer.Option(help="Samples that go through the network at once.")]
 Whole = Annotated[
-    bool, typer.Option("--whole", help="Score all images together, under the paired coupling, not in batches.")
+    bool, typer.Option("--whole", help="Score all samples together, under the paired coupling, not in batches.")
 ]
-Seed = Annotated[int, typer.Option(help="Fixes random weights, and the choice of images.")]
+Seed = Annotated[int, typer.Option(help="Fixes random weights, and the choice of samples.")]
 
 REDUCTIONS = "mean, sum, flatten, sample or published"
 ORDERS = "activate-first or reduce-first"
@@ -36,19 +36,17 @@ DATASETS = (
 )
 
 
-def chosen_criteria(some: bool, names: list[str] | None) -> bool | list[str]:
+def chosen_criteria(some: bool, names: list[str] | None) -> bool | str:
     """What ``--criteria`` and ``--criterion`` say together, as :func:`affscore.signature` takes it.
 
-    >>> chosen_criteria(True, None), chosen_criteria(True, ["cka,nlc"]), len(chosen_criteria(True, ["all"]))
-    (True, ['cka', 'nlc'], 7)
+    >>> chosen_criteria(True, None), chosen_criteria(True, ["cka,nlc", "r2"])
+    (True, 'cka,nlc,r2')
     """
     if not names:
         return some
     if not some:
         raise typer.BadParameter("--no-criteria and --criterion contradict each other")
-    from affscore.network.scoring import CRITERIA
-
-    return [one for name in split(names) for one in (CRITERIA if name == "all" else [name])]
+    return ",".join(split(names))
 
 
 def split(values: list[str] | None) -> list[str]:

@@ -23,7 +23,7 @@ from affscore.transport.samples import rounding_of
 __all__ = ["Collector", "Pair"]
 
 _OTHER_NUMBER = (
-    "the number of activations differs from image to image: the network must run the same activations for every image"
+    "the number of activations differs between samples: the network must run the same activations for every sample"
 )
 
 
@@ -190,8 +190,8 @@ class Collector:
         for index, (pair, other) in enumerate(zip(self._pairs, arriving, strict=False)):
             if _places([pair]) != _places([other]):
                 raise AffscoreError(
-                    f"activation {index + 1} was {pair.call.layer!r} for the first images and is "
-                    f"{other.call.layer!r} for these: the network must run the same activations for every image"
+                    f"activation {index + 1} was {pair.call.layer!r} for the first samples and is "
+                    f"{other.call.layer!r} for these: the network must run the same activations for every sample"
                 )
         if len(self._pairs) != len(arriving):
             raise AffscoreError(_OTHER_NUMBER)

@@ -75,7 +75,7 @@ class Feeding:
             AffscoreError: There is no tensor, or the entries fit the parameters in two ways, or in none.
         """
         if not any(True for _ in tensors_in(batch)) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
-            raise AffscoreError(f"the data must give tensors of images, got {type(batch).__name__}")
+            raise AffscoreError(f"the data must give tensors, got {type(batch).__name__}")
         if self.forward is not None:
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)

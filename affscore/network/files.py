@@ -17,6 +17,7 @@ from pandas.api.types import is_float_dtype
 from affscore.errors import AffscoreError
 from affscore.network.aside import written_aside
 from affscore.network.table import summary_of
+from affscore.zoo.paths import no_file
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -110,8 +111,7 @@ def read_parts(path: str | Path) -> tuple[pd.DataFrame, dict[str, Any], list[str
     except OSError as error:
         raise AffscoreError(f"{path.name!r} cannot be read ({error.strerror})") from error
     if missing:
-        what = "a folder, not a file" if path.is_dir() else "no file"
-        raise AffscoreError(f"there is {what} {str(path)!r}")
+        raise no_file(path)
     try:
         table = _table(path)
     except PermissionError as error:

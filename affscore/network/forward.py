@@ -60,7 +60,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
         raise AffscoreError(_why_none(network, recorder, images[:1], name))
     if recorder.lost(output):
         raise AffscoreError(
-            f"the activations of {name} cannot all be seen: its output does not depend on the images as far as torch "
+            f"the activations of {name} cannot all be seen: its output does not depend on the samples as far as torch "
             "functions show; a part of it is TorchScript, NumPy or a custom kernel (if that part is an activation, "
             "declare its class: activations=[...])"
         )
@@ -72,7 +72,7 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     unseen = ", ".join(sorted(recorder.unseen))
     if aside := recorder.independent_of_input:
         return (
-            f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the images as far as "
+            f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the samples as far as "
             "torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
         )
     with BelowPython(recorder) as below, contextlib.suppress(AffscoreError):  # that it runs has been seen
@@ -118,24 +118,24 @@ def check_images_stay_apart(
         alone = _probe(network, recorder, collector, first, name)
         again = _probe(network, recorder, collector, first, name)
     except AffscoreError as error:
-        return f"whether the network keeps images apart was not checked: it does not take one image alone ({error})"
+        return f"whether the network keeps samples apart was not checked: it does not take one sample alone ({error})"
     for probe, what in ((alone, "one"), (again, "the same one again")):
         if len(probe) != len(among):
             raise AffscoreError(
-                f"the network {name} runs {len(among)} activations for {len(images)} images and {len(probe)} for "
-                f"{what}: the network must run the same activations for every image"
+                f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(probe)} for "
+                f"{what}: the network must run the same activations for every sample"
             )
     if _first_difference(alone, again, REPEATABLE) is not None:
         return (
-            "the network gives other numbers for the same image, since it draws random numbers or keeps a state: "
+            "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: "
             "its scores depend on the seed, and on batch_size"
         )
     where = _first_difference(alone, among, TOLERANCE, JUMP)
     if where is None:
         return None
     raise AffscoreError(
-        f"the network {name} mixes images, or moves the axis that counts them, before {where.call.activation} of layer "
-        f"{where.call.layer!r}: an image alone gives other numbers there than among others; each image must go "
+        f"the network {name} mixes samples, or moves the axis that counts them, before {where.call.activation} of "
+        f"layer {where.call.layer!r}: a sample alone gives other numbers there than among others; each sample must go "
         "through the network by itself, along the first axis"
     )
 

@@ -254,7 +254,7 @@ def _as_tensors(data: Any) -> Any:
     except ValueError as error:
         raise AffscoreError(f"the rows of a table must have the same length ({error})") from error
     if array.dtype.kind not in "biuf":
-        raise AffscoreError(f"images must be floating point numbers, got an array of type {array.dtype}")
+        raise AffscoreError(f"the data must be floating point numbers, got an array of type {array.dtype}")
     return torch.from_numpy(array)
 
 
@@ -269,7 +269,7 @@ def _limited(chunks: Iterable[Inputs], images: int | None) -> Iterator[Inputs]:
         yield chunk[:left]
         left -= len(chunk)
     if left is not None and left > 0:
-        raise AffscoreError(f"the data has {images - left if images else 0} images, {images} were asked for")
+        raise AffscoreError(f"the data has {images - left if images else 0} samples, {images} were asked for")
 
 
 def _length(data: Any) -> int:
@@ -281,7 +281,7 @@ def _length(data: Any) -> int:
 
 def _enough(available: int, images: int | None) -> int:
     if images is not None and images > available:
-        raise AffscoreError(f"the data has {available} images, {images} were asked for")
+        raise AffscoreError(f"the data has {available} samples, {images} were asked for")
     return available if images is None else images
 
 

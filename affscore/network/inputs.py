@@ -71,6 +71,11 @@ class Inputs:
         """Shape and type of the tensors of one sample."""
         return ", ".join(f"{tuple(tensor.shape[1:])} {tensor.dtype}" for tensor in self.tensors)
 
+    @property
+    def items(self) -> str:
+        """What the samples are called: images where the input is (N, C, H, W)."""
+        return "images" if len(self.tensors) == 1 and self.tensors[0].ndim == 4 else "samples"
+
     def __str__(self) -> str:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
-        return f"images of shape {shapes}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
+        return f"{self.items} of shape {shapes}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"

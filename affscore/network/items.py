@@ -122,7 +122,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
         return images.long()
     check_plain(images)
     if images.ndim < 2:
-        raise AffscoreError(f"images must have shape (N, ...), got {tuple(images.shape)}")
+        raise AffscoreError(f"samples must have shape (N, ...), got {tuple(images.shape)}")
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
         tokens = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         advice = (
@@ -131,7 +131,7 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
             else ""
         )
         raise AffscoreError(
-            f"images must be floating point numbers as the network expects them, got {images.dtype}; "
+            f"the data must be floating point numbers as the network expects them, got {images.dtype}; "
             f"scale and normalise them first{advice}"
         )
     _check_finite(images)
@@ -141,4 +141,4 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
 def _check_finite(tensor: Tensor) -> None:
     # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
     if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(f"the images hold {bad} NaN or infinite values; remove those images")
+        raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")

@@ -45,6 +45,7 @@ def measure(
     on_batch: Callable[[Batch], None] | None = None,
     activations: Collection[Any] | Mapping[str, Any] | None = None,
     forward: Forward | None = None,
+    data_name: str | None = None,
 ) -> Signature:
     """The signature of a network on a data set, and its batches as they are finished.
 
@@ -65,6 +66,7 @@ def measure(
         on_batch: Is given each new batch when it is finished (not of a whole data set).
         activations: As there.
         forward: As there.
+        data_name: As there.
 
     Returns:
         The signature. Where batches were given as finished it does not hold ``sample_costs``.
@@ -74,6 +76,8 @@ def measure(
         AffscoreError: As there.
     """
     batch_size = check_whole_number("batch_size", batch_size, 1)
+    if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
+        raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
     if isinstance(model, str):
         model = load_model(model, options.seed)
     network = unwrapped(model)
@@ -90,11 +94,12 @@ def measure(
         if options.whole
         else BatchScorer(options.choices, finished, on_batch, in_background=target.type == "cuda")
     )
-    bar = tqdm(total=stream.total, desc=card.name, unit="image", disable=None if progress is None else not progress)
+    bar = tqdm(total=stream.total, desc=card.name, unit="sample", disable=None if progress is None else not progress)
     digest = hashlib.sha256()
     used = digest.copy()  # of the images that were scored
     notes: list[str] = []
     number = filled = 0  # of the batch that is being filled
+    items = "samples"  # unless the first chunk says more
     if activations is None:
         activations = getattr(network, "declared_activations", ())
     room = options.n if stream.total is None else min(options.n, stream.total)
@@ -104,6 +109,7 @@ def measure(
             if number == filled == 0:
                 digest.update(chunk.form.encode())
                 notes = [] if stream.preprocessing else on_values(chunk.tensors, card.preprocessing)
+                items = chunk.items
             digest.update(tensor_bytes(chunk.numbers))
             if filled == 0:
                 run.start(number)
@@ -148,10 +154,11 @@ def measure(
         notes.append(f"declared as an activation, but never run: {', '.join(run.silent)}")
     if filled:
         notes.append(
-            f"the last {filled} images were dropped: they do not fill a batch of {options.n} "
-            "(choose n to divide the number of images)"
+            f"the last {filled} {items} were dropped: they do not fill a batch of {options.n} "
+            f"(choose n to divide the number of {items})"
         )
     about = {
+        "items": items,
         "batch_size": batch_size,
         "device": target.type,
         "threads": torch.get_num_threads(),
@@ -163,7 +170,7 @@ def measure(
         "fingerprint_weights": batches[-1].network,
         "fingerprint_data": used.hexdigest()[:16],
     }
-    shared = {"model": card.name, "weights": card.weights, "dataset": stream.name}
+    shared = {"model": card.name, "weights": card.weights, "dataset": stream.name if data_name is None else data_name}
     result = signature_of(batches, shared, options, about, notes)
     result.notes.extend(on_n(result))
     return result
@@ -182,4 +189,4 @@ def _check_network(network: nn.Module, finished: Sequence[Batch], options: Optio
 
 def _check_images(batch: Batch, images: str) -> None:
     if batch.images != images:
-        raise BatchesOfAnotherRunError(f"the finished batch {batch.number} is of other images")
+        raise BatchesOfAnotherRunError(f"the finished batch {batch.number} is of other data")

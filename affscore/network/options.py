@@ -69,7 +69,7 @@ def choose_options(
     reduction: ReductionName = "mean",
     order: OrderName = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
-    criteria: bool | Collection[str] = True,
+    criteria: bool | str | Collection[str] = True,
     seed: int = 0,
     whole: bool = False,
 ) -> Options:

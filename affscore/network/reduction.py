@@ -81,7 +81,7 @@ def reduce(
     check_reduction(reduction)
     if features.ndim == 0 or len(features) == 0 or len(features) % images:
         raise AffscoreError(
-            f"the first axis of a feature map must count the {images} images, or parts of them, "
+            f"the first axis of a feature map must count the {images} samples, or parts of them, "
             f"got shape {tuple(features.shape)}"
         )
     if features.dtype in (torch.float16, torch.bfloat16):

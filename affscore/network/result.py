@@ -108,7 +108,7 @@ class Signature:
             raise AffscoreError(f"level must be in (0, 1) and resamples at least 1, got {level} and {resamples}")
         if not any(costs is not None for costs in self.sample_costs):
             raise AffscoreError(
-                "the costs of the images are not kept in files and for whole data sets; "
+                "the costs of the samples are not stored in files or for whole data sets; "
                 "measure the signature in batches to get an interval"
             )
         generator = np.random.default_rng(seed)
@@ -189,9 +189,10 @@ class Signature:
     def __repr__(self) -> str:
         first = self.table.iloc[0]
         scores, accuracy = self.scores, self.metadata.get("accuracy")
+        items = self.metadata.get("items", "images")  # a file of before does not say
         head = (
-            f"Signature of {first['model']} ({first['weights']}) on {first['dataset']}: {len(self)} activations, "
-            f"{self.table['batch'].nunique()} x {first['n']} images, scores "
+            f"Signature of {first['model']} ({first['weights']}) on {first['dataset']}: {len(self)} activation{'s' * (len(self) > 1)}, "
+            f"{self.table['batch'].nunique()} x {first['n']} {items}, scores "
             f"{np.nanmin(scores):.2f} to {np.nanmax(scores):.2f}, mean {np.nanmean(scores):.2f}"
             + (f", accuracy {accuracy:.3f}" if isinstance(accuracy, float) else "")
         )

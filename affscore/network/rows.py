@@ -49,8 +49,8 @@ class Rows:
         """
         if self._memory is not None and part.shape[1:] != self._memory.shape[1:]:
             raise AffscoreError(
-                f"an activation had {tuple(self._memory.shape[1:])} reduced values an image, and has "
-                f"{tuple(part.shape[1:])} for further ones: all images must have the same size"
+                f"an activation had {tuple(self._memory.shape[1:])} reduced values a sample, and has "
+                f"{tuple(part.shape[1:])} for further ones: all samples must have the same size"
             )
         needed = self._filled + len(part)
         if self._memory is None or needed > len(self._memory):

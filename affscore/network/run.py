@@ -121,7 +121,7 @@ class Run:
         pairs = self.collector.take()
         if self._recorder.independent_of_input:
             self._notes.append(
-                f"{self._recorder.independent_of_input} activation calls do not depend on the images and have no score"
+                f"{self._recorder.independent_of_input} activation calls do not depend on the samples and have no score"
             )
         if self._recorder.unseen:
             names = ", ".join(sorted(self._recorder.unseen))

@@ -14,7 +14,7 @@ from affscore.network.whole import WholeDataset
 
 __all__ = ["Batch", "BatchScorer", "Scorer", "WholeScorer"]
 
-_NO_IMAGE = "the data holds no image; give at least 2"
+_NO_SAMPLE = "the data holds no sample; give at least 2"
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class BatchScorer:
     def add(self, batch: Batch, pairs: list[Pair]) -> None:
         """Score the pairs of a batch, or begin to."""
         if pairs and len(pairs[0].xs) < 2:
-            raise AffscoreError("a score needs at least 2 images, got 1")
+            raise AffscoreError("a score needs at least 2 samples, got 1")
         if self._threads is None:
             self._batches.append(self._score(batch, pairs))
             return
@@ -95,7 +95,7 @@ class BatchScorer:
         """All batches, with a row for every activation."""
         self._finish()
         if not self._batches:
-            raise AffscoreError(_NO_IMAGE)
+            raise AffscoreError(_NO_SAMPLE)
         return self._batches
 
     def _finish(self) -> None:
@@ -134,5 +134,5 @@ class WholeScorer:
     def batches(self) -> list[Batch]:
         """One batch of all images, with a row for every activation."""
         if self._last is None:
-            raise AffscoreError(_NO_IMAGE)
+            raise AffscoreError(_NO_SAMPLE)
         return [replace(self._last, rows=self._whole.rows())]

@@ -50,21 +50,23 @@ class Choices:
     criteria: tuple[str, ...]
 
 
-def choose_criteria(criteria: bool | Collection[str]) -> tuple[str, ...]:
+def choose_criteria(criteria: bool | str | Collection[str]) -> tuple[str, ...]:
     """The names of the criteria to compute: the papers' five for True, none for False.
 
-    >>> choose_criteria(True)
-    ('cka', 'norm', 'sparsity', 'entropy', 'r2')
+    >>> choose_criteria(True), choose_criteria("r2, cka"), len(choose_criteria("all"))
+    (('cka', 'norm', 'sparsity', 'entropy', 'r2'), ('cka', 'r2'), 7)
     """
     if isinstance(criteria, bool):
         return DEFAULT_CRITERIA if criteria else ()
-    listed = isinstance(criteria, Collection) and not isinstance(criteria, str)
-    unknown = [name for name in criteria if not isinstance(name, str) or name not in CRITERIA] if listed else [criteria]
+    if isinstance(criteria, str):
+        criteria = [name.strip() for name in criteria.split(",")]
+    given = list(criteria) if isinstance(criteria, Collection) else [criteria]
+    unknown = [name for name in given if name not in [*CRITERIA, "all"]]
     if unknown:
         raise AffscoreError(
-            f"criteria must be True, False or a list of names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
+            f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
         )
-    return tuple(name for name in CRITERIA if name in criteria)
+    return tuple(name for name in CRITERIA if name in given or "all" in given)
 
 
 def score_pair(pair: Pair, choices: Choices) -> dict[str, Any]:
@@ -176,6 +178,6 @@ def check_finite(pair: Pair) -> tuple[Tensor, Tensor]:
         if bad:
             raise AffscoreError(
                 f"the {side} of {described(pair.call)} holds {bad} NaN or infinite of {values.numel()} reduced "
-                "values; check the weights, the images and the precision of the network"
+                "values; check the weights, the data and the precision of the network"
             )
     return pair.x, pair.y

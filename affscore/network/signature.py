@@ -26,7 +26,7 @@ def signature(
     reduction: ReductionName = "mean",
     order: OrderName = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
-    criteria: bool | Collection[str] = True,
+    criteria: bool | str | Collection[str] = True,
     device: str = "auto",
     batch_size: int = 64,
     seed: int = 0,
@@ -34,6 +34,7 @@ def signature(
     whole: bool = False,
     activations: Collection[Any] | Mapping[str, Any] | None = None,
     forward: Forward | None = None,
+    data_name: str | None = None,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -46,29 +47,31 @@ def signature(
         model: A network, or MODEL[@WEIGHTS] (:func:`affscore.load_model`).
         data: SPEC (:func:`affscore.load_data`), a tensor or array (N, ...), a tuple or dictionary of these, a
             table of numbers (DataFrame, list of lists), a Dataset or a DataLoader. Several inputs: see below.
-        n: Images in a batch of the statistic, >= 2. A last batch that is shorter is dropped, unless it
-            is the only one.
-        images: How many images to use in all; None for all there are.
+        n: Samples (images, rows of a table, windows of tokens) in a batch of the statistic, >= 2. A last batch
+            that is shorter is dropped, unless it is the only one.
+        images: How many samples to use in all; None for all there are.
         reduction: "mean" (over positions, per channel), "sum", "flatten", "sample" (one random position
-            an image) or "published" (what the papers' code does where channels come last).
+            a sample) or "published" (what the papers' code does where channels come last).
         order: "activate-first" scores (r(X), r(s(X))), as the published code does; "reduce-first" scores
             (r(X), s(r(X))), as definition 3.1 is printed. "sample" and "flatten" have one order only.
         covariance: "ledoit-wolf" or "empirical".
         criteria: True for the criteria of tables 1 and 2 (cka, norm, sparsity, entropy, r2), False for
-            none, or a list of names, which may hold "cka_debiased" and "nlc" (Philipp's coefficient of the
-            activation on its reduced input), too.
+            none, "all", or names (a list, or a text as "cka,r2"), which may be "cka_debiased" and "nlc" (Philipp's
+            coefficient of the activation on its reduced input), too.
         device: "auto" (a GPU where there is one), "cpu", "cuda", ...
-        batch_size: Images that go through the network at once; no result depends on it.
-        seed: Fixes random weights, the choice and order of images, and the positions of "sample".
+        batch_size: Samples that go through the network at once; no result depends on it.
+        seed: Fixes random weights, the choice and order of samples, and the positions of "sample".
         progress: Whether to show a progress bar; None for where there is a terminal.
-        whole: Score all images together, with no batches: under the paired coupling, so that a score is a
-            lower bound of the exact one of all images with the same covariance (not of the mean over
-            batches). n is then only the number of images that are held at a time, and nothing is dropped.
+        whole: Score all samples together, with no batches: under the paired coupling, so that a score is a
+            lower bound of the exact one of all samples with the same covariance (not of the mean over
+            batches). n is then only the number of samples that are held at a time, and nothing is dropped.
         activations: What else counts as one activation, as a whole: a list of classes of modules, modules,
             or functions (or a dictionary of these by the names that they shall have), elementwise all of
             them. None for what the network's attribute ``declared_activations`` says, if it has one.
         forward: ``forward(network, batch)`` runs the network on a batch of the data (its tensors in their
             tuple or dictionary, all of them (N, ...)), in place of the rules below.
+        data_name: What results call the data (column ``dataset``); None for the name of a SPEC, or the kind of
+            object that it is.
 
     Which entries of the data (of a tuple or dictionary, or of the items of a Dataset or DataLoader) go into
     the network is never guessed:
@@ -98,12 +101,17 @@ def signature(
     >>> len(result.scores), bool((result.scores > 0).all() and (result.scores < 1).all())
     (9, True)
     >>> import torch
+    >>> signature(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), torch.randn(64, 3), data_name="noise", criteria="cka")
+    Signature of Sequential (in memory) on noise: 1 activation, 1 x 64 samples, scores ...
     >>> data = {"input1": torch.randn(64, 3), "input2": torch.randn(64, 2)}
     >>> network = nn.Bilinear(3, 2, 5)
     >>> signature(network, data, n=64, forward=lambda network, batch: network(**batch).relu()).scores.shape
     (1,)
     """
     options = choose_options(n, images, reduction, order, covariance, criteria, seed, whole)
-    result = measure(model, data, options, device, batch_size, progress, activations=activations, forward=forward)
+    result = measure(
+        model, data, options, device, batch_size, progress,
+        activations=activations, forward=forward, data_name=data_name,
+    )  # fmt: skip
     give_warnings(result.notes, stacklevel=2)
     return result

@@ -71,7 +71,7 @@ class WholeDataset:
             raise AffscoreError(
                 f"the whole data set needs {needed / 2**30:.1f} GB for the moments of {len(widths)} activations "
                 f"(widths up to {max(widths)}), and {available / 2**30:.1f} GB may be used; "
-                "use batches (whole=False), or fewer images"
+                "use batches (whole=False), or fewer samples"
             )
 
 

@@ -46,6 +46,8 @@ def kept_signature(model: str, dataset: str, store: str | Path, **options: Any) 
         raise AffscoreError(
             "a store keeps what a file says: set declared_activations in the file of the network, or give no store"
         )
+    if given := [name for name in ("forward", "data_name") if options.pop(name, None) is not None]:
+        raise AffscoreError(f"results in a store go by the names of MODEL and SPEC: omit {given[0]}, or give no store")
     return kept_signatures([model], dataset, store, shipped=False, **options)[model]
 
 

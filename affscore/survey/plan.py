@@ -28,7 +28,7 @@ def plan(
     reductions: str | Iterable[str] = "mean",
     orders: str | Iterable[str] = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
-    criteria: bool | Collection[str] = True,
+    criteria: bool | str | Collection[str] = True,
     seed: int = 0,
     whole: bool = False,
 ) -> list[Job]:

@@ -34,7 +34,7 @@ def survey(
     reductions: str | Iterable[str] = "mean",
     orders: str | Iterable[str] = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
-    criteria: bool | Collection[str] = True,
+    criteria: bool | str | Collection[str] = True,
     device: str = "auto",
     batch_size: int = 64,
     seed: int = 0,

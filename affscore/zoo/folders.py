@@ -44,7 +44,9 @@ def folder_of_images(kind: str, directory: str, preprocessing: Preprocessing | N
     root = user_path(directory)
     if not _is_folder(root):
         hint = "that is a file; " if root.is_file() else ""
-        raise AffscoreError(f"there is no folder {directory!r}; {hint}{kind}:DIR takes the path of a folder of images")
+        raise AffscoreError(
+            f"file not found: there is no folder {directory!r}; {hint}{kind}:DIR takes the path of a folder of images"
+        )
     name = f"{kind}:{root.resolve().name or '/'}"
     if kind == "imagenet":
         inside = [root / inner for inner in _VALIDATION if _is_folder(root / inner)]

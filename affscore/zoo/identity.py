@@ -18,7 +18,7 @@ from affscore.errors import AffscoreError
 from affscore.zoo.datasets import load_data
 from affscore.zoo.mini.registry import MINI_NETWORKS
 from affscore.zoo.models import load_model
-from affscore.zoo.paths import user_path
+from affscore.zoo.paths import no_file, user_path
 from affscore.zoo.sources.naming import split_spec, weights_label
 from affscore.zoo.state_dicts import tensor_bytes
 
@@ -170,6 +170,8 @@ def _hash_of_file(file: Path, spec: str) -> str:
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError as error:
+        raise no_file(file) from error
     except OSError as error:
         raise AffscoreError(f"the file {file.name!r} of {spec!r} cannot be read ({error.strerror or error})") from error
 

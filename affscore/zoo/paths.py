@@ -6,7 +6,7 @@ from pathlib import Path
 
 from affscore.errors import AffscoreError
 
-__all__ = ["user_path"]
+__all__ = ["no_file", "user_path"]
 
 
 def user_path(text: str) -> Path:
@@ -26,3 +26,13 @@ def user_path(text: str) -> Path:
         reason = getattr(error, "strerror", None) or error
         raise AffscoreError(f"the path {text!r} cannot be used ({reason})") from error
     return path
+
+
+def no_file(path: str | Path, advice: str = "") -> AffscoreError:
+    """The error for a path where a file should be and is not.
+
+    >>> no_file("a.pth", "give a .pth file")
+    AffscoreError("file not found: 'a.pth'; give a .pth file")
+    """
+    found = "there is a folder, not a file" if Path(path).is_dir() else "file not found:"
+    return AffscoreError(f"{found} {str(path)!r}{advice and '; '}{advice}")

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.paths import user_path
+from affscore.zoo.paths import no_file, user_path
 from affscore.zoo.preprocessing import Preprocessing
 
 __all__ = ["Expected", "TextPreprocessing", "check_plain", "check_token_ids", "tokenizer_file"]
@@ -187,7 +187,7 @@ def tokenizer_file(path: str) -> Path:
             )
         file = file / "tokenizer.json"
     if not file.is_file():
-        raise AffscoreError(f"there is no tokenizer {path!r}; give a tokenizer.json, or the folder that holds it")
+        raise no_file(path, "give a tokenizer.json, or the folder that holds it")
     return file
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.zoo.named_data import NamedData
-from affscore.zoo.paths import user_path
+from affscore.zoo.paths import no_file, user_path
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids, tokenizer_file
 from affscore.zoo.weight_files import read_weights
 
@@ -178,8 +178,7 @@ def _file(kind: str, path: str) -> Path:
         raise AffscoreError(f"{kind}: needs a file, as in {kind}:path/to/file")
     file = user_path(path)
     if not file.is_file():
-        what = "a folder, not a file" if file.is_dir() else "no file"
-        raise AffscoreError(f"there is {what} {path!r}; {kind}:FILE takes the path of a file")
+        raise no_file(path, f"{kind}:FILE takes the path of a file")
     try:
         file.open("rb").close()
     except OSError as error:

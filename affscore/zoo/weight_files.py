@@ -15,6 +15,7 @@ import safetensors.torch
 import torch
 
 from affscore.errors import AffscoreError
+from affscore.zoo.paths import no_file
 
 __all__ = ["read_weights"]
 
@@ -39,10 +40,7 @@ def read_weights(file: Path) -> Any:
     """
     try:
         if not file.is_file():
-            kind = "a folder, not a file" if file.is_dir() else "no file"
-            raise AffscoreError(
-                f"there is {kind} {str(file)!r}; weights are read from a .safetensors, .pth or .pt file"
-            )
+            raise no_file(file, "weights are read from a .safetensors, .pth or .pt file")
         with file.open("rb"):
             pass
     except (OSError, ValueError) as error:

@@ -134,7 +134,7 @@ def test_batches_are_separate(images):
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
 def test_a_network_whose_activations_depend_on_the_image_is_refused(first, second, images):
-    with pytest.raises(AffscoreError, match="must run the same activations for every image"):
+    with pytest.raises(AffscoreError, match="must run the same activations for every sample"):
         collected(hard.Counting(first, second), images, batch_size=4)
 
 
@@ -150,7 +150,7 @@ def test_a_network_whose_activations_depend_on_the_batch_is_refused(first, secon
 
     with torch.no_grad(), recording(model, collector) as recorder:
         assert len(batch(images)) == first
-        with pytest.raises(AffscoreError, match="must run the same activations for every image"):
+        with pytest.raises(AffscoreError, match="must run the same activations for every sample"):
             batch(images)
 
 
@@ -165,7 +165,7 @@ def test_another_order_of_layers_is_refused(images):
             y = self.first(x)
             return self.relu(y) if self.passes % 2 else self.other(y)
 
-    with pytest.raises(AffscoreError, match="was 'relu' for the first images and is 'other' for these"):
+    with pytest.raises(AffscoreError, match="was 'relu' for the first samples and is 'other' for these"):
         collected(Swapping(), images, batch_size=4)
 
 

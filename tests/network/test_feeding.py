@@ -269,7 +269,7 @@ def test_a_run_with_several_inputs_goes_on_where_another_ended():
     again = measure(Two(), data, options, "cpu", 7, False, finished=batches[:2])
     np.testing.assert_allclose(again.scores, whole.scores, rtol=0, atol=1e-6)
     assert again.metadata["fingerprint_data"] == whole.metadata["fingerprint_data"]
-    with pytest.raises(AffscoreError, match="is of other images"):
+    with pytest.raises(AffscoreError, match="is of other data"):
         measure(Two(), (X[:60], -MASK[:60]), options, "cpu", 7, False, finished=batches[:2])
 
 
@@ -307,7 +307,7 @@ def test_a_network_that_mixes_the_samples_of_its_second_input_is_refused():
         def forward(self, x, mask):
             return super().forward(x, mask - mask.mean(0))
 
-    with pytest.raises(AffscoreError, match="mixes images"):
+    with pytest.raises(AffscoreError, match="mixes samples"):
         scores(Mixing(), (X, MASK))
 
 
@@ -328,12 +328,12 @@ def broken(tensor, value):
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
-        ((X, broken(MASK, torch.nan)), {}, "hold 1 NaN or infinite"),
+        ((X, broken(MASK, torch.nan)), {}, "holds 1 NaN or infinite"),
         ((X, MASK[:60]), {}, r"as many of each; got inputs of shapes \(64, 6\), \(60, 4\)"),
         ({"x": X, "mask": torch.tensor(1.0)}, {}, r"as many of each; got inputs of shapes \(64, 6\), \(\)"),
         ((X, MASK.to_sparse()), {}, "got a sparse tensor"),
         ((X, X), {}, r"fails on inputs of shapes \(32, 6\), \(32, 6\): RuntimeError"),
-        ((X, MASK), {"images": 65}, "the data has 64 images, 65 were asked for"),
+        ((X, MASK), {"images": 65}, "the data has 64 samples, 65 were asked for"),
         ((X, np.array(["a"] * 64)), {}, "got an array of type <U1"),
         ((X, "mask"), {}, r"must be tensors, arrays or tables \(N, ...\), got str"),
         ((X, [[1.0], [2.0, 3.0]]), {}, "the rows of a table must have the same length"),
@@ -344,8 +344,8 @@ def broken(tensor, value):
             {},
             "the columns of a table must be numbers, name are not",
         ),
-        (pd.DataFrame({"a": [0.5, None]}), {}, "hold 1 NaN"),
-        (pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), {}, "hold 1 NaN"),
+        (pd.DataFrame({"a": [0.5, None]}), {}, "holds 1 NaN"),
+        (pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}), {}, "holds 1 NaN"),
         ((X, MASK), {"forward": "x"}, r"forward must be a function of \(network, batch\), got str"),
         ((X, MASK), {"forward": lambda network, batch: network(batch["x"])}, "fails on inputs of shapes .* TypeError"),
         (Items(lambda index: f"{index}"), {"forward": lambda network, batch: network(batch)}, "must give tensors"),

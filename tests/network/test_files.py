@@ -117,7 +117,7 @@ def test_everybody_may_read_it(result, tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda f: None, "there is no file"),
+        (lambda f: None, "file not found: "),
         (lambda f: f.mkdir(), "there is a folder, not a file"),
         (lambda f: f.write_bytes(b""), "is not a Parquet file that can be read"),
         (lambda f: f.write_bytes(b"layer,score\n1,2\n"), "is not a Parquet file that can be read"),

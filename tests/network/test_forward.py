@@ -37,7 +37,7 @@ class StatisticsOfTheBatch(nn.Module):
 @pytest.mark.parametrize("network", [Doubled, Repeated, StatisticsOfTheBatch])
 @pytest.mark.parametrize("batch_size", [8, 32])
 def test_a_network_that_mixes_images_is_refused(network, batch_size):
-    with pytest.raises(AffscoreError, match=r"mixes images|the first axis of a feature map"):
+    with pytest.raises(AffscoreError, match=r"mixes samples|the first axis of a feature map"):
         signature(network(), tokens(), n=32, batch_size=batch_size, progress=False)
 
 

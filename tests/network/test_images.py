@@ -71,7 +71,7 @@ def test_every_kind_of_data_gives_its_images_in_its_order(kind, images):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_images_than_there_are(kind):
-    with pytest.raises(AffscoreError, match="the data has 10 images, 11 were asked for"):
+    with pytest.raises(AffscoreError, match="the data has 10 samples, 11 were asked for"):
         list(stream(KINDS[kind], 11).chunks)
 
 
@@ -112,14 +112,14 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     [
         (3, "data must be the name of a data set, a tensor or array .* got int"),
         (None, "got NoneType"),
-        (torch.zeros(5), r"images must have shape \(N, ...\), got \(5,\)"),
+        (torch.zeros(5), r"samples must have shape \(N, ...\), got \(5,\)"),
         (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
         (torch.zeros(5, 3).to(torch.float8_e5m2), "floating point numbers .* got torch.float8_e5m2"),
         (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64"),
         (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
         (np.array([None, 1]), "floating point numbers, got an array of type object"),
-        (torch.full((5, 3), torch.nan), "the images hold 15 NaN or infinite values"),
-        (np.array([[1.0, np.inf], [0.0, 1.0]]), "the images hold 1 NaN or infinite values"),
+        (torch.full((5, 3), torch.nan), "the data holds 15 NaN or infinite values"),
+        (np.array([[1.0, np.inf], [0.0, 1.0]]), "the data holds 1 NaN or infinite values"),
     ],
 )
 def test_what_is_no_data(data, message):
@@ -131,12 +131,12 @@ def test_what_is_no_data(data, message):
     ("make", "message"),
     [
         (lambda image: object(), "the data cannot be read in batches: TypeError: default_collate"),
-        (lambda image: ("text",), "the data must give tensors of images, got"),
+        (lambda image: ("text",), "the data must give tensors, got"),
         (
             lambda image: image if image[0, 0, 0] else image[:, :1],
             "cannot be read in batches: RuntimeError: stack expects",
         ),
-        (lambda image: image / 0, "the images hold .* NaN or infinite"),
+        (lambda image: image / 0, "the data holds .* NaN or infinite"),
     ],
 )
 def test_items_that_are_no_images(make, message):

@@ -122,7 +122,7 @@ def test_batches_that_belong_to_another_run_are_refused():
     other = images.clone()
     other[5, 0, 0, 0] += 1
     cases = [
-        (model, other, batches[:1], "the finished batch 0 is of other images"),
+        (model, other, batches[:1], "the finished batch 0 is of other data"),
         (model, images[:20], batches[:3], "3 batches are given as finished, the data has 2"),
         (model, images, batches[1:], "not the first ones"),
         (nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), images, batches, "of another network"),

@@ -106,7 +106,7 @@ def test_windows_are_positions_of_their_image(name):
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 2, 2), (0, 3), ()])
 def test_features_that_are_not_parts_of_the_images(shape):
-    with pytest.raises(AffscoreError, match="must count the 4 images, or parts of them"):
+    with pytest.raises(AffscoreError, match="must count the 4 samples, or parts of them"):
         reduce(torch.zeros(shape), 4, 1, "mean")
 
 

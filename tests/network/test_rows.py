@@ -42,5 +42,5 @@ def test_the_type_is_kept(dtype):
 @pytest.mark.parametrize("width", [1, 4])
 def test_rows_of_another_length_are_refused(width):
     rows = Rows([torch.zeros(2, 3)])
-    with pytest.raises(AffscoreError, match="all images must have the same size"):
+    with pytest.raises(AffscoreError, match="all samples must have the same size"):
         rows.extend(torch.zeros(2, width))

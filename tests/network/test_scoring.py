@@ -3,6 +3,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from affscore import affinity_score
 from affscore.errors import AffscoreError
@@ -57,10 +59,17 @@ def test_without_criteria(x):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", ["cka", ["ckaa"], ["cka", "philipp"]])
+@pytest.mark.parametrize("wrong", ["ckaa", "", "cka,", "cka r2", ["ckaa"], ["cka", "philipp"], None, 1, [["cka"]]])
 def test_an_unknown_criterion_is_refused(wrong):
-    with pytest.raises(AffscoreError, match="criteria must be True, False or a list of names among cka, norm"):
+    with pytest.raises(AffscoreError, match=r"criteria must be True, False, all, or names among cka, norm, .* got "):
         choose_criteria(wrong)
+
+
+@given(st.lists(st.sampled_from([*CRITERIA, "all"]), min_size=1))
+def test_criteria_in_a_text_are_those_of_the_list(names):
+    expected = [name for name in CRITERIA if name in names or "all" in names]
+    assert [*choose_criteria(names)] == [*choose_criteria(",".join(names))] == [*choose_criteria(", ".join(names))]
+    assert [*choose_criteria(set(names))] == expected
 
 
 def test_a_constant_output_is_affine_and_flagged(x):

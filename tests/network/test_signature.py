@@ -14,7 +14,7 @@ from torchvision.models.vision_transformer import VisionTransformer
 from affscore import AffscoreError, load_data, load_model, signature
 from affscore.network.criteria import entropy, linear_cka, norm, r2
 from affscore.network.scoring import CRITERIA
-from affscore.zoo import card_of, digits
+from affscore.zoo import TextPreprocessing, card_of, digits
 from tests.network import hard_networks as hard
 from tests.network.torchvision_networks import MODULES
 from tests.transport import textbook
@@ -170,6 +170,51 @@ def test_the_mean_and_the_standard_deviation_are_over_batches():
     np.testing.assert_allclose(result.summary["score_std"], single.std(axis=0, ddof=1), atol=1e-6)
     assert (result.summary["score_std"] > 1e-4).all()
     assert "3 x 32 images" in repr(result)
+
+
+DENSE = nn.Sequential(nn.Linear(5, 4), nn.ReLU())
+EMBEDDED = nn.Sequential(nn.Embedding(7, 4), nn.ReLU())
+EMBEDDED.preprocessing = TextPreprocessing(vocabulary=7)
+SAMPLES = {
+    "images": (small_net, pictures(70), "images"),
+    "pictures of a loader": (small_net, DataLoader(pictures(70), batch_size=16), "images"),
+    "a data set of images by name": (lambda: "mini:digitsnet", "digits", "images"),
+    "rows": (lambda: DENSE, torch.randn(70, 5), "samples"),
+    "rows with labels": (lambda: DENSE, (torch.randn(70, 5), torch.zeros(70, dtype=torch.int64)), "samples"),
+    "sequences": (lambda: DENSE, torch.randn(70, 9, 5), "samples"),
+    "tokens": (lambda: EMBEDDED, torch.randint(0, 7, (70, 6)), "samples"),
+    "several inputs": (lambda: nn.Bilinear(5, 3, 4), (torch.randn(70, 5), torch.randn(70, 3)), "samples"),
+}
+
+
+@pytest.mark.parametrize(("model", "data", "items"), SAMPLES.values(), ids=SAMPLES)
+def test_samples_are_called_images_only_where_they_are(model, data, items):
+    options = {"forward": lambda network, batch: network(*batch).relu()} if isinstance(model(), nn.Bilinear) else {}
+    result = signature(model(), data, n=32, images=70, criteria=False, **options)
+    assert f", 2 x 32 {items}, scores" in repr(result)
+    assert any(f"the last 6 {items} were dropped" in note for note in result.notes)
+    assert (result.metadata["items"], result.metadata["images"]) == (items, 64)
+
+
+def test_a_result_of_before_does_not_say_what_its_samples_are():
+    result = signature(DENSE, torch.randn(32, 5), n=32, criteria=False)
+    del result.metadata["items"]
+    assert ", 1 x 32 images, scores" in repr(result)
+
+
+@pytest.mark.parametrize("data", [torch.randn(32, 5), [[0.5, 1, 2, 3, 4]] * 32, "random"])
+def test_data_have_the_name_that_they_are_given(data):
+    model = DENSE if not isinstance(data, str) else "mini:digitsnet"
+    result = signature(model, data, n=32, criteria=False, data_name="measured on Monday")
+    assert result.metadata["dataset"] == "measured on Monday"
+    assert set(result.table["dataset"]) == {"measured on Monday"}
+    assert " on measured on Monday: " in repr(result)
+
+
+@pytest.mark.parametrize("name", ["", "  ", 3, ["a"]])
+def test_a_name_of_data_is_a_text(name):
+    with pytest.raises(AffscoreError, match="data_name must be a text that names the data, got"):
+        signature(DENSE, torch.randn(32, 5), n=32, data_name=name)
 
 
 def test_the_standard_deviation_of_a_single_batch_is_missing():
@@ -409,7 +454,7 @@ def swish(x):
 def test_an_activation_that_does_not_depend_on_the_images_is_counted_and_has_no_score(images):
     result = signature(hard.ActivationOfATable(), images, n=8, criteria=False)
     assert len(result) == 1
-    assert result.notes[0] == "1 activation calls do not depend on the images and have no score"
+    assert result.notes[0] == "1 activation calls do not depend on the samples and have no score"
 
 
 def test_a_constant_output_is_affine_and_flagged(images):
@@ -445,7 +490,7 @@ def test_nan_in_the_weights_is_found_at_the_first_activation_that_sees_it():
 def test_nan_in_the_images():
     images = pictures(32)
     images[3, 0, 0, :5] = torch.nan
-    with pytest.raises(AffscoreError, match="the images hold 5 NaN or infinite values"):
+    with pytest.raises(AffscoreError, match="the data holds 5 NaN or infinite values"):
         signature(small_net(), images)
 
 
@@ -458,10 +503,10 @@ def test_nan_in_the_images():
         (lambda: nn.Sequential(hard.conv(), nn.Softmax(1)), pictures(8), "no elementwise activation was seen"),
         (lambda: "mini:digitsnet", pictures(8), "the network mini:digitsnet fails on images"),
         (lambda: lambda x: x, pictures(8), "model must be a torch.nn.Module"),
-        (small_net, pictures(1), "at least 2 images, got 1"),
-        (small_net, pictures(0), "the data holds no image"),
+        (small_net, pictures(1), "at least 2 samples, got 1"),
+        (small_net, pictures(0), "the data holds no sample"),
         (hard.Raising, pictures(8), "the network Raising fails .* RuntimeError: the head is broken"),
-        (lambda: hard.Counting(1, 2), pictures(70), "must run the same activations for every image"),
+        (lambda: hard.Counting(1, 2), pictures(70), "must run the same activations for every sample"),
     ],
 )
 def test_bad_networks_and_data_give_one_sentence(model, data, message):
@@ -479,7 +524,7 @@ def test_bad_networks_and_data_give_one_sentence(model, data, message):
         ({"n": "64"}, "n must be a whole number of at least 2, got '64'"),
         ({"n": 2.5}, "n must be a whole number"),
         ({"images": 1}, "images must be a whole number of at least 2, got 1"),
-        ({"images": 9}, "the data has 8 images, 9 were asked for"),
+        ({"images": 9}, "the data has 8 samples, 9 were asked for"),
         ({"batch_size": 0}, "batch_size must be a whole number of at least 1, got 0"),
         ({"batch_size": True}, "batch_size must be a whole number of at least 1, got True"),
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),

@@ -165,9 +165,9 @@ def test_names_of_files_are_safe_and_short(tmp_path):
     [
         ("resnet17@random", "digits", "unknown model 'resnet17'; did you mean"),
         ("mini:digitnet", "digits", "did you mean mini:digitsnet"),
-        ("nothing.py:make", "digits", "the file 'nothing.py' of 'nothing.py:make' cannot be read"),
+        ("nothing.py:make", "digits", "file not found: 'nothing.py'"),
         ("mini:digitsnet", "digit", "unknown data set 'digit'"),
-        ("mini:digitsnet", "folder:nothing", "there is no folder 'nothing'"),
+        ("mini:digitsnet", "folder:nothing", "file not found: there is no folder 'nothing'"),
     ],
 )
 def test_what_is_not_there_is_found_out(model, dataset, message):

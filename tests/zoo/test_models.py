@@ -56,11 +56,15 @@ def test_the_card_of_a_network_that_was_not_loaded_by_name():
         ("digitsnet", "did you mean mini:digitsnet"),
         ("fasterrcnn_resnet50_fpn", "unknown model"),
         ("", "unknown model ''"),
+        *(
+            (f"x.{suffix}", f"'x.{suffix}' is a file of weights: .* NAME@x.{suffix} ")
+            for suffix in ("pth", "pt", "safetensors")
+        ),
         ("resnet18@IMAGENET1K_V2", "unknown weights 'IMAGENET1K_V2' for resnet18; did you mean IMAGENET1K_V1"),
         ("resnet18@default", r"unknown weights 'default' .*known: DEFAULT, random, IMAGENET1K_V1"),
         ("mini:digitsnet@randum", "unknown weights 'randum' for mini:digitsnet; did you mean random"),
-        ("alexnet@missing.pth", "there is no file 'missing.pth'"),
-        ("alexnet@no/such/weights", "there is no file 'no/such/weights'"),
+        ("alexnet@missing.pth", "file not found: 'missing.pth'"),
+        ("alexnet@no/such/weights", "file not found: 'no/such/weights'"),
     ],
 )
 def test_unknown_names(spec, hint, hub):
@@ -319,5 +323,5 @@ def test_files_that_fail_when_imported(tmp_path, source, message):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(AffscoreError, match=r"there is no file .*none.py'; write path/to/file.py:factory"):
+    with pytest.raises(AffscoreError, match=r"file not found: .*none.py'; write path/to/file.py:factory"):
         load_model(f"{tmp_path / 'none.py'}:make")

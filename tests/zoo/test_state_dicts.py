@@ -131,7 +131,7 @@ def test_truncated_files(name, share, trained, tmp_path):
 
 
 def test_what_is_not_there(tmp_path):
-    with pytest.raises(AffscoreError, match=r"there is no file .*missing.pth"):
+    with pytest.raises(AffscoreError, match=r"file not found: .*missing.pth"):
         read_state_dict(tmp_path / "missing.pth")
     with pytest.raises(AffscoreError, match="there is a folder, not a file"):
         read_state_dict(tmp_path)

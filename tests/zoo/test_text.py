@@ -85,7 +85,7 @@ def broken(text):
         (lambda text: [[1, 2], [3]], "got list of type object"),
         (lambda text: [[1, 2]], r"got list of type int64 and shape \(1, 2\)"),
         (lambda text: None, "got NoneType"),
-        ("nowhere/tokenizer.json", "there is no tokenizer 'nowhere/tokenizer.json'"),
+        ("nowhere/tokenizer.json", "file not found: 'nowhere/tokenizer.json'"),
     ],
 )
 def test_what_is_no_tokenizer(tokenizer, message):

@@ -75,7 +75,7 @@ def test_a_mark_at_the_beginning_and_windows_line_ends_are_no_text(tmp_path):
 def test_files_that_are_not_there(tmp_path, kind):
     with pytest.raises(AffscoreError, match=f"{kind}: needs a file, as in {kind}:path/to/file"):
         load_data(f"{kind}:")
-    with pytest.raises(AffscoreError, match=r"there is no file '.*missing'"):
+    with pytest.raises(AffscoreError, match=r"file not found: '.*missing'"):
         load_data(f"{kind}:{tmp_path / 'missing'}")
     with pytest.raises(AffscoreError, match="there is a folder, not a file"):
         load_data(f"{kind}:{tmp_path}")

@@ -78,6 +78,11 @@ def unknown(name: str, known: Iterable[str]) -> AffscoreError:
     """
     if name.endswith(".py"):
         return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
+    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
+        return AffscoreError(
+            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
+            f"or path/to/file.py:factory@{name}"
+        )
     return AffscoreError(
         f"unknown model {name!r}{near(name, known)} (MODEL is a torchvision classification network, timm:NAME, "
         "hf:NAME, mini:NAME, or path/to/file.py:factory)"

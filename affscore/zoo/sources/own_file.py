@@ -23,7 +23,7 @@ from affscore.zoo.card import (
     stated_classes,
     stated_preprocessing,
 )
-from affscore.zoo.paths import user_path
+from affscore.zoo.paths import no_file, user_path
 from affscore.zoo.sources.naming import near, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
@@ -46,7 +46,7 @@ def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     path, _, factory = spec.rpartition(":")
     file = user_path(path)
     if not file.is_file():
-        raise AffscoreError(f"there is no file {path!r}; write path/to/file.py:factory")
+        raise no_file(path, "write path/to/file.py:factory")
     name = f"{file.name}:{factory}"
     with _importing_from(file.parent.resolve()):
         with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too

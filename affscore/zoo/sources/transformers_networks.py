@@ -99,7 +99,7 @@ class _Place:
         if path.is_file():
             return cls(f"hf:{path.resolve().parent.name if path.name == 'config.json' else path.name}", path, None)
         if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
-            raise AffscoreError(f"there is no folder or configuration {text!r}")
+            raise AffscoreError(f"file not found: there is no folder or configuration {text!r}")
         try:
             return cls(name, first_of(text, ["config.json"], name, "transformers"), text)
         except HubFileMissingError as error:

@@ -79,7 +79,7 @@ def test_names():
         ("resnet26", r"unknown model 'resnet26'; did you mean timm:resnet26 "),
         ("timm:convnext_tini", "did you mean timm:convnext_tiny or "),
         ("timm:resnet18@tv_in1", "unknown weights 'tv_in1' for timm:resnet18; did you mean tv_in1k"),
-        ("timm:resnet18@none.pth", "there is no file 'none.pth'"),
+        ("timm:resnet18@none.pth", "file not found: 'none.pth'"),
         ("timm:coatnet_0_224", "timm has no trained weights of timm:coatnet_0_224; write timm:coatnet_0_224@random"),
     ],
 )

@@ -292,7 +292,7 @@ def test_a_missing_extra_is_named(monkeypatch):
             r"there are no trained weights \(model.safetensors\) beside the configuration of hf:good.json",
         ),
         ("hf:good.json@rnd", "unknown weights 'rnd' for hf:good.json; did you mean random"),
-        ("hf:good.json@none.pth", "there is no file 'none.pth'"),
+        ("hf:good.json@none.pth", "file not found: 'none.pth'"),
     ],
 )
 def test_what_is_no_network(spec, message, tmp_path, monkeypatch, no_network):
