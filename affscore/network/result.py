@@ -187,15 +187,15 @@ class Signature:
         return about == others and self.table.equals(other.table)
 
     def __repr__(self) -> str:
-        first = self.table.iloc[0]
-        scores, accuracy = self.scores, self.metadata.get("accuracy")
-        items = self.metadata.get("items", "images")  # a file of before does not say
-        head = (
-            f"Signature of {first['model']} ({first['weights']}) on {first['dataset']}: {len(self)} activation{'s' * (len(self) > 1)}, "
-            f"{self.table['batch'].nunique()} x {first['n']} {items}, scores "
-            f"{np.nanmin(scores):.2f} to {np.nanmax(scores):.2f}, mean {np.nanmean(scores):.2f}"
-            + (f", accuracy {accuracy:.3f}" if isinstance(accuracy, float) else "")
-        )
+        first, scores = self.table.iloc[0], self.scores[~np.isnan(self.scores)]
+        items, accuracy = self.metadata.get("items", "images"), self.metadata.get("accuracy")  # old files lack both
+        parts = [
+            "1 activation" if len(self) == 1 else f"{len(self)} activations",
+            f"{self.table['batch'].nunique()} x {first['n']} {items}",
+            f"scores {min(scores):.2f} to {max(scores):.2f}, mean {scores.mean():.2f}" if len(scores) else "no score",
+        ]
+        parts += [f"accuracy {accuracy:.3f}"] if isinstance(accuracy, float) else []
+        head = f"Signature of {first['model']} ({first['weights']}) on {first['dataset']}: {', '.join(parts)}"
         return "\n".join([head, *lines(self.notes)])
 
     def _repr_html_(self) -> str:

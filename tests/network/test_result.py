@@ -111,6 +111,11 @@ def test_a_notebook_shows_a_short_table_a_title_and_the_notes_with_names_escaped
     foreign.notes.clear()
 
 
+def test_a_signature_without_a_score_says_so(result):
+    shown = repr(changed(result, score=np.nan))
+    assert shown.startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 24 images, no score")
+
+
 def test_the_table_of_a_deep_network_is_short_in_a_notebook():
     assert synthetic(np.linspace(0.2, 0.8, 151))._repr_html_().count("<tr") < 30
 
