@@ -79,11 +79,11 @@ def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard) ->
 
 
 def on_n(result: Signature) -> list[str]:
-    """What n does to the scores: there were fewer images, or so few that the scores are expected to be too high."""
-    used, asked = int(result.table["n"].max()), result.metadata["n"]
+    """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
+    used, asked, items = int(result.table["n"].max()), result.metadata["n"], result.metadata["items"]
     notes = []
     if used < asked and result.metadata["coupling"] == "exact":
-        notes.append(f"n is {used}: there are no more images ({asked} were asked for in a batch)")
+        notes.append(f"n is {used}: there are no more {items} ({asked} were asked for in a batch)")
     bias = np.nan_to_num(result.expected_bias)
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
@@ -91,7 +91,7 @@ def on_n(result: Signature) -> list[str]:
         return notes
     widest = int(result.summary["width"][many].max())
     note = (
-        f"{used} images in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected to "
+        f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected to "
         f"be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
         f"n={points_needed(widest, tolerance)} keeps this below {tolerance} for a width of {widest} "
         "(first order, empirical covariance; shrinkage needs up to twice as many)"

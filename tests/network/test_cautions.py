@@ -137,7 +137,7 @@ class TestValues:
 
 
 class TestN:
-    SAYS = "images in a batch are few"
+    SAYS = " in a batch are few"
 
     def test_the_default_is_quiet(self):
         word, result = notes_with("", "mini:digitsnet", "digits", n=512, images=512)
