@@ -105,8 +105,9 @@ def _spellings(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     yield function
     name = function.__name__.rstrip("_")
     homes = (torch, torch.special, torch.nn.functional, Tensor)
+    spellings = (name, f"{name}_", f"__{name}__", f"__i{name}__", f"__r{name}__")  # those of operators, too
     if any(getattr(home, function.__name__, None) is function for home in homes):
-        yield from (getattr(home, n) for home in homes for n in (name, f"{name}_") if hasattr(home, n))
+        yield from (getattr(home, n) for home in homes for n in spellings if hasattr(home, n))
 
 
 def _without_context(function: type[torch.autograd.Function]) -> Callable[..., Any]:

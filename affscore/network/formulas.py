@@ -20,15 +20,18 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.calls import ActivationCall
 
-__all__ = ["NAMED_BY_VALUES", "Formula", "Formulas", "Step", "name_by_values", "writes_in_place"]
+__all__ = [
+    "ELEMENTWISE", "NAMED_BY_VALUES", "PRODUCTS", "QUOTIENTS", "Formula", "Formulas", "Step", "kind_of",
+    "name_by_values", "single_source", "writes_in_place",
+]  # fmt: skip
 
 
 def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_PRODUCTS = _names("mul imul rmul multiply")
-_QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal log log1p")
+PRODUCTS = _names("mul imul rmul multiply")
+QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal log log1p")
 _CHOICES = _names("maximum minimum max min fmax fmin where masked_fill")
 _COMPARISONS = _names("gt lt ge le greater less greater_equal less_equal")
 _BENDS = _CHOICES | _COMPARISONS | _names("abs absolute sign exp expm1 clamp clamp_min clamp_max clip")
@@ -36,8 +39,8 @@ _OTHERS = _names(
     "add iadd radd sub isub rsub subtract neg negative pow ipow rpow square sqrt to type_as float half double bfloat16 "
     "clone contiguous sin cos"
 )
-_ELEMENTWISE = _PRODUCTS | _QUOTIENTS | _CHOICES | _BENDS | _OTHERS
-_TAKE_ONE = _QUOTIENTS | _CHOICES  # these may bend a single tensor
+ELEMENTWISE = PRODUCTS | QUOTIENTS | _CHOICES | _BENDS | _OTHERS
+_TAKE_ONE = QUOTIENTS | _CHOICES  # these may bend a single tensor
 
 _LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
@@ -73,7 +76,7 @@ class Step:
     @property
     def kind(self) -> str:
         """The name of the function without underscores: "mul" for mul, mul_ and __mul__."""
-        return _kind(self.function)
+        return kind_of(self.function)
 
     def bind(self, tensor: Tensor) -> None:
         """This tensor, as it is now, is the result of the step."""
@@ -100,12 +103,14 @@ class Formula:
         source: Its input.
         calls: The activations inside, which are no activations of their own.
         apply: The formula, for another input.
+        inside: The steps between its input and its output.
     """
 
     name: str
     source: Tensor
     calls: list[ActivationCall]
     apply: Callable[[Tensor], Tensor]
+    inside: list[Step]
 
 
 class Formulas:
@@ -132,9 +137,9 @@ class Formulas:
             depends: Whether a tensor depends on the network's input; others are constants of the formula.
             elementwise: It is known to act on each entry by itself.
         """
-        if not (elementwise or _kind(function) in _ELEMENTWISE) or "out" in kwargs:
+        if not (elementwise or kind_of(function) in ELEMENTWISE) or "out" in kwargs:
             return None
-        if _kind(function) in ("max", "min") and not (len(args) > 1 and isinstance(args[1], Tensor)):
+        if kind_of(function) in ("max", "min") and not (len(args) > 1 and isinstance(args[1], Tensor)):
             return None
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
 
@@ -143,7 +148,7 @@ class Formulas:
                 return value
             if depends(value):
                 return self._of(value)
-            return _number(value) if _kind(function) in _CHOICES else value
+            return _number(value) if kind_of(function) in _CHOICES else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
         constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))
@@ -166,14 +171,14 @@ class Formulas:
 
     def recognise(self, step: Step) -> Formula | None:
         """The activation that is complete with this step, if it is one."""
-        if step.kind not in _PRODUCTS and step.kind not in _TAKE_ONE:
+        if step.kind not in PRODUCTS and step.kind not in _TAKE_ONE:
             return None
         if step.kind not in _TAKE_ONE and len(step.sources) < 2:
             return None
         first = True
         for source, inside in _bottlenecks(step):
             calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
-            if calls and not (first and step.kind in _PRODUCTS):
+            if calls and not (first and step.kind in PRODUCTS):
                 return None
             first = False
             if not calls and not any(s.kind in _BENDS for s in (step, *inside)):
@@ -189,12 +194,17 @@ class Formulas:
             if name is None and calls:
                 name = "*".join([*(["x"] if len(calls) == 1 else []), *(call.activation for call in calls)])
             if name is not None:
-                return Formula(name, x, calls, apply)
+                return Formula(name, x, calls, apply, inside)
         return None
 
-    def _of(self, tensor: Tensor) -> Step:
+    def step_of(self, tensor: Tensor) -> Step | None:
+        """How the tensor, as it is now, was computed, where that is known."""
         step = self._steps.get(tensor)
-        if step is None or not step.holds(tensor):
+        return step if step is not None and step.holds(tensor) else None
+
+    def _of(self, tensor: Tensor) -> Step:
+        step = self.step_of(tensor)
+        if step is None:
             step = Step(self._next())
             step.bind(tensor)
             self._steps[tensor] = step
@@ -218,6 +228,11 @@ def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
         inside.append(latest)
         frontier.remove(latest)
         frontier.update(latest.sources)
+
+
+def single_source(step: Step) -> tuple[Step, list[Step]] | None:
+    """The tensor of its shape that a step is an elementwise function of, and the steps between them; or None."""
+    return next(((source, inside) for source, inside in _bottlenecks(step) if source.shape == step.shape), None)
 
 
 def _evaluate(step: Step, known: dict[Step, Tensor]) -> Tensor:
@@ -308,5 +323,6 @@ def _number(constant: Tensor) -> Tensor:
     return constant
 
 
-def _kind(function: Any) -> str:
-    return getattr(function, "__name__", "").strip("_")
+def kind_of(function: Any) -> str:
+    """The name of a function without underscores: "mul" for mul, mul_ and __mul__; "exp2" for special_exp2."""
+    return getattr(function, "__name__", "").strip("_").removeprefix("special_")

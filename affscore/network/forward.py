@@ -13,6 +13,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.recorder import Recorder
+from affscore.network.uncounted import Uncounted
 from affscore.network.unseen import BelowPython
 
 __all__ = ["check_images_stay_apart", "cut", "forward", "unseen_activations"]
@@ -75,7 +76,8 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
             f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the samples as far as "
             "torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
         )
-    with BelowPython(recorder) as below, contextlib.suppress(AffscoreError):  # that it runs has been seen
+    uncounted = Uncounted(recorder)
+    with BelowPython(recorder) as below, uncounted, contextlib.suppress(AffscoreError):  # that it runs has been seen
         recorder.start(image.tensors)
         guarded(lambda: image.through(network), f"the network {name} fails on {image}")
     recorder.stop()
@@ -86,6 +88,10 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
             "give the network in plain PyTorch, or declare the class that is an activation: activations=[...]"
         )
     hidden = f"; those inside {unseen} cannot be seen" if unseen else ""
+    if uncounted.sentence:
+        return (
+            f"no activation that counts was seen in {name}{hidden}; functions that bend features: {uncounted.sentence}"
+        )
     return (
         f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that do "
         "not count as one; activations=[...] declares the classes or functions that are activations"
@@ -153,10 +159,12 @@ def unseen_activations(
         name: The network's name.
     """
     try:
-        with BelowPython(recorder) as below:
+        with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
             _probe(network, recorder, collector, images[:1], name)
     except AffscoreError:
         return None  # a network that cannot run like this, or with one image, has notes of its own
+    if uncounted.sentence:
+        return f"functions bend features elementwise and have no score: {uncounted.sentence}"
     if not below.missed:
         return None
     missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))

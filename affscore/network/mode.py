@@ -69,10 +69,11 @@ class Recorder(TorchFunctionMode):
         self.unseen: set[str] = set()
         self._flow = Dataflow()
         self._formulas = Formulas()
+        self.formula: Formula | None = None
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
         self._runs = 0
-        with self._aside():
+        with self.aside():
             self._layout = Layout(next((len(tensor) for tensor in tensors_in(inputs) if tensor.ndim), None))
             for tensor in tensors_in(inputs):
                 self._flow.mark(tensor, Origin(0))
@@ -116,20 +117,20 @@ class Recorder(TorchFunctionMode):
             if self._flow.origin(x) is not None:
                 return self._activation(name, x, func, args, kwargs)
             self.independent_of_input += 1
-            with self._aside():
+            with self.aside():
                 return func(*args, **kwargs)
         if _only_looks_at_the_shape(func):
             return func(*args, **kwargs)
         inputs = [*tensors_in(args), *(t for key, value in kwargs.items() if key != "out" for t in tensors_in(value))]
-        if not any(self._depends(tensor) for tensor in inputs):
+        if not any(self.depends(tensor) for tensor in inputs):
             return func(*args, **kwargs)
-        step = self._formulas.step(func, args, kwargs, self._depends)
-        with self._aside():
+        step = self._formulas.step(func, args, kwargs, self.depends)
+        with self.aside():
             formula = self._formulas.recognise(step) if step is not None else None
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             return self._formula(formula, step, func, args, kwargs)
         # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
-        with self._aside() if func in _RECURRENT or func is F.glu else nullcontext():
+        with self.aside() if func in _RECURRENT or func is F.glu else nullcontext():
             output = func(*args, **kwargs)
         out = kwargs.get("out")
         self._propagate(func, args, kwargs, inputs, output if out is None else out)
@@ -143,10 +144,10 @@ class Recorder(TorchFunctionMode):
         self, name: str, x: Tensor, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Tensor:
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
-        step = self._formulas.step(func, args, kwargs, self._depends, elementwise=True)
+        step = self._formulas.step(func, args, kwargs, self.depends, elementwise=True)
         in_place = writes_in_place(func) or options.get("inplace") is True
         call, done = self._begin(name, x, lambda z: func(z, *rest, **options), builtin=True, in_place=in_place)
-        with self._aside():
+        with self.aside():
             y = x if done else func(x, *rest, **options)
         self._end(call, x, y, step)
         return y
@@ -154,6 +155,7 @@ class Recorder(TorchFunctionMode):
     def _formula(
         self, formula: Formula, step: Step | None, func: Callable[..., Any], args: Any, kwargs: dict[str, Any]
     ) -> Tensor:
+        self.formula = formula
         for part in reversed(formula.calls):
             self._forget(part)
         call, _ = self._begin(formula.name, formula.source, formula.apply)
@@ -167,7 +169,7 @@ class Recorder(TorchFunctionMode):
         self._layout.observe(torch.chunk, [input], gate)
         call, _ = self._begin("sigmoid", gate, torch.sigmoid)
         call.kind = "gated-unit"
-        with self._aside():
+        with self.aside():
             opened = torch.sigmoid(gate)
         self._end(call, gate, opened, None)
         self._flow.mark(output, Origin(call.depth, call.index))
@@ -189,8 +191,8 @@ class Recorder(TorchFunctionMode):
         """A function that counts as one activation was called; whether its end is awaited."""
         if not self.attentive or threading.get_ident() != self._thread:
             return False
-        with self._aside():
-            x = next((tensor for tensor in tensors_in((args, kwargs)) if self._depends(tensor)), None)
+        with self.aside():
+            x = next((tensor for tensor in tensors_in((args, kwargs)) if self.depends(tensor)), None)
             if x is None:
                 self.independent_of_input += 1
                 self._whole = None
@@ -200,7 +202,7 @@ class Recorder(TorchFunctionMode):
                     axis = self._layout.place(x).image_axis
                     check_elementwise(self._described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
                     self.ran.add(name)
-                step = self._formulas.step(apply, (x,), {}, self._depends, elementwise=True)
+                step = self._formulas.step(apply, (x,), {}, self.depends, elementwise=True)
                 self._whole = (self._begin(name, x, apply)[0], x, step)
         self._inside += 1
         return True
@@ -211,7 +213,7 @@ class Recorder(TorchFunctionMode):
         if self._whole is None:
             return
         (call, x, step), self._whole = self._whole, None
-        with self._aside():
+        with self.aside():
             y = x if output is None else output
             check_shape(self._described(call.activation), y, x)
             self._end(call, x, y, step)
@@ -228,7 +230,7 @@ class Recorder(TorchFunctionMode):
         def apply(z: Tensor) -> Tensor:
             arguments = [z if position in places else value for position, value in enumerate(others)]
             # in another thread (scores of the last batch) no mode is active, and the count is this thread's
-            with self._aside() if threading.get_ident() == self._thread else nullcontext():
+            with self.aside() if threading.get_ident() == self._thread else nullcontext():
                 output = function(*arguments, **options | dict.fromkeys(names, z))
             return z if output is None else output
 
@@ -262,12 +264,12 @@ class Recorder(TorchFunctionMode):
         )
         self.calls.append(call)
         self._counts[layer] += 1
-        with self._aside():
+        with self.aside():
             done = self.listener.before(call, x, apply)
         return call, builtin and in_place and done is True
 
     def _end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
-        with self._aside():
+        with self.aside():
             self.listener.after(call, y)
         self._layout.observe(None, [x], y)
         self._flow.mark(y, Origin(call.depth, call.index, call.index))
@@ -290,21 +292,30 @@ class Recorder(TorchFunctionMode):
             self.unseen.add(getattr(func, "__name__", "a recurrent layer"))
         if func in _PRODUCTS:
             find_gate(self.calls, inputs, [self._flow.origin(factor) for factor in inputs])
-        elif func in _SUMS and len(inputs) == 2 and all(self._depends(tensor) for tensor in inputs):
+        elif func in _SUMS and len(inputs) == 2 and all(self.depends(tensor) for tensor in inputs):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.path[-1][0]])
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else list(tensors_in(output))
         shared = {tensor.untyped_storage()._cdata for tensor in inputs}
-        weights = [not self._depends(source) for source in inputs]
+        weights = [not self.depends(source) for source in inputs]
         for tensor in outputs:
             if writes_in_place(func) or tensor.untyped_storage()._cdata not in shared:
                 self._flow.mark(tensor, origin)
             self._layout.observe(func, inputs, tensor, weights, args, kwargs)
 
-    def _depends(self, tensor: Tensor) -> bool:
+    def depends(self, tensor: Tensor) -> bool:
+        """Whether a tensor depends on the network's input."""
         return self._flow.origin(tensor) is not None
+
+    def origin(self, tensor: Tensor) -> Origin | None:
+        """Where the numbers of a tensor come from, or None if they do not depend on the network's input."""
+        return self._flow.origin(tensor)
+
+    def step_of(self, tensor: Tensor) -> Step | None:
+        """How a tensor was computed elementwise, where that is known."""
+        return self._formulas.step_of(tensor)
 
     def _layer(self) -> str:
         return (self.path[-1][0] if self.path else "") or "(root)"
@@ -313,7 +324,7 @@ class Recorder(TorchFunctionMode):
         return f"{name} of layer {self._layer()!r}"
 
     @contextmanager
-    def _aside(self) -> Iterator[None]:
+    def aside(self) -> Iterator[None]:
         """What is called here is not the network's."""
         self._inside += 1
         try:
