@@ -31,7 +31,7 @@ def linear_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     >>> linear_cka([[0.0, 1.0], [2.0, 0.0], [1.0, 5.0]], [[0.0, 2.0], [4.0, 0.0], [2.0, 10.0]])
     1.0
     """
-    x, y = _centred(x, y)
+    x, y = (sample.points for sample in _centred(x, y))
     if max(x.shape[1], y.shape[1]) > len(x):  # the Gram matrices are the smaller products
         gram_x, gram_y = x @ x.T, y @ y.T
         cross = float((gram_x * gram_y).sum())
@@ -67,7 +67,7 @@ def debiased_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> floa
     >>> linear_cka(x, y) > 0.8, abs(debiased_cka(x, y)) < 0.05, round(debiased_cka(x, 2 * x), 6)
     (True, True, 1.0)
     """
-    x, y = _centred(x, y)
+    x, y = (sample.points for sample in _centred(x, y))
     if len(x) < 4:
         return math.nan
     kernels = [(z @ z.T).fill_diagonal_(0.0) for z in (x, y)]
@@ -149,14 +149,16 @@ def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
 
     Returns:
         A number in [0, 1]; 1 wherever x has rank n - 1, as with d >= n in general. A constant coordinate
-        of y counts as fitted. It equals ``LinearRegression().fit(x, y).score(x, y)`` of scikit-learn.
+        of y counts as fitted. It equals ``LinearRegression().fit(x, y).score(x, y)`` of scikit-learn, but that a
+        direction in which x varies by no more than rounding fits nothing.
 
     Source: remark 3.6; tables 1 and 2.
 
     >>> round(r2([[0.0], [1.0], [2.0]], [[1.0], [3.0], [5.0]]), 6)
     1.0
     """
-    x, y = map(_of_unit_size, _centred(x, y))  # it does not depend on the size of any coordinate
+    # it does not depend on the unit of any coordinate: let that be its rounding
+    x, y = (sample.points / torch.where(sample.noise > 0, sample.noise, 1.0) for sample in _centred(x, y))
     total = y.square().sum(dim=0)
     fitted = _projected_squares(x, y)
     share = torch.where(total > 0, fitted / total, 1.0)
@@ -164,36 +166,31 @@ def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
 
 
 def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
-    """Squared norm of each column of y projected on the column space of x, tensor (e,).
+    """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,).
 
     By a Cholesky factor of the smaller product of x with itself, unless its diagonal shows that this would lose more
     than half of the digits; then by the singular values of x.
     """
     n, d = x.shape
+    rounding = math.sqrt(n)
     if d >= n:
         # x has rank n - 1 where its Gram matrix, with the constant vector added, is regular: then everything is fitted
         gram = x @ x.T
-        _, regular = regular_factor(gram + gram.diagonal().mean() / n)
+        _, regular = regular_factor(gram + gram.diagonal().mean() / n, rounding)
         if regular:
             return y.square().sum(dim=0)
     else:
-        factor, regular = regular_factor(x.T @ x)
+        factor, regular = regular_factor(x.T @ x, rounding)
         if regular:
             return torch.linalg.solve_triangular(factor, x.T @ y, upper=False).square().sum(dim=0)
     left, singular, _ = torch.linalg.svd(x, full_matrices=False)
-    basis = left[:, singular > singular.max() * max(x.shape) * torch.finfo(x.dtype).eps]
-    return (basis.T @ y).square().sum(dim=0)
+    least = max(rounding, float(singular.max()) * max(x.shape) * torch.finfo(x.dtype).eps)
+    return (left[:, singular > least].T @ y).square().sum(dim=0)
 
 
-def _centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[Tensor, Tensor]:
+def _centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[CentredSample, CentredSample]:
     """Both clouds centred and of unit size: none of these criteria depends on the size of either."""
     from_x, from_y = centred(x, "x"), centred(y, "y")
     if len(from_x.points) != len(from_y.points):
         raise AffscoreError(f"x and y must have as many samples, got {len(from_x.points)} and {len(from_y.points)}")
-    return from_x.points, from_y.points
-
-
-def _of_unit_size(points: Tensor) -> Tensor:
-    """Each column divided by a power of two near its largest magnitude, so that no square underflows."""
-    largest = points.abs().amax(dim=0)
-    return points / torch.where(largest > 0, torch.exp2(largest.log2().ceil()), 1.0)
+    return from_x, from_y

@@ -12,11 +12,12 @@ from affscore.transport.moments import PairMoments
 __all__ = ["criteria_from_moments"]
 
 
-def criteria_from_moments(pairs: PairMoments) -> dict[str, float]:
+def criteria_from_moments(pairs: PairMoments, rounding: float = 2.0**-52) -> dict[str, float]:
     """Linear CKA, the norm and R2, as :mod:`affscore.network.criteria` defines them for samples.
 
     Args:
         pairs: Moments of n pairs seen from their means (:meth:`PairMoments.centred`).
+        rounding: Unit of rounding of the arithmetic that made the samples.
 
     Returns:
         A number for each name; CKA is NaN for a constant, R2 for a constant output.
@@ -35,15 +36,16 @@ def criteria_from_moments(pairs: PairMoments) -> dict[str, float]:
     return {
         "cka": min(float(cross.square().sum()) / scale, 1.0) if scale > 0 else math.nan,
         "norm": math.sqrt(max(squared + pairs.x.count * shift, 0.0)) * size,
-        "r2": math.nan if pairs.y.constant else _r2(second_x, second_y.diagonal(), cross),
+        "r2": math.nan if pairs.y.constant else _r2(pairs, pairs.x.noise(rounding)),
     }
 
 
-def _r2(second_x: Tensor, total: Tensor, cross: Tensor) -> float:
-    """From the correlations of X, whose coordinates may have any size: R2 does not depend on it."""
-    sizes = second_x.diagonal().sqrt()
-    inverse = torch.where(sizes > 0, 1.0 / sizes, 0.0)
-    values, vectors = torch.linalg.eigh(inverse[:, None] * second_x * inverse)
-    keep = values > values.max() * len(values) * torch.finfo(values.dtype).eps
-    fitted = ((vectors[:, keep].T @ (inverse[:, None] * cross)).square() / values[keep, None]).sum(dim=0)
+def _r2(pairs: PairMoments, noise: Tensor) -> float:
+    """R2 does not depend on the units of the coordinates of X: let them be their rounding."""
+    inverse = torch.where(noise > 0, 1.0 / noise, 1.0)
+    values, vectors = torch.linalg.eigh(inverse[:, None] * pairs.x.second * inverse)
+    least = max(float(pairs.x.count), float(values.max()) * len(values) * torch.finfo(values.dtype).eps)
+    keep = values > least
+    fitted = ((vectors[:, keep].T @ (inverse[:, None] * pairs.cross)).square() / values[keep, None]).sum(dim=0)
+    total = pairs.y.second.diagonal()
     return float(torch.where(total > 0, fitted / total, 1.0).clamp(max=1.0).mean())

@@ -138,7 +138,10 @@ class _Part:
             if self.moments is not None:
                 pairs = self.moments.centred(rounding)
                 score = scored(lambda: paired_affinity_score(pairs, covariance, rounding=rounding))
-                found, width = criteria_from_moments(pairs) if self.choices.criteria else {}, len(pairs.x.first)
+                found, width = (
+                    criteria_from_moments(pairs, rounding) if self.choices.criteria else {},
+                    len(pairs.x.first),
+                )
             else:
                 x, y = (torch.cat(parts) for parts in zip(*self.samples, strict=True))
                 source, target = centred(x, rounding=rounding), centred(y, rounding=rounding)

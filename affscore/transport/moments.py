@@ -119,13 +119,16 @@ class Moments:
         """Whether no coordinate varies; of centred moments."""
         return not bool(self.second.any())
 
-    def varying(self, rounding: float) -> Tensor:
-        """Which coordinates of centred points vary by more than rounding, tensor (d,) of bool.
+    def noise(self, rounding: float) -> Tensor:
+        """The standard deviation, in this unit, up to which each coordinate counts as constant, tensor (d,).
 
         The rule is that of :func:`affscore.transport.samples.centre`.
         """
-        deviations = self.unit * (self.second.diagonal() / self.count).clamp(min=0.0).sqrt()
-        return deviations > CONSTANT_TOLERANCE * rounding * self.largest
+        return CONSTANT_TOLERANCE * rounding * self.largest / self.unit
+
+    def varying(self, rounding: float) -> Tensor:
+        """Which coordinates of centred points vary by more than rounding, tensor (d,) of bool."""
+        return (self.second.diagonal() / self.count).clamp(min=0.0).sqrt() > self.noise(rounding)
 
 
 def _unit_for(size: float) -> float:

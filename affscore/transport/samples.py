@@ -36,11 +36,14 @@ class CentredSample:
             constant cloud.
         mean: Tensor (d,), float64.
         scale: A power of two, so that dividing by it rounds nothing; 1 for a constant cloud.
+        noise: The standard deviation, in the unit of the points, up to which each coordinate counts as constant,
+            tensor (d,).
     """
 
     points: Tensor
     mean: Tensor
     scale: float
+    noise: Tensor
 
     @property
     def constant(self) -> bool:
@@ -147,15 +150,17 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     size = power_of_two_above(float(magnitude.max()))
     if not SAFE[0] < size < SAFE[1]:  # else sums and squares of what follows could over- or underflow
         inner = centre(x / size, rounding)
-        return CentredSample(inner.points, inner.mean * size, inner.scale * size if not inner.constant else 1.0)
+        scale = inner.scale * size if not inner.constant else 1.0
+        return CentredSample(inner.points, inner.mean * size, scale, inner.noise)
     mean = x.mean(dim=0)
     points = x - mean
     scale = _to_unit_size(points)
-    varies = _root_mean_square(points) > CONSTANT_TOLERANCE * rounding * magnitude / scale
+    noise = CONSTANT_TOLERANCE * rounding * magnitude
+    varies = _root_mean_square(points) > noise / scale
     if not bool(varies.all()):
         points *= varies
         scale *= _to_unit_size(points)
-    return CentredSample(points, mean, scale if bool(varies.any()) else 1.0)
+    return CentredSample(points, mean, scale if bool(varies.any()) else 1.0, noise / scale)
 
 
 def _to_unit_size(points: Tensor) -> float:

@@ -10,6 +10,8 @@ from sklearn.linear_model import LinearRegression
 
 from affscore.errors import AffscoreError
 from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
+from affscore.network.moment_criteria import criteria_from_moments
+from affscore.transport import PairMoments
 from tests.transport.clouds import clouds, orthogonal, pairs, scales
 
 
@@ -123,6 +125,20 @@ def test_what_varies_by_rounding_only_is_constant(criterion):
     assert criterion(x.double(), torch.sigmoid(x.double())) == pytest.approx(1.0, abs=1e-6)
     mixed, still = (torch.cat([torch.relu(x), more], dim=1) for more in (y, torch.full_like(y, 0.5)))
     assert criterion(x, mixed) == criterion(x, still)
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_r2_is_not_that_of_the_rounding_of_inputs_that_depend_on_each_other(shift):
+    """Eight channels that are combinations of three: in float32 they have eight dimensions, five of them rounding."""
+    rng = np.random.default_rng(6)
+    z, mix = rng.standard_normal((100, 3)), rng.standard_normal((3, 8))
+    y = np.maximum(z @ mix, 0.0)
+    rounded = (z @ mix + shift).astype(np.float32)
+    assert np.linalg.matrix_rank(rounded.astype(float)) == 8
+    expected = LinearRegression().fit(z, y).score(z, y)
+    assert r2(rounded, y) == pytest.approx(expected, abs=1e-4)
+    pairs_of = PairMoments.of(torch.tensor(rounded).double(), torch.tensor(y)).centred(2.0**-23)
+    assert criteria_from_moments(pairs_of, 2.0**-23)["r2"] == pytest.approx(expected, abs=1e-4)
 
 
 @given(pairs(), st.lists(st.integers(-480, 0), min_size=24, max_size=24))
