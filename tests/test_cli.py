@@ -112,6 +112,13 @@ def test_what_was_dropped_is_said_on_stderr(run):
     assert "UserWarning" not in err
 
 
+def test_warnings_and_the_accuracy_are_said(run):
+    _, out, err = run("signature", "mini:digitsnet", "--n", "30", "--images", "30", "--no-criteria")
+    assert re.search(r"mean 0\.\d\d, accuracy (0\.9\d\d|1\.000)\n$", out)
+    assert err.count("warning: 30 images in a batch are few for 9 of 9 activations") == 1
+    assert "AffscoreWarning" not in err
+
+
 def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     folder = tmp_path / "secret"
     folder.mkdir()

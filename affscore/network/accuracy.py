@@ -35,7 +35,7 @@ class Hits:
         self.data = data
         self.network = network
         self.start()
-        self._outputs: list[int] | None = None
+        self._outputs: Tensor | None = None
 
     def start(self) -> None:
         """A batch begins."""
@@ -55,12 +55,13 @@ class Hits:
             self.right = None
             return
         if self._outputs is None:
-            self._outputs = outputs_of_classes(self.data, self.network, scores.shape[1]) or []
+            outputs = outputs_of_classes(self.data, self.network, scores.shape[1])
+            self._outputs = torch.tensor(outputs or [], dtype=torch.long)
         least, largest = (int(end) for end in labels.aminmax())
         if least < 0 or largest >= len(self._outputs):
             self.right = None
             return
-        wanted = torch.tensor(self._outputs)[labels.long().cpu()].to(scores.device)
+        wanted = self._outputs[labels.long().cpu()].to(scores.device)
         self.right = self.right + (scores.argmax(dim=1) == wanted).sum()  # which waits for no GPU
         self.unused = min(self.unused, 0 if self.data else scores.shape[1] - 1 - largest)
 

@@ -52,7 +52,8 @@ def expected_bias(raw: float, ratio: float) -> float:
 
     Args:
         raw: The score, at most 1; a negative one has no bias.
-        ratio: n/d > 0. For ReLU of normal points the result is good to a fifth from 1/2 on.
+        ratio: n/d > 0. For ReLU of normal points the result is good to a fifth from 1/2 on;
+            below 1/4 a score near 1 may come from several, of which one is taken.
 
     Returns:
         b, in [0, raw].

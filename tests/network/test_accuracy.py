@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import pytest
 import torch
 from PIL import Image
 from torch import nn
@@ -59,9 +58,6 @@ def folders(path, names=tuple(COLOURS)):
         for number in range(4):
             Image.new("RGB", (4, 4), COLOURS[colour]).save(path / name / f"{number}.png")
     return f"folder:{path}"
-
-
-pytestmark = pytest.mark.filterwarnings("ignore::affscore.AffscoreWarning")
 
 
 class TestByName:

@@ -1,5 +1,6 @@
 """Each kind of caution: it is there when it should be, and not when it should not."""
 
+import os
 import warnings
 
 import numpy as np
@@ -71,6 +72,13 @@ class TestPreprocessing:
             Image.new("RGB", (50, 40)).save(tmp_path / "some" / f"{number:02}.png")
         assert notes_with(self.SAYS, network(), data, n=4, images=4)[1].metadata["preprocessing"]["size"] == 32
         assert notes_with(self.SAYS, network(), data, n=8)[1].metadata["preprocessing"]["size"] == 224
+
+    def test_what_is_no_readable_image_does_not_count(self, tmp_path):
+        data = folder(tmp_path / "some", [(32, 32)] * 4)
+        (tmp_path / "some" / "broken.png").write_bytes(b"no image")
+        os.mkfifo(tmp_path / "some" / "pipe.png")
+        assert affscore.load_data(data).common_size(range(6)) == 32
+        assert affscore.load_data(data).common_size([]) is None
 
     def test_data_that_is_not_in_files(self):
         word, result = notes_with(self.SAYS, network(), "digits", n=32, images=32)
