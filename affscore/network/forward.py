@@ -16,7 +16,7 @@ from affscore.network.recorder import Recorder
 from affscore.network.uncounted import Uncounted
 from affscore.network.unseen import BelowPython
 
-__all__ = ["check_images_stay_apart", "cut", "forward", "unseen_activations"]
+__all__ = ["audit", "cut", "forward"]
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
@@ -98,33 +98,35 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     )
 
 
-def check_images_stay_apart(
-    network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str
-) -> str | None:
-    """Whether the first image gives the same numbers again, and meets the same activations alone as among these images.
+def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> list[str]:
+    """What the first sample shows when it goes through the network alone: notes, or an error.
 
-    A network that computes statistics over the images, or puts something in front of the axis that
-    counts them, would mix images in the reduced vectors, and no shape tells.
+    It must meet the same activations, with the same numbers, as among the others. A network that computes
+    statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
+    reduced vectors, and no shape tells. The same pass shows which activations run below the functions that the
+    recorder watches. Only where the numbers differ, a further pass says whether they do so each time.
 
     Args:
-        network: The network, after :func:`forward` of these images.
+        network: The network, after :func:`forward` of these samples.
         recorder: Its recorder.
         collector: What was collected of them; it is not changed.
-        images: The images.
+        images: The samples.
         name: The network's name.
 
     Returns:
-        A note, where the network is random, or does not take one image alone; else None.
+        A note where the network is random, where it does not take one sample alone, and where activations cannot be
+        seen.
 
     Raises:
-        AffscoreError: It mixes or moves images; the message names the first activation where.
+        AffscoreError: It mixes or moves samples; the message names the first activation where.
     """
     first, among = images[:1], collector.pairs
     try:
-        alone = _probe(network, recorder, collector, first, name)
-        again = _probe(network, recorder, collector, first, name)
+        alone, notes = _alone(network, recorder, collector, first, name)
+        same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None
+        again = alone if same else _probe(network, recorder, collector, first, name)
     except AffscoreError as error:
-        return f"whether the network keeps samples apart was not checked: it does not take one sample alone ({error})"
+        return [f"whether the network keeps samples apart was not checked: it does not take one sample alone ({error})"]
     for probe, what in ((alone, "one"), (again, "the same one again")):
         if len(probe) != len(among):
             raise AffscoreError(
@@ -132,13 +134,14 @@ def check_images_stay_apart(
                 f"{what}: the network must run the same activations for every sample"
             )
     if _first_difference(alone, again, REPEATABLE) is not None:
-        return (
+        random = (
             "the network gives other numbers for the same sample, since it draws random numbers or keeps a state: "
             "its scores depend on the seed, and on batch_size"
         )
+        return [random, *notes]
     where = _first_difference(alone, among, TOLERANCE, JUMP)
     if where is None:
-        return None
+        return notes
     raise AffscoreError(
         f"the network {name} mixes samples, or moves the axis that counts them, before {where.call.activation} of "
         f"layer {where.call.layer!r}: a sample alone gives other numbers there than among others; each sample must go "
@@ -146,32 +149,25 @@ def check_images_stay_apart(
     )
 
 
-def unseen_activations(
-    network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str
-) -> str | None:
-    """A note on the activations that ran below the functions that the recorder watches, or None.
-
-    Args:
-        network: The network, which has seen these images.
-        recorder: Its recorder.
-        collector: It is not changed.
-        images: The images.
-        name: The network's name.
-    """
+def _alone(
+    network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str
+) -> tuple[list[Pair], list[str]]:
+    """What the activations see of one sample, and a note on those that ran where the recorder does not see them."""
     try:
         with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
-            _probe(network, recorder, collector, images[:1], name)
-    except AffscoreError:
-        return None  # a network that cannot run like this, or with one image, has notes of its own
+            pairs = _probe(network, recorder, collector, image, name)
+    except AffscoreError:  # a network may run alone, and not below these modes
+        return _probe(network, recorder, collector, image, name), []
     if uncounted.sentence:
-        return f"functions bend features elementwise and have no score: {uncounted.sentence}"
+        return pairs, [f"functions bend features elementwise and have no score: {uncounted.sentence}"]
     if not below.missed:
-        return None
+        return pairs, []
     missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
-    return (
+    note = (
         f"activations ran that cannot be seen ({missed}), in TorchScript, torch.ops or an extension: they have no "
         "score; if a module is such an activation, declare its class: activations=[...]"
     )
+    return pairs, [note]
 
 
 def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str) -> list[Pair]:

@@ -13,7 +13,7 @@ from torch import nn
 from affscore.network.accuracy import Hits
 from affscore.network.calls import ActivationCall
 from affscore.network.collect import Collector, Pair
-from affscore.network.forward import check_images_stay_apart, forward, unseen_activations
+from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.model_state import prepared
 from affscore.network.options import Options
@@ -108,9 +108,7 @@ class Run:
         output = forward(self.network, self._recorder, self.collector, images, self.name)
         self.hits.add(output, images.labels)
         if first and self._number == 0:
-            for check in (check_images_stay_apart, unseen_activations):
-                note = check(self.network, self._recorder, self.collector, images, self.name)
-                self._notes += [note] if note else []
+            self._notes += audit(self.network, self._recorder, self.collector, images, self.name)
 
     def take(self, images: str) -> tuple[Batch, list[Pair]]:
         """The batch that is complete, without rows as yet, and its pairs.

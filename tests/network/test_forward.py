@@ -1,5 +1,6 @@
 """A network must keep images apart; where it does not, no score is given."""
 
+import re
 import warnings
 
 import numpy as np
@@ -126,14 +127,43 @@ def test_the_fingerprint_of_the_data_is_that_of_what_was_scored():
     images = torch.randn(40, 3, 8, 8, generator=torch.Generator().manual_seed(3))
     network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
 
-    def print_of(data, n):
+    def print_of(data, n, **options):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            return signature(network, data, n=n, criteria=False, progress=False).metadata["fingerprint_data"]
+            result = signature(network, data, n=n, criteria=False, progress=False, **options)
+            return result.metadata["fingerprint_data"]
 
     assert print_of(images, 16) == print_of(images[:32], 16)  # the last eight were dropped
     assert print_of(images, 16) != print_of(images[:16], 16)
     assert print_of(images[:16], 16) != print_of(images[:16].transpose(2, 3), 16)
+    assert print_of(images[:16], 16) == print_of(images[:16], 16, batch_size=5)
+    assert print_of(images[:16], 16) != print_of(images[:16].flip(0), 16)
+    changed = images[:16].clone()
+    changed[7, 2, 3, 4] = changed[7, 2, 3, 4].nextafter(torch.tensor(torch.inf))
+    assert print_of(images[:16], 16) != print_of(changed, 16)
+
+
+def test_the_fingerprint_of_the_data_names_its_algorithm():
+    """Older results, those that come with the package among them, have the SHA-256 of all numbers and no name."""
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    about = signature(network, torch.zeros(4, 3, 4, 4).normal_(), n=4, progress=False).metadata
+    assert re.fullmatch("crc32:[0-9a-f]{16}", about["fingerprint_data"])
+
+
+def test_one_image_goes_alone_through_the_network_once_and_again_only_if_it_gives_other_numbers():
+    class Counting(nn.Module):
+        def __init__(self, noise):
+            super().__init__()
+            self.noise, self.alone = noise, 0
+
+        def forward(self, x):
+            self.alone += len(x) == 1
+            return torch.relu(x + self.noise * torch.randn_like(x))
+
+    for noise, passes in ((0.0, 1), (0.1, 2)):
+        network = Counting(noise)
+        signature(network, tokens(), n=32, criteria=False, progress=False)
+        assert network.alone == passes
 
 
 def test_recurrent_layers_are_noted():
