@@ -16,7 +16,7 @@ from affscore.network.axes import channels_last
 from affscore.network.calls import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
-from affscore.network.sparsity import sparse_entries, sparse_entries_around_relu
+from affscore.network.sparsity import sparse_entries
 from affscore.network.streaming import can_stream, reduce_around
 from affscore.transport.samples import rounding_of
 
@@ -110,6 +110,7 @@ class Collector:
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
         self._drawn: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._positions: Callable[[int], Tensor] | None = None
+        self._done = False  # whether the activation that is running was reduced with its output
 
     def like(self) -> Collector:
         """A new collector that does the same."""
@@ -151,16 +152,17 @@ class Collector:
         Returns:
             Whether the activation was run, too, and its output reduced.
         """
-        pair = Pair(call, x.dtype, apply)
+        pair = Pair(call, x.dtype, apply, entries=x.numel())
         self._arriving.append(pair)
-        if self.sparsity:
-            pair.entries = x.numel()
-            pair.sparse = sparse_entries_around_relu(x) if _is_relu(call) else (sparse_entries(x), 0)
-        if self.order == "activate-first" and can_stream(call, x, self.images, self.reduction):
-            before, after = reduce_around(x, self.reduction, apply)
+        self._done = self.order == "activate-first" and can_stream(call, x, self.images, self.reduction)
+        if self._done:
+            before, after, pair.sparse = reduce_around(x, self.reduction, apply, self.sparsity, _is_relu(call))
             pair.xs.extend(before)
             pair.ys.extend(after)
             return True
+        if self.sparsity:
+            small, low = sparse_entries(x)
+            pair.sparse = (small, low if _is_relu(call) else 0)
         self._positions = self._draw(call)
         pair.xs.extend(self._reduce(call, x))
         if self.order == "reduce-first":
@@ -170,8 +172,10 @@ class Collector:
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
         pair = self._arriving[call.index]
+        if self._done:
+            return
         if self.sparsity and not _is_relu(call):
-            pair.sparse = (pair.sparse[0], sparse_entries(y))
+            pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
         if not len(pair.ys):
             pair.ys.extend(self._reduce(call, y))
 
