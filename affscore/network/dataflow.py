@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
-__all__ = ["Dataflow", "Origin", "mapped", "tensors_in"]
+__all__ = ["Dataflow", "Origin", "mapped", "merged", "tensors_in"]
+
+
+_PLAIN = (int, float, str, type(None))
 
 
 @dataclass(frozen=True)
@@ -51,33 +54,42 @@ class Dataflow:
         entry = self._origins.get(tensor.untyped_storage()._cdata)
         return entry[1] if entry else None
 
-    def merged(self, tensors: Iterable[Tensor]) -> Origin | None:
-        """The origin of something computed from these tensors, or None if none depends on the input."""
-        origins = [origin for tensor in tensors if (origin := self.origin(tensor)) is not None]
-        if not origins:
-            return None
-        latest = [o.last_activation for o in origins if o.last_activation is not None]
-        return Origin(max(o.depth for o in origins), max(latest, default=None))
+
+def merged(origins: Iterable[Origin | None]) -> Origin | None:
+    """The origin of something computed from tensors of these origins, or None if none depends on the input."""
+    known = [origin for origin in origins if origin is not None]
+    if not known:
+        return None
+    latest = [o.last_activation for o in known if o.last_activation is not None]
+    return Origin(max(o.depth for o in known), max(latest, default=None))
 
 
-def tensors_in(values: Any) -> Iterator[Tensor]:
+def tensors_in(values: Any) -> list[Tensor]:
     """Every tensor in an argument or result: itself, or inside lists, tuples, dictionaries and dataclasses.
 
     >>> import torch
-    >>> len(list(tensors_in([torch.zeros(1), (torch.zeros(1), 3), {"a": torch.zeros(1)}])))
+    >>> len(tensors_in([torch.zeros(1), (torch.zeros(1), 3), {"a": torch.zeros(1)}]))
     3
     """
+    found: list[Tensor] = []
+    _gather(values, found)
+    return found
+
+
+def _gather(values: Any, found: list[Tensor]) -> None:
     if isinstance(values, Tensor):
-        yield values
+        found.append(values)
     elif isinstance(values, (list, tuple)):
         for value in values:
-            yield from tensors_in(value)
+            _gather(value, found)
+    elif isinstance(values, _PLAIN):
+        pass  # most arguments of a network's functions, which the questions below take long to answer
     elif isinstance(values, Mapping):
         for value in values.values():
-            yield from tensors_in(value)
+            _gather(value, found)
     elif is_dataclass(values) and not isinstance(values, type):
         for part in fields(values):
-            yield from tensors_in(getattr(values, part.name))
+            _gather(getattr(values, part.name), found)
 
 
 def mapped(values: Any, function: Callable[[Tensor], Tensor]) -> Any:

@@ -74,7 +74,7 @@ class Feeding:
         Raises:
             AffscoreError: There is no tensor, or the entries fit the parameters in two ways, or in none.
         """
-        if not any(True for _ in tensors_in(batch)) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
+        if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
             raise AffscoreError(f"the data must give tensors, got {type(batch).__name__}")
         if self.forward is not None:
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
@@ -158,7 +158,7 @@ def _is_no_input(value: Any, taken: bool) -> bool:
         taken: Whether the network has a parameter for it; then only one integer a sample is a label.
     """
     if not isinstance(value, Tensor):
-        return not taken or not any(True for _ in tensors_in(value))
+        return not taken or not tensors_in(value)
     return _is_label(value) or (not taken and (_is_single(value) or not value.is_floating_point()))
 
 

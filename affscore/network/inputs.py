@@ -32,7 +32,7 @@ class Inputs:
         self.batch = batch
         self.forward = forward
         self.labels = labels
-        self.tensors = list(tensors_in(batch))
+        self.tensors = tensors_in(batch)
 
     @classmethod
     def of(cls, tensor: Tensor) -> Inputs:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from affscore.network.activations import activation_name
 from affscore.network.calls import ActivationCall, Listener
-from affscore.network.dataflow import Dataflow, Origin, tensors_in
+from affscore.network.dataflow import Dataflow, Origin, merged, tensors_in
 from affscore.network.declared import Declared, check_elementwise, check_shape
 from affscore.network.formulas import Formula, Formulas, Step, writes_in_place
 from affscore.network.kinds import find_gate, place_in_blocks
@@ -96,7 +96,7 @@ class Recorder(TorchFunctionMode):
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that the recorder cannot see."""
-        tensors = list(tensors_in(output))
+        tensors = tensors_in(output)
         return bool(tensors) and all(self._flow.origin(tensor) is None for tensor in tensors)
 
     def __torch_function__(
@@ -121,19 +121,21 @@ class Recorder(TorchFunctionMode):
                 return func(*args, **kwargs)
         if _only_looks_at_the_shape(func):
             return func(*args, **kwargs)
-        inputs = [*tensors_in(args), *(t for key, value in kwargs.items() if key != "out" for t in tensors_in(value))]
-        if not any(self.depends(tensor) for tensor in inputs):
+        inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
+        origins = [self._flow.origin(tensor) for tensor in inputs]
+        if not any(origins):
             return func(*args, **kwargs)
-        step = self._formulas.step(func, args, kwargs, self.depends)
-        with self.aside():
-            formula = self._formulas.recognise(step) if step is not None else None
+        step, formula = self._formulas.step(func, args, kwargs, self.depends), None
+        if step is not None:
+            with self.aside():
+                formula = self._formulas.recognise(step)
         if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
             return self._formula(formula, step, func, args, kwargs)
         # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
         with self.aside() if func in _RECURRENT or func is F.glu else nullcontext():
             output = func(*args, **kwargs)
         out = kwargs.get("out")
-        self._propagate(func, args, kwargs, inputs, output if out is None else out)
+        self._propagate(func, args, kwargs, inputs, origins, output if out is None else out)
         if step is not None and isinstance(output, Tensor):
             self._formulas.bind(step, output)
         if func is F.glu:
@@ -283,25 +285,31 @@ class Recorder(TorchFunctionMode):
         self.listener.forget(call)
 
     def _propagate(
-        self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Tensor], output: Any
+        self,
+        func: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        inputs: list[Tensor],
+        origins: list[Origin | None],
+        output: Any,
     ) -> None:
-        origin = self._flow.merged(inputs)
-        if origin is None:
-            return
+        origin = merged(origins)
+        assert origin is not None
         if func in _RECURRENT:
             self.unseen.add(getattr(func, "__name__", "a recurrent layer"))
         if func in _PRODUCTS:
-            find_gate(self.calls, inputs, [self._flow.origin(factor) for factor in inputs])
-        elif func in _SUMS and len(inputs) == 2 and all(self.depends(tensor) for tensor in inputs):
+            find_gate(self.calls, inputs, origins)
+        elif func in _SUMS and len(inputs) == 2 and all(origins):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.path[-1][0]])
         # item assignment returns nothing and writes into its first argument
-        outputs = inputs[:1] if output is None else list(tensors_in(output))
+        outputs = inputs[:1] if output is None else tensors_in(output)
         shared = {tensor.untyped_storage()._cdata for tensor in inputs}
-        weights = [not self.depends(source) for source in inputs]
+        weights = [origin is None for origin in origins]
+        in_place = writes_in_place(func)
         for tensor in outputs:
-            if writes_in_place(func) or tensor.untyped_storage()._cdata not in shared:
+            if in_place or tensor.untyped_storage()._cdata not in shared:
                 self._flow.mark(tensor, origin)
             self._layout.observe(func, inputs, tensor, weights, args, kwargs)
 
@@ -323,14 +331,22 @@ class Recorder(TorchFunctionMode):
     def _described(self, name: str) -> str:
         return f"{name} of layer {self._layer()!r}"
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
+    def aside(self) -> _Aside:
         """What is called here is not the network's."""
-        self._inside += 1
-        try:
-            yield
-        finally:
-            self._inside -= 1
+        return _Aside(self)
+
+
+class _Aside:
+    """A context; a generator would take longer to enter than most of what it is entered for."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __enter__(self) -> None:
+        self._recorder._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        self._recorder._inside -= 1
 
 
 def _only_looks_at_the_shape(func: Callable[..., Any]) -> bool:

@@ -44,8 +44,8 @@ def sparse_entries(features: Tensor) -> tuple[int, int]:
     if len(flat) < BLOCK * len(parts):
         return count_sparse(flat)
     # NumPy lets go of the interpreter's lock
-    small, low = zip(*_threads(len(parts)).map(count_sparse, parts), strict=True)
-    return sum(small), sum(low)
+    counts = list(_threads(len(parts)).map(count_sparse, parts))
+    return sum(small for small, _ in counts), sum(low for _, low in counts)
 
 
 def count_sparse(values: NDArray[Any]) -> tuple[int, int]:

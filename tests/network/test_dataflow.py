@@ -1,7 +1,7 @@
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from affscore.network.dataflow import Dataflow, Origin, tensors_in
+from affscore.network.dataflow import Dataflow, Origin, merged, tensors_in
 
 
 def test_only_what_was_marked_has_an_origin():
@@ -27,10 +27,10 @@ def test_merging_takes_the_deepest_path_and_the_latest_activation():
     flow.mark(shallow, Origin(1, last_activation=7, activation=7))
     flow.mark(deep, Origin(4, last_activation=3, summed=True))
     flow.mark(image, Origin(0))
-    assert flow.merged([shallow, deep, table, image]) == Origin(4, last_activation=7)
-    assert flow.merged([image, table]) == Origin(0)
-    assert flow.merged([table]) is None
-    assert flow.merged([]) is None
+    assert merged(map(flow.origin, [shallow, deep, table, image])) == Origin(4, last_activation=7)
+    assert merged(map(flow.origin, [image, table])) == Origin(0)
+    assert merged(map(flow.origin, [table])) is None
+    assert merged(map(flow.origin, [])) is None
 
 
 def test_an_address_that_is_used_again_does_not_inherit_an_origin():

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import torch
 
-from affscore.network import measurement
-from affscore.survey import checkpoints, files, survey
+from affscore.network import files, measurement
+from affscore.survey import checkpoints, survey
 
 
 def log(file, *words):
