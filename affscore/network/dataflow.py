@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
-__all__ = ["Dataflow", "Origin", "mapped", "merged", "tensors_in"]
+__all__ = ["Dataflow", "Origin", "address", "is_wrapped", "mapped", "merged", "tensors_in"]
 
 
 _PLAIN = (int, float, str, type(None))
@@ -45,13 +46,13 @@ class Dataflow:
 
     def mark(self, tensor: Tensor, origin: Origin) -> None:
         """Say where the numbers of a tensor come from."""
-        storage = tensor.untyped_storage()
+        storage = _storage(tensor)
         # the weak reference keeps the address from being used again while we remember it
         self._origins[storage._cdata] = (StorageWeakRef(storage), origin)
 
     def origin(self, tensor: Tensor) -> Origin | None:
         """The origin of a tensor, or None if it does not depend on the input."""
-        entry = self._origins.get(tensor.untyped_storage()._cdata)
+        entry = self._origins.get(address(tensor))
         return entry[1] if entry else None
 
 
@@ -62,6 +63,25 @@ def merged(origins: Iterable[Origin | None]) -> Origin | None:
         return None
     latest = [o.last_activation for o in known if o.last_activation is not None]
     return Origin(max(o.depth for o in known), max(latest, default=None))
+
+
+def address(tensor: Tensor) -> int:
+    """Where the numbers of a tensor are: the same for its views."""
+    return _storage(tensor)._cdata
+
+
+def is_wrapped(tensor: Tensor) -> bool:
+    """Whether this is a tensor of torch.vmap or another transform of torch.func, which stands for another tensor."""
+    return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+def _storage(tensor: Tensor) -> torch.UntypedStorage:
+    try:
+        return tensor.untyped_storage()
+    except NotImplementedError:
+        if not is_wrapped(tensor):
+            raise
+        return _storage(torch._C._functorch.get_unwrapped(tensor))
 
 
 def tensors_in(values: Any) -> list[Tensor]:

@@ -13,6 +13,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.recorder import Recorder
+from affscore.network.threads import new_threads_watched
 from affscore.network.uncounted import Uncounted
 from affscore.network.unseen import BelowPython
 
@@ -54,7 +55,8 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     collector.start(len(images))
     recorder.start(images.tensors)
     try:
-        output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
+        with new_threads_watched(recorder.elsewhere.add):
+            output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
     finally:
         recorder.stop()
     if not recorder.calls:
@@ -62,8 +64,8 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     if recorder.lost(output):
         raise AffscoreError(
             f"the activations of {name} cannot all be seen: its output does not depend on the samples as far as torch "
-            "functions show; a part of it is TorchScript, NumPy or a custom kernel (if that part is an activation, "
-            "declare its class: activations=[...])"
+            "functions show; a part of it is TorchScript, NumPy or a custom kernel, or runs in another thread (if that "
+            "part is an activation, declare its class: activations=[...])"
         )
     return output
 
@@ -71,6 +73,9 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
 def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
     unseen = ", ".join(sorted(recorder.unseen))
+    if recorder.elsewhere:
+        ran = ", ".join(sorted(recorder.elsewhere))
+        return f"the activations of {name} cannot be seen: {ran} ran in another thread than the network itself"
     if aside := recorder.independent_of_input:
         return (
             f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the samples as far as "

@@ -31,6 +31,7 @@ from affscore.network.axes import (
     viewed,
     without,
 )  # fmt: skip
+from affscore.network.dataflow import address
 
 __all__ = ["Layout", "Place"]
 
@@ -196,8 +197,8 @@ class Layout:
     def _handed_on(
         self, function: Any, data: Sequence[Tensor], output: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Axes | None:
-        storage = output.untyped_storage()._cdata
-        shared = next((source for source in data if source.untyped_storage()._cdata == storage), None)
+        place = address(output)
+        shared = next((source for source in data if address(source) == place), None)
         source = shared if shared is not None else self._model(data, output)
         axes = self.axes(source)
         if output.shape == source.shape and (shared is None or output.stride() == source.stride()):

@@ -14,9 +14,10 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from affscore.errors import AffscoreError
 from affscore.network.activations import activation_name
 from affscore.network.calls import ActivationCall, Listener
-from affscore.network.dataflow import Dataflow, Origin, merged, tensors_in
+from affscore.network.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.network.declared import Declared, check_elementwise, check_shape
 from affscore.network.formulas import Formula, Formulas, Step, writes_in_place
 from affscore.network.kinds import find_gate, place_in_blocks
@@ -55,6 +56,7 @@ class Recorder(TorchFunctionMode):
         self.classes: dict[str, type] = {}
         self.path: list[tuple[str, int]] = []
         self.ran: set[str] = set()
+        self.elsewhere: set[str] = set()
         self._inside = 0
         self._whole: tuple[ActivationCall, Tensor, Step | None] | None = None
         self.start(())
@@ -91,8 +93,16 @@ class Recorder(TorchFunctionMode):
 
     def enter(self, path: str) -> None:
         """A module begins to run."""
+        if threading.get_ident() != self._thread:
+            self.elsewhere.add(f"layer {path!r}")
+            return
         self.path.append((path, self._runs))
         self._runs += 1
+
+    def leave(self) -> None:
+        """The module that began last has run."""
+        if threading.get_ident() == self._thread:
+            self.path.pop()
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that the recorder cannot see."""
@@ -245,6 +255,11 @@ class Recorder(TorchFunctionMode):
         origin = self._flow.origin(x)
         assert origin is not None
         layer = self._layer()
+        if is_wrapped(x):
+            raise AffscoreError(
+                f"{self._described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
+                "be told apart; write this part of the network for a batch"
+            )
         place = self._layout.place(x)
         call = ActivationCall(
             index=len(self.calls),
@@ -305,11 +320,11 @@ class Recorder(TorchFunctionMode):
                 self._summing.add(self.classes[self.path[-1][0]])
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else tensors_in(output)
-        shared = {tensor.untyped_storage()._cdata for tensor in inputs}
+        shared = {address(tensor) for tensor in inputs}
         weights = [origin is None for origin in origins]
         in_place = writes_in_place(func)
         for tensor in outputs:
-            if in_place or tensor.untyped_storage()._cdata not in shared:
+            if in_place or address(tensor) not in shared:
                 self._flow.mark(tensor, origin)
             self._layout.observe(func, inputs, tensor, weights, args, kwargs)
 

@@ -48,7 +48,7 @@ def recording(
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
 
     def leave(module: nn.Module, args: Any, output: Any) -> None:
-        recorder.path.pop()
+        recorder.leave()
 
     with ExitStack() as stack:
         stack.callback(recorder.stop)

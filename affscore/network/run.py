@@ -19,6 +19,7 @@ from affscore.network.model_state import prepared
 from affscore.network.options import Options
 from affscore.network.recorder import recording
 from affscore.network.scorers import Batch
+from affscore.network.threads import ONE_AT_A_TIME
 from affscore.zoo.state_dicts import fingerprint
 
 __all__ = ["Run"]
@@ -71,6 +72,7 @@ class Run:
 
     def __enter__(self) -> Self:
         with self._stack as stack:
+            stack.enter_context(ONE_AT_A_TIME)
             # no_grad and not inference_mode: what the network moves or caches must still be fit for training
             stack.enter_context(torch.no_grad())
             stack.enter_context(torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []))
@@ -124,6 +126,9 @@ class Run:
         if self._recorder.unseen:
             names = ", ".join(sorted(self._recorder.unseen))
             self._notes.append(f"the activations inside {names} are no calls of their own, and not seen")
+        if self._recorder.elsewhere:
+            ran = ", ".join(sorted(self._recorder.elsewhere))
+            self._notes.append(f"{ran} ran in another thread, where no activation is seen")
         if self.options.reduction not in ("flatten", "published"):
             self._notes += _guesses(self._recorder.calls)
         if self._fingerprint is None:

@@ -12,7 +12,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.bends import CURVES, Bend, sentence
-from affscore.network.dataflow import tensors_in
+from affscore.network.dataflow import address, tensors_in
 from affscore.network.declared import check_elementwise
 from affscore.network.formulas import ELEMENTWISE, PRODUCTS, QUOTIENTS, Step, kind_of, single_source, writes_in_place
 
@@ -139,7 +139,7 @@ class Uncounted(TorchFunctionMode):
             tag = _Tag(everything, statistic=True)
         elif name in ELEMENTWISE or name in CURVES:
             tag = self._combined(name, tags)
-        elif name in _SHAPES or any(_shares(tensor, data[0]) for tensor in outputs):
+        elif name in _SHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
             tag = tags[0]
         else:
             self._use(*tags)
@@ -202,7 +202,3 @@ def _is_statistic(name: str, data: list[Tensor], outputs: list[Tensor]) -> bool:
     if name not in _STATISTICS or not outputs or (name in _CHOICES and len(data) > 1):
         return False
     return "pool" not in name or all(size == 1 for size in outputs[0].shape[2:])
-
-
-def _shares(one: Tensor, other: Tensor) -> bool:
-    return one.untyped_storage()._cdata == other.untyped_storage()._cdata

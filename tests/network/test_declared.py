@@ -315,7 +315,7 @@ def test_torchscript_cannot_be_declared(thing):
 def test_what_never_ran_is_noted(images):
     model = nn.Sequential(conv(), nn.ReLU())
     notes = signature(model, images, n=8, activations=[Snake, torch.sin], progress=False).notes
-    assert notes == ["declared as an activation, but never run: snake, sin"]
+    assert "declared as an activation, but never run: snake, sin" in notes
 
 
 def test_the_network_may_declare_it_itself(images):
