@@ -86,7 +86,7 @@ def choose_options(
     check_name(covariance)
     n, seed = check_whole_number("n", n, 2, MOST_IN_A_BATCH), check_whole_number("seed", seed, 0)
     if images is not None and (isinstance(images, bool) or images == 0):
-        raise AffscoreError(f"images must be a whole number of at least 2, got {images!r}; leave it away for all")
+        raise AffscoreError(f"images must be a whole number of at least 2, got {images!r}; omit it for all")
     images = None if images is None else check_whole_number("images", images, 2, MOST_IMAGES)
     if not isinstance(whole, bool):
         raise AffscoreError(f"whole must be True or False, got {whole!r}")

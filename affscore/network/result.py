@@ -47,11 +47,18 @@ class Signature:
     Attributes:
         table: One row for every activation and batch; see the reference of columns in the book.
         metadata: How it was made: versions, seed, fingerprints of weights and data, options.
-        notes: What the reader should know, in sentences (images that were dropped, ...). Those that begin with
+        notes: What the reader should know, in sentences (samples that were dropped, ...). Those that begin with
             "warning: " say that a number is likely wrong; :func:`signature` gives them as warnings, too.
-        sample_costs: For each row of the table what each image contributed to its score
+        sample_costs: For each row of the table what each sample contributed to its score
             (:class:`affscore.AffinityScore`); empty for a signature that was read from a file or taken up
             again after an interruption, and for the score of a whole data set.
+
+    >>> from affscore import signature
+    >>> measured = signature("mini:digitsnet", "digits", n=512, criteria=False)
+    >>> len(measured), measured[0].layer, measured["blocks.0.relu"].depth.tolist()
+    (9, 'stem.2', [2, 3])
+    >>> [f"{row.score:.1f}" for row in measured if row.call == 0]
+    ['0.7', '0.8', '0.8', '0.7', '0.8']
     """
 
     table: pd.DataFrame

@@ -53,7 +53,7 @@ class Report:
                 found.setdefault(note, []).append(outcome.number)
         return found
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         counts = Counter(outcome.state for _, outcome in self.outcomes)
         said = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
         resumed = sum(outcome.resumed for _, outcome in self.outcomes)

@@ -86,7 +86,7 @@ def survey(
     >>> import tempfile
     >>> import affscore
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     report = affscore.survey("mini:digitsnet", "digits", folder, n=32, images=32, criteria=False, only=0)
+    ...     report = affscore.survey("mini:digitsnet", "digits", folder, images=512, criteria=False, only=0)
     ...     print(report)
     1 job: 1 measured
     """

@@ -1,5 +1,6 @@
 """Figures in a notebook and in a script: each is drawn once."""
 
+import os
 import subprocess
 import sys
 
@@ -49,7 +50,7 @@ def test_a_script_writes_the_figure(tmp_path):
     code = f"{START}\nfigure = signature.plot()\nfigure.savefig('x.png')\nprint(plt.get_fignums() == [figure.number])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True,
-        env={**__import__("os").environ, "MPLBACKEND": "agg"},
+        env={**os.environ, "MPLBACKEND": "agg"},
     )  # fmt: skip
     assert done.stdout == "True\n"
     assert (tmp_path / "x.png").stat().st_size > 1000
