@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -109,7 +108,6 @@ def survey(
         batch_size=check_whole_number("batch_size", batch_size, 1),
         threads=threads,
         command=command,
-        parent=os.getpid() if scheduler is None and only is None else None,
     )
     left = {number: job for number, job in described.items() if number not in outcomes}
     devices = dict(zip(left, _devices(device, len(left), scheduler), strict=True))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import threading
-import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +12,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from tqdm import tqdm
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.measurement import BatchesOfAnotherRunError, measure
@@ -44,7 +41,6 @@ class Work:
         batch_size: Images that go through a network at once.
         threads: Threads of a process; None for as many as PyTorch takes.
         command: The command, for the metadata.
-        parent: The process that must live for the work to go on; None for any.
     """
 
     store: Path
@@ -53,7 +49,6 @@ class Work:
     batch_size: int = 64
     threads: int | None = None
     command: str | None = None
-    parent: int | None = None
 
 
 @dataclass(frozen=True)
@@ -85,8 +80,6 @@ def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wa
         device: The device of this job.
         wait: Whether to wait for another process that is at it.
     """
-    if work.parent is not None:
-        _belong_to(work.parent)
     try:
         with _ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
             return _run(number, job, work, device, wait)
@@ -188,19 +181,6 @@ def _of_other_conditions(found: list[Checkpoint], conditions: dict[str, Any]) ->
     told = ", ".join(f"{name}={value}" for name, value in sorted(found[others[0]].conditions.items()))
     numbers = ", ".join(map(str, others))
     return [f"batches {numbers} were measured before an interruption, with {told}"]
-
-
-@functools.cache
-def _belong_to(parent: int) -> None:
-    """Make this process a worker of a survey: it ends when the survey does, in whichever way that happens."""
-    tqdm.set_lock(threading.RLock())  # its usual lock is a semaphore, which a worker that is killed would leave behind
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)  # what is finished is in the store
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -9,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.survey.work import Outcome, run_job
@@ -40,7 +44,8 @@ def on_this_machine(
         del left[outcome.number]
         record(outcome)
 
-    with warnings.catch_warnings(), parallel_config("loky", inner_max_num_threads=threads):
+    loky = parallel_config("loky", inner_max_num_threads=threads, initializer=_belong_to, initargs=(os.getpid(),))
+    with warnings.catch_warnings(), loky:
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")  # which loses nothing
         while left:
             try:
@@ -67,6 +72,18 @@ def _one_at_a_time(tasks: Sequence[Task], done: Callable[[Outcome], None]) -> No
 def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
     return parallel(delayed(run_job)(*task) for task in tasks)
+
+
+def _belong_to(parent: int) -> None:
+    """Make this process a worker of a survey: it ends when the survey does, in whichever way that happens."""
+    tqdm.set_lock(threading.RLock())  # its usual lock is a semaphore, which a worker that is killed would leave behind
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)  # what is finished is in the store
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _reason(error: BaseException) -> str:

@@ -355,6 +355,22 @@ def test_surveys_that_are_killed_or_interrupted_are_finished_by_two_at_once(undi
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the processes of another one are not listed")
+def test_a_survey_that_is_killed_leaves_no_process(slow_network, tmp_path):
+    """Not even a worker that never had a job: joblib starts two, where one would be enough."""
+    slow = slow_network(0.5)
+    process = command("--model", slow.models[0], "--n", 32, "--images", 512, "--store", tmp_path / "s", "--threads", 1)
+    try:
+        wait_for(lambda: batches_of(slow) >= 1, 200)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert set(children) - {str(worker) for worker, _ in slow.passes()}
+    finally:
+        process.kill()
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+    process.communicate()
+
+
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_of_two_workers_of_which_one_is_killed(undisturbed, tmp_path):
     distributed = pytest.importorskip("distributed")
