@@ -15,6 +15,10 @@ from affscore.errors import AffscoreError
 __all__ = ["IMAGENET", "Preprocessing", "assumed_preprocessing", "image_tensor"]
 
 
+LARGEST = 2048
+"""Pixels of the longest side that a network may expect; 64 such images in colour take 3 gigabytes."""
+
+
 @dataclass(frozen=True)
 class Preprocessing:
     """Resize, crop, bring to the right number of channels, normalise.
@@ -51,9 +55,10 @@ class Preprocessing:
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
-        if not 0 < self.size <= self.resize:
+        if not 0 < self.size <= self.resize <= LARGEST:
             raise AffscoreError(
-                f"size and resize must be positive and size no larger, got {self.size} and {self.resize}"
+                f"size must be positive, and resize at least as large and at most {LARGEST}, "
+                f"got {self.size} and {self.resize}"
             )
 
     def __call__(self, image: Image.Image | Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.zoo.named_data import NamedData
 from affscore.zoo.paths import no_file, user_path
-from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids, tokenizer_file
+from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
 from affscore.zoo.weight_files import read_weights
 
 __all__ = ["TextFile", "TokenSet", "text_file", "token_file"]
@@ -141,13 +141,8 @@ def token_file(path: str) -> TokenSet:
             names = ", ".join(map(str, [*found][:5]))
             raise AffscoreError(f"the file {file.name!r} holds several arrays ({names}); call the token ids input_ids")
         found = found["input_ids"] if "input_ids" in found else next(iter(found.values()), None)
-    if isinstance(found, Tensor):
-        try:
-            check_plain(found)
-        except AffscoreError as error:
-            raise AffscoreError(f"the file {file.name!r} holds no token ids: {error}") from error
-        if not (found.is_floating_point() or found.is_complex()):  # NumPy does not know all of those
-            found = found.cpu().numpy()
+    if isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex()):
+        found = found.numpy()  # which does not know all of the others
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu" or found.ndim != 2 or found.size == 0:
         kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else type(found).__name__
         raise AffscoreError(
@@ -159,16 +154,15 @@ def token_file(path: str) -> TokenSet:
 def _contents(file: Path) -> Any:
     if file.suffix not in _SUFFIXES:
         raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
+    advice = "save an array of integers (N, length) as .npy, .safetensors or .pt"
+    if file.suffix != ".npy":
+        return read_weights(file, "token ids", advice)
     try:
         # mapped into memory: a false size in the file fills none of it
-        return np.load(file, mmap_mode="r", allow_pickle=False) if file.suffix == ".npy" else read_weights(file)
-    except Exception as error:  # what a foreign file makes the readers raise has no end
-        reason = type(error.__cause__ or error).__name__
-        if isinstance(error, AffscoreError) and error.__cause__ is None:
-            reason = "broken, or far larger than the file once it is unpacked"
+        return np.load(file, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # what a foreign file makes the reader raise has no end
         raise AffscoreError(
-            f"the file {file.name!r} does not hold token ids that can be read safely ({reason}); "
-            "save an array of whole numbers (N, length) as .npy, .safetensors or .pt"
+            f"the file {file.name!r} does not hold token ids that can be read safely ({type(error).__name__}); {advice}"
         ) from error
 
 

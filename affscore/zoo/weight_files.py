@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
-import mmap
-import re
+import struct
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,23 +16,31 @@ import torch
 
 from affscore.errors import AffscoreError
 from affscore.zoo.paths import no_file
+from affscore.zoo.pickles import RefusedPickleError, check_pickle
 
 __all__ = ["read_weights"]
 
 INFLATION = 10
-"""By how much a zip archive may be larger unpacked than packed; what torch.save writes is not packed at all."""
+"""By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
 
 HEADER_BYTES = 100_000_000
 """The longest header that the safetensors format allows."""
 
+PICKLES = 5
+"""How many pickles follow one another at the beginning of a file of before torch 1.6."""
 
-def read_weights(file: Path) -> Any:
-    """The contents of a file of weights, on the CPU.
+ADVICE = "save them with torch.save(model.state_dict(), FILE) or as safetensors"
+
+
+def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any:
+    """The contents of a file of weights, on the CPU: plain numbers, and not many more than the file holds.
 
     Args:
-        file: A .safetensors file; or anything else that ``torch.load(weights_only=True)`` reads, which
-            makes tensors, numbers and texts but calls no function. (``argparse.Namespace``, a bag of names
-            that training scripts like to leave in their checkpoints, is let through, too.)
+        file: A .safetensors file; or anything else that ``torch.load(weights_only=True)`` reads, if it makes dense
+            tensors, numbers and texts only. (``argparse.Namespace``, a bag of names that training scripts like to
+            leave in their checkpoints, is let through, too.)
+        what: What the file should hold, for the message.
+        advice: How to write such a file, for the message.
 
     Raises:
         AffscoreError: No file, no permission, not such a file, a broken one, or one whose parts would be
@@ -52,21 +60,18 @@ def read_weights(file: Path) -> Any:
         if file.suffix == ".safetensors":
             _check_safetensors(file)
             return safetensors.torch.load_file(file)
-        _check_pickle(file)
+        _check_pickles(file)
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
-    except AffscoreError:
-        raise
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        wanted = re.search(r"GLOBAL ([\w.]+)", str(error))  # what a pickle wants to be called, and is not
-        raise _unreadable(file, f"it asks for {wanted[1]}" if wanted else type(error).__name__) from error
+        reason = str(error) if isinstance(error, (RefusedPickleError, _RefusedError)) else type(error).__name__
+        raise AffscoreError(
+            f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
+        ) from error
 
 
-def _unreadable(file: Path, reason: str) -> AffscoreError:
-    return AffscoreError(
-        f"the file {file.name!r} does not hold weights that can be read safely ({reason}); "
-        "save them with torch.save(model.state_dict(), FILE) or as safetensors"
-    )
+class _RefusedError(Exception):
+    """A file says something of itself that is not so; the message says what."""
 
 
 def _check_safetensors(file: Path) -> None:
@@ -75,42 +80,58 @@ def _check_safetensors(file: Path) -> None:
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
         if size < 8 or length > min(size - 8, HEADER_BYTES):
-            raise _unreadable(file, f"its header should have {length} bytes, the file has {size}")
-        header = json.loads(stream.read(length), object_pairs_hook=lambda pairs: _each_once(pairs, file))
+            raise _RefusedError(f"its header should have {length} bytes, the file has {size}")
+        header = json.loads(stream.read(length), object_pairs_hook=_each_once)
     entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
     end = max((int(entry["data_offsets"][1]) for entry in entries.values()), default=0)
     if end != size - 8 - length:
-        raise _unreadable(file, f"its header speaks of {end} bytes of weights, it holds {size - 8 - length}")
+        raise _RefusedError(f"its header speaks of {end} bytes of weights, it holds {size - 8 - length}")
 
 
-def _each_once(pairs: Iterable[tuple[str, Any]], file: Path) -> dict[str, Any]:
+def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise _unreadable(file, f"its header has two entries {name!r}")
+            raise _RefusedError(f"its header has two entries {name!r}")
         found[name] = value
     return found
 
 
-def _check_pickle(file: Path) -> None:
-    """Whether reading takes about as much memory as the file: no archive that swells, no bytes made from a number.
-
-    A pickle that is not allowed to call functions may still call bytearray, and a line of it can ask for
-    terabytes of zeros. No weights are stored so.
-    """
+def _check_pickles(file: Path) -> None:
+    """Whether reading takes about as much memory as the file, whatever its pickles ask for and its parts unpack to."""
     size = file.stat().st_size
-    if zipfile.is_zipfile(file):  # the format of torch.save since 1.6
-        with zipfile.ZipFile(file) as archive:
-            unpacked = sum(part.file_size for part in archive.infolist())
+    with file.open("rb") as stream:
+        archived = stream.read(4) == b"PK\x03\x04"  # as torch.load decides; a zip archive is known by its end otherwise
+        stream.seek(0)
+        if not archived:
+            for _ in range(PICKLES):
+                check_pickle(stream, INFLATION * size)
+            return
+        with zipfile.ZipFile(stream) as archive:
+            parts = archive.infolist()
+            unpacked = sum(part.file_size for part in parts)
             if unpacked > INFLATION * size:
-                raise _unreadable(
-                    file, f"an archive of {size} bytes that unpacks to {unpacked}, which torch.save does not write"
-                )
-            asks = any(b"bytearray" in archive.read(name) for name in archive.namelist() if name.endswith(".pkl"))
-    elif size:
-        with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            asks = content.find(b"bytearray") >= 0
+                raise _RefusedError(f"an archive of {size} bytes that unpacks to {unpacked}")
+            _check_directory(stream, size, archive.start_dir)
+            for part in parts:
+                if part.filename.lower().endswith(".pkl"):  # torch.load asks for data.pkl, in letters of any case
+                    check_pickle(io.BytesIO(archive.read(part)), INFLATION * size)
+
+
+def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
+    """Whether every reader finds the list of the parts at the same place of a zip archive.
+
+    torch.load goes to where the end of the archive says that it is, Python's reader to where it must be if nothing
+    stands between the list and the end. An archive with two lists could show us harmless parts.
+    """
+    stream.seek(max(0, size - 98))
+    end = stream.read()
+    stated = struct.unpack("<L", end[-6:-2])[0]
+    far = end[-42:-38] == b"PK\x06\x07"  # the records of large archives, which torch.save writes always
+    if far:
+        record = struct.unpack("<Q", end[-34:-26])[0]
+        found = end[:4] == b"PK\x06\x06" and record == size - 98 and struct.unpack("<Q", end[48:56])[0] == start
     else:
-        asks = False
-    if asks:
-        raise _unreadable(file, "it asks for bytearray")
+        found = stated == start
+    if end[-22:-18] != b"PK\x05\x06" or not found:
+        raise _RefusedError("an archive whose list of parts is not where its end says")
