@@ -17,6 +17,7 @@ from affscore.analysis.clustering import (
     relatives,
 )
 from affscore.analysis.common_characteristics import common_characteristic_fits, common_characteristics_again
+from affscore.analysis.consistency import simultaneous_intervals, strength_counts
 from affscore.analysis.estimation import bias_and_spread, estimation_sweep
 from affscore.analysis.groups import (
     FIRST_PAPER_STATISTICS,
@@ -149,8 +150,10 @@ __all__ = [
     "sign_counts",
     "signature_distance",
     "signature_statistics",
+    "simultaneous_intervals",
     "spread_in_errors",
     "spread_of_few",
+    "strength_counts",
     "study_groups",
     "study_models",
     "sweep",

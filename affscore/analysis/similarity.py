@@ -105,7 +105,7 @@ def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     Raises:
         AffscoreError: No signatures, or what is none.
 
-    Source: figure 4 and table 4 of the paper.
+    Source: figure 4 of the paper.
 
     >>> signature_statistics({"a": [0.25, 0.5, 0.75]}).loc["a", ["mean", "max/mean"]].tolist()
     [0.5, 1.5]

@@ -582,11 +582,6 @@ def test_the_error_of_a_network_is_that_of_its_trainings_or_of_its_batches():
     assert with_trainings("mean").estimate("mine", "mean") is None
 
 
-def test_intervals_of_correlations_hold_together():
-    alone = with_correlations(activations=30).criteria
-    assert alone["low"].iloc[0] < np.tanh(np.arctanh(0.1) - 1.96 / 27**0.5)  # wider than that of one network
-
-
 def test_averages_name_the_criterion_that_is_most_apart():
     rows = average_rows().printed["table2_correlations"]
     found = decided("average-of-table-2", printed(table2_correlations=rows.assign(norm=rows["norm"] + 0.3))).found
@@ -600,17 +595,6 @@ def test_a_trend_that_a_few_designs_do_not_show_decides_nothing(name):
     generator = np.random.default_rng(1)
     facts = decade(others=lambda year: np.sort(generator.uniform(0.4, 0.9, 5)))
     assert decided(name, facts).holds is None
-
-
-def test_a_true_correlation_of_08_everywhere_never_counts_as_inconsistent():
-    """Of few activations the weakest of many correlations is low by chance; its interval knows that."""
-    generator = np.random.default_rng(0)
-    wrong = 0
-    for _ in range(40):
-        z = np.arctanh(0.8) + generator.normal(size=12) / (20 - 3) ** 0.5
-        facts = with_correlations(activations=20, cka=list(np.tanh(z)))
-        wrong += decided("no-criterion-says-the-same", facts).holds is True
-    assert wrong <= 4
 
 
 def test_a_nearness_within_chance_decides_nothing():

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import affscore
 from affscore import AffscoreError, analysis
 from affscore.network.result import Signature
 from affscore.survey import kept_signatures
@@ -261,3 +262,44 @@ def untrained() -> list[Signature]:
         except AffscoreError:
             continue
     return found
+
+
+def share_of_other_couplings(results: list[Signature]) -> float:
+    rows = pd.concat([result.table for result in results])["pairing_optimal"].astype(float)
+    return float(1 - rows.mean())
+
+
+def test_the_optimal_coupling_is_mostly_not_the_pairing(results: Results) -> None:
+    study = [results[analysis.short_name(model)] for model in analysis.study_models()]
+    assert round(share_of_other_couplings(study), 2) == 0.63
+    cifar = [
+        shipped_signature(f"shipped:{kind}net{layers}") for kind in ("plain", "res") for layers in (20, 32, 44, 56)
+    ]
+    assert round(share_of_other_couplings(cifar), 2) == 0.44
+    exact, paired = (
+        affscore.signature("mini:vgg19", "digits", images=512, criteria=False, whole=whole).scores
+        for whole in (False, True)
+    )
+    assert (exact - paired).max() == pytest.approx(0.39, abs=0.005)
+    assert [exact[0], paired[0]] == pytest.approx([0.87, 0.48], abs=0.006)
+
+
+def test_modes_are_rejected_for_one_twin_or_the_other_by_the_order() -> None:
+    """Of the largest pair for the residual network in one order, for the plain one in the other, and of no other pair."""
+    rejected = {}
+    for order in ("activate-first", "reduce-first"):
+        for layers in (20, 32, 44, 56):
+            for kind in ("plain", "res"):
+                scores = shipped_signature(f"shipped:{kind}net{layers}", order=order).scores
+                rejected[order, kind, layers] = analysis.one_peak_test(scores).p_value < 0.05
+    assert {key for key, value in rejected.items() if value} == {
+        ("activate-first", "res", 56),
+        ("reduce-first", "plain", 56),
+    }
+
+
+def test_the_lead_over_length_is_within_its_error(signatures: Scores, families: list[str]) -> None:
+    distances, lengths = analysis.distance_matrix(signatures), analysis.length_distances(signatures)
+    lead = analysis.family_lead(distances, lengths, families)
+    assert lead.value == pytest.approx(0.33 - 0.24, abs=0.01)
+    assert lead.value < lead.error

@@ -11,13 +11,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.analysis.activation_domain import domain_summary
-from affscore.analysis.claims.estimate import CHANCE, Estimate, mean_of
+from affscore.analysis.claims.estimate import Estimate, mean_of
 from affscore.analysis.evidence import Evidence
 from affscore.analysis.history import history
 from affscore.analysis.ledger.sampling import error_over_batches
 from affscore.analysis.networks import network_table, study_models
 from affscore.analysis.printed_redundancy import printed_correlations
-from affscore.analysis.redundancy import criterion_correlations, fisher_interval
+from affscore.analysis.redundancy import criterion_correlations
 from affscore.analysis.reference import printed_table, printed_tables
 from affscore.analysis.repeats import over_seeds
 from affscore.analysis.similarity import distance_matrix
@@ -147,22 +147,11 @@ class Facts:
 
     @cached_property
     def criteria(self) -> pd.DataFrame | None:
-        """Correlations of score and criteria with simultaneous intervals: as given, or of the signatures there are.
-
-        The intervals hold together, at 95 %, for all networks of one criterion (Bonferroni).
-        """
+        """Correlations of score and criteria: as given, or of the signatures there are; None where there are none."""
         found = self.correlations
         if found is None and self.signatures and len(self.study):
             found = criterion_correlations({name: self.signatures[name].summary for name in self.study.index})
-        if found is None or found["correlation"].isna().all():
-            return None
-        known = found.dropna(subset="correlation")
-        level = 1 - CHANCE / known["model"].nunique()
-        ends = [
-            fisher_interval(float(r), int(count), level)
-            for r, count in zip(known["correlation"], known["activations"], strict=True)
-        ]
-        return known.assign(low=[low for low, _ in ends], high=[high for _, high in ends])
+        return None if found is None or found["correlation"].isna().all() else found
 
     @cached_property
     def domain(self) -> pd.DataFrame | None:

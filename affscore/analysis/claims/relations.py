@@ -9,6 +9,7 @@ from affscore.analysis.cells import cell
 from affscore.analysis.claims.claim import Claim, Outcome
 from affscore.analysis.claims.estimate import CHANCE, Estimate, every, mean_of
 from affscore.analysis.claims.facts import Facts
+from affscore.analysis.consistency import simultaneous_intervals, strength_counts
 from affscore.analysis.ledger.spreads import figure_15_networks
 from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1
 from affscore.analysis.similarity import deviations
@@ -25,16 +26,12 @@ def _no_criterion(facts: Facts) -> Outcome | None:
     table = facts.criteria
     if table is None or table["model"].nunique() < LEAST_NETWORKS:
         return None
-    consistent, weak = {}, {}
-    for criterion in CRITERIA_OF_TABLE_1:
-        rows = table[table["criterion"] == criterion]
-        if rows.empty:
-            return None
-        usual = rows["correlation"].mean() >= 0
-        low, high = (rows["low"], rows["high"]) if usual else (-rows["high"], -rows["low"])
-        consistent[criterion], weak[criterion] = bool((low > STRONG).all()), int((high < STRONG).sum())
-    holds = False if any(consistent.values()) else True if min(weak.values()) > 0 else None
-    told = ", ".join(f"{count} for {criterion}" for criterion, count in weak.items())
+    counts = strength_counts(table, STRONG).reindex(list(CRITERIA_OF_TABLE_1))
+    if counts.isna().any(axis=None):
+        return None
+    consistent, refuted = counts["strong"] == counts["networks"], counts["weak"] > 0
+    holds = False if consistent.any() else True if refuted.all() else None
+    told = ", ".join(f"{count:.0f} for {criterion}" for criterion, count in counts["weak"].items())
     found = (
         f"Networks whose correlation, in the usual direction of the criterion, is below {STRONG} with its whole "
         f"simultaneous interval: {told}."
@@ -45,7 +42,7 @@ def _no_criterion(facts: Facts) -> Outcome | None:
 def _cka_of_densenets(facts: Facts) -> Outcome | None:
     if facts.criteria is None or facts.criteria["model"].nunique() < LEAST_NETWORKS:
         return None
-    cka = facts.criteria[facts.criteria["criterion"] == "cka"].set_index("model")
+    cka = simultaneous_intervals(facts.criteria[facts.criteria["criterion"] == "cka"]).set_index("model")
     dense = cka.index.astype(str).str.startswith("densenet")
     if not dense.any() or dense.all():
         return None
