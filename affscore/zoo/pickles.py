@@ -59,7 +59,7 @@ def check_pickle(stream: IO[bytes], most: int) -> None:
     """
     stack: list[Any] = []
     below: list[list[Any]] = []  # the stacks under each mark
-    memo: dict[int, Any] = {}
+    memo: dict[Any, Any] = {}
     numbers = 0
     for opcode, argument, _ in pickletools.genops(stream):
         name, takes = opcode.name, opcode.stack_before
@@ -75,7 +75,7 @@ def check_pickle(stream: IO[bytes], most: int) -> None:
         elif name in CONSTANTS:
             stack.append(argument)
         elif name == "GLOBAL":
-            stack.append(_known(argument))
+            stack.append(_known(str(argument)))
         elif name in ("BINPUT", "LONG_BINPUT"):
             memo[argument] = stack[-1]
         elif name in ("BINGET", "LONG_BINGET"):

@@ -285,7 +285,7 @@ def test_the_optimal_coupling_is_mostly_not_the_pairing(results: Results) -> Non
 
 
 def test_modes_are_rejected_for_one_twin_or_the_other_by_the_order() -> None:
-    """Of the largest pair for the residual network in one order, for the plain one in the other, and of no other pair."""
+    """For the largest pair: the residual network in one order, the plain one in the other; for no other pair."""
     rejected = {}
     for order in ("activate-first", "reduce-first"):
         for layers in (20, 32, 44, 56):
