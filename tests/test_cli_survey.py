@@ -146,9 +146,7 @@ def test_show(run, store):
     assert (code, err) == (0, "")
     assert "key: " + path.stem[-16:] in out.splitlines()
     assert "blocks.0.relu" in out
-    assert out.splitlines()[-1].startswith(
-        "Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 32 images"
-    )
+    assert "\nSignature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 32 images" in out
 
 
 @pytest.mark.parametrize(
