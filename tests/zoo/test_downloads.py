@@ -98,6 +98,7 @@ def test_fashion_mnist_that_is_there_needs_no_network(hub, home):
     assert (data.name, len(data)) == ("fashion-mnist", 4)
     assert [float(image[:, 3].mean()) for image in data] == pytest.approx([0, 1 / 3, 2 / 3, 1])
     assert data.labels == ["T-shirt/top", "Ankle boot", "Ankle boot", "Sandal"]
+    assert data.classes[:2] == load_data("fashion-mnist:Ankle boot").classes[:2] == ["T-shirt/top", "Trouser"]
     assert len(load_data("fashion-mnist:Ankle boot")) == 2
     assert load_data("fashion-mnist:T-shirt/top")[0].shape == (1, 28, 28)
 

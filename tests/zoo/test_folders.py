@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from torchvision.transforms import functional
 
 from affscore import load_data
 from affscore.errors import AffscoreError
-from affscore.zoo import Preprocessing, preprocessing
+from affscore.zoo import Preprocessing
 from affscore.zoo.folders import IMAGE_SUFFIXES, read_picture
 from affscore.zoo.named_data import UnreadableImageError
 from affscore.zoo.preprocessing import LONGEST
@@ -162,13 +163,13 @@ def test_tiny_and_large_images(tmp_path, size):
 
 def test_of_a_strip_only_the_middle_is_resized(monkeypatch):
     sizes = []
-    resize = preprocessing.T.resize
+    resize = functional.resize
 
     def watched(image, *args, **kwargs):
         sizes.append(image.size)
         return resize(image, *args, **kwargs)
 
-    monkeypatch.setattr(preprocessing.T, "resize", watched)
+    monkeypatch.setattr(functional, "resize", watched)
     for size in ((60_000, 2), (2, 60_001)):  # 256 x 7 680 000 pixels would be 6 GB
         assert Preprocessing()(Image.new("RGB", size, (0, 255, 0))).shape == (3, 224, 224)
     assert sizes == [(2 * LONGEST, 2), (2, 2 * LONGEST + 1)]

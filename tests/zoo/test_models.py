@@ -1,5 +1,6 @@
 import io
 import pickle
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -44,6 +45,17 @@ def test_the_card_of_a_network_that_was_not_loaded_by_name():
     assert card_of(model) == ModelCard("Linear", "in memory", IMAGENET, preprocessing_known=False, parameters=6)
     model.preprocessing = Preprocessing(channels=1, size=9, resize=9, mean=(0.0,), std=(1.0,))
     assert card_of(model).preprocessing.size == 9
+
+
+def test_the_names_of_the_outputs():
+    assert card_of(load_model("squeezenet1_1@random")).classes[:2] == ("tench", "goldfish")
+    model = nn.Linear(2, 2)
+    for classes, known in ((None, None), (2, None), ([], None), ([0, 1], None), (["a", "b"], ("a", "b"))):
+        model.classes = classes
+        assert card_of(model).classes == known
+    for labels, known in ({0: "cat", 1: "dog"}, ("cat", "dog")), ({0: "LABEL_0", 1: "LABEL_1"}, None):
+        model.config = SimpleNamespace(id2label=labels)
+        assert card_of(model).classes == known
 
 
 @pytest.mark.parametrize(
