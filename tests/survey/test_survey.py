@@ -133,8 +133,9 @@ def test_a_job_by_its_number_runs_in_this_process(tmp_path, broken):
     models = ["mini:digitsnet", broken("raising")]
     report = survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)
     assert report.complete
-    assert str(report) == "1 job: 1 measured"
-    assert str(survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)) == "1 job: 1 already there"
+    assert str(report).splitlines()[0] == "1 job: 1 measured"
+    again = survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)
+    assert str(again).splitlines()[0] == "1 job: 1 already there"
     failed = survey(models, "random", tmp_path / "s", only=1, **OPTIONS)
     assert not failed.complete
     assert failed.failures[0][1].endswith("RuntimeError: the head is broken")
@@ -275,7 +276,7 @@ def test_a_failing_job_and_a_dying_process_stop_nobody(tmp_path, broken):
     assert verify(tmp_path / "s") == {}
     assert not (tmp_path / "s" / ".affscore").exists()
     again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
-    assert str(again) == "1 job: 1 already there"
+    assert str(again).splitlines()[0] == "1 job: 1 already there"
 
 
 def command(*words, **options):
@@ -331,16 +332,17 @@ def test_surveys_that_are_killed_or_interrupted_are_finished_by_two_at_once(undi
     slow, expected = undisturbed(0.15)
     store = tmp_path / "store"
     words = words_for(slow, store, "--jobs", 2, "--threads", 1)
-    for ending, at_least in ((signal.SIGKILL, 3), (signal.SIGINT, 7)):
+    for ending in (signal.SIGKILL, signal.SIGINT):
+        before = batches_of(slow)
         process = command(*words)
-        wait_for(lambda: batches_of(slow) >= at_least)  # noqa: B023  # called at once
+        wait_for(lambda: batches_of(slow) >= before + 3)  # noqa: B023  # called at once
         workers = {worker for worker, _ in slow.passes()}
         os.kill(process.pid, ending)
         out, err = process.communicate(timeout=60)
         assert out == ""
         wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers), 10)  # noqa: B023
         assert not list(store.glob("*.parquet"))
-    assert process.returncode == 130
+    assert process.returncode == 130, err
     assert err == "affscore: interrupted; the same command goes on from the last finished batches\n"
     before = len(slow.passes())
 

@@ -144,7 +144,7 @@ def test_what_is_no_image(image, message):
         ({"channels": 4, "mean": (0.0,) * 4, "std": (1.0,) * 4}, "1 or 3 channels, got channels=4"),
         ({"mean": (0.5,)}, "mean and std must hold 3 numbers"),
         ({"std": (1.0, 0.0, 1.0)}, "std above 0"),
-        ({"size": 300}, "size no larger, got 300 and 256"),
+        ({"size": 300}, "resize at least as large and at most 2048, got 300 and 256"),
         ({"size": 0}, "must be positive"),
     ],
 )
