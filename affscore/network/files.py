@@ -34,8 +34,11 @@ COLUMNS = ("model", "weights", "dataset", "index", "layer", "call", "activation"
 METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
             "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
 
-MOST_VALUES, MOST_BYTES = 10**8, 2**31
-"""More cannot be a result: a thousand activations on a thousand batches are 4 x 10^7 values."""
+INFLATION = 100
+"""By how much a result may be larger in memory than its file; those that come with the package are up to 4 times."""
+
+ROWS = 64
+"""How many rows are decoded before that is looked at again."""
 
 
 def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) -> Path:
@@ -141,16 +144,30 @@ class _DamagedError(Exception):
 
 
 def _table(path: Path) -> pa.Table:
-    """The table in a file, unless it would swell to more than a result can have: few bytes may stand for many rows."""
-    about = pq.ParquetFile(path).metadata
-    values = about.num_rows * about.num_columns
-    size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
-    if values > MOST_VALUES or size > MOST_BYTES:
-        raise AffscoreError(
-            f"the file {path.name!r} was not read: it says that it holds {values} values in {size} bytes, more than a "
-            "signature can have"
-        )
-    return pq.read_table(path)
+    """The table in a file, refused as soon as it is found to be far larger than the file.
+
+    In Parquet few bytes can stand for many rows, a long text or a long list, and what a file says of its sizes need
+    not be so. Only the compression that :func:`write_signature` uses cannot swell by more than 21 times.
+    """
+    swollen = AffscoreError(
+        f"the file {path.name!r} was not read: in memory it would be more than {INFLATION} times as large, more than a "
+        "signature can have, or it is compressed in another way than affscore does"
+    )
+    room = INFLATION * path.stat().st_size
+    with pq.ParquetFile(path) as file:
+        about = file.metadata
+        columns = [about.row_group(g).column(c) for g in range(about.num_row_groups) for c in range(about.num_columns)]
+        nested = any(about.schema.column(number).max_repetition_level for number in range(about.num_columns))
+        known = {column.compression for column in columns} <= {"SNAPPY", "UNCOMPRESSED"}
+        if nested or not known or about.num_rows * about.num_columns > room:
+            raise swollen
+        batches = []
+        for batch in file.iter_batches(ROWS, use_threads=False):
+            room -= batch.nbytes + batch.num_rows * batch.num_columns  # what is missing takes no bytes here
+            if room < 0:
+                raise swollen
+            batches.append(batch)
+        return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def _parts(table: pa.Table) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:

@@ -207,7 +207,7 @@ def test_a_file_that_may_not_be_read(store, described, monkeypatch):
     def refused(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(pq, "read_table", refused)
+    monkeypatch.setattr(pq, "ParquetFile", refused)
     with pytest.raises(AffscoreError, match="may not be read"):
         Store(store).result_of(described.key)
     assert len(verify(store)) == 2
