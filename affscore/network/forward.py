@@ -157,22 +157,22 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 def _alone(
     network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str
 ) -> tuple[list[Pair], list[str]]:
-    """What the activations see of one sample, and a note on those that ran where the recorder does not see them."""
+    """What the activations see of one sample, and notes on those that have no score."""
     try:
         with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
             pairs = _probe(network, recorder, collector, image, name)
     except AffscoreError:  # a network may run alone, and not below these modes
         return _probe(network, recorder, collector, image, name), []
+    notes = []
     if uncounted.sentence:
-        return pairs, [f"functions bend features elementwise and have no score: {uncounted.sentence}"]
-    if not below.missed:
-        return pairs, []
-    missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
-    note = (
-        f"activations ran that cannot be seen ({missed}), in TorchScript, torch.ops or an extension: they have no "
-        "score; if a module is such an activation, declare its class: activations=[...]"
-    )
-    return pairs, [note]
+        notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")
+    if below.missed:
+        missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
+        notes.append(
+            f"activations ran that cannot be seen ({missed}), in TorchScript, torch.ops or an extension: they have no "
+            "score; if a module is such an activation, declare its class: activations=[...]"
+        )
+    return pairs, notes
 
 
 def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str) -> list[Pair]:

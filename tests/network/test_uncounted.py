@@ -272,3 +272,9 @@ def test_nothing_is_left_behind():
     before = dict(nn.modules.module._global_forward_hooks)
     note_of(Around(Snake()))
     assert dict(nn.modules.module._global_forward_hooks) == before
+
+
+def test_both_kinds_of_activations_without_a_score_are_noted():
+    notes = measured(Around(lambda x: torch.ops.aten.tanh(torch.sin(x)))).notes
+    assert any("torch.sin in layer" in note for note in notes)
+    assert any("cannot be seen (1 x tanh)" in note for note in notes)
