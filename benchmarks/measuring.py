@@ -1,4 +1,4 @@
-"""How the benchmarks measure: alternating runs in one process, peak memory in a new process."""
+"""How the benchmarks measure: alternating runs and pairs in one process, peak memory in a new process."""
 
 from __future__ import annotations
 
@@ -52,14 +52,42 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
             if repeats:
                 _seconds(run)
             times[name] += [_seconds(run) for _ in range(max(1, repeats))]
+    return {name: _summary(seconds) for name, seconds in times.items()}
+
+
+def in_pairs(base: str, contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Any]:
+    """Time each contender beside the base: a ratio for each pair, so that what the machine does meanwhile cancels.
+
+    Every second pair runs in the other order. Nothing is left out, so what is loaded on first use must be there. A
+    base of more than ``LONG`` seconds is met twice by each contender, at most.
+
+    Returns:
+        For each contender its times as of :func:`alternate`; for each but the base the median of its ratios,
+        ``ratio_NAME``, and their smallest and largest, ``spread_NAME``.
+    """
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    ratios: dict[str, list[float]] = {name: [] for name in contenders if name != base}
+    for turn in range(rounds):
+        if turn >= 2 and times[base][0] > LONG:
+            break
+        for name, found in ratios.items():
+            seconds = {one: _seconds(contenders[one]) for one in ((base, name) if turn % 2 == 0 else (name, base))}
+            found.append(seconds[name] / seconds[base])
+            for one, time_of_one in seconds.items():
+                times[one].append(time_of_one)
     return {
-        name: {
-            "best": min(seconds),
-            "median": statistics.median(seconds),
-            "largest": max(seconds),
-            "runs": len(seconds),
-        }
-        for name, seconds in times.items()
+        **{name: _summary(seconds) for name, seconds in times.items()},
+        **{f"ratio_{name}": statistics.median(found) for name, found in ratios.items()},
+        **{f"spread_{name}": {"smallest": min(found), "largest": max(found)} for name, found in ratios.items()},
+    }
+
+
+def _summary(seconds: list[float]) -> dict[str, Any]:
+    return {
+        "best": min(seconds),
+        "median": statistics.median(seconds),
+        "largest": max(seconds),
+        "runs": len(seconds),
     }
 
 

@@ -31,6 +31,8 @@ def signature_rows(models=("resnet18", "vit_b_16"), device="cpu"):
         row = {"model": model, "n": 512, "batch_size": 64, "device": device, "plain": times(10.0 + k)}
         row |= {"scores": times(10.5 + k), "criteria": times(12.0 + k), "activations": 17}
         row |= {"ratio_scores": 10.5 / 10 + k / 100, "ratio_criteria": 1.2 + k / 100}
+        if k == 0:  # not in older files
+            row |= {f"spread_{name}": {"smallest": 1.0, "largest": 1.5} for name in ("scores", "criteria")}
         if device == "cpu":
             row["memory_mb"] = {"plain": 900.0, "scores": 1000.0 + k}
         rows.append(row)

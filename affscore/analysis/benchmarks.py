@@ -45,7 +45,12 @@ _TIMES = tuple(f"{what}_{which}" for what in ("plain", "scores", "criteria") for
 _OF_SIGNATURES = {
     "texts": ("model", "device"),
     "numbers": ("n", "batch_size", *_TIMES, "ratio_scores", "ratio_criteria"),
-    "optional": ("activations", "memory_mb_plain", "memory_mb_scores"),
+    "optional": (
+        "activations",
+        "memory_mb_plain",
+        "memory_mb_scores",
+        *(f"spread_{what}_{which}" for what in ("scores", "criteria") for which in ("smallest", "largest")),
+    ),
 }
 
 BENCHMARKS: Mapping[str, Kind] = MappingProxyType(

@@ -86,6 +86,8 @@ def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) ->
 def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, float]] | None = None) -> Figure:
     """Draw what a signature costs in units of the plain forward pass of the same network on the same images.
 
+    Bars are medians over pairs of runs, lines reach from the smallest ratio to the largest.
+
     Args:
         benchmark: The benchmark "signature" or "gpu"; where its file is missing, the figure says so.
         goals: Model -> the ratios that were aimed at, for the scores alone and with all criteria.
@@ -105,6 +107,8 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
             below = places + 0.4 * k - 0.2
             ratios = table[f"ratio_{column}"].to_numpy()
             axes.barh(below, ratios, height=0.36, color=PALETTE[("blue", "orange")[k]], label=label, zorder=2)
+            reach = [table[f"spread_{column}_{which}"].to_numpy() for which in ("smallest", "largest")]
+            axes.hlines(below, *reach, color=PALETTE["black"], linewidth=0.8, zorder=3)
             for place, ratio in zip(below, ratios, strict=True):
                 axes.text(0.02, place, f"{ratio:.2f}", va="center", fontsize=8, color=("white", "black")[k])
             aimed = [

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above
+from affscore.transport.samples import CentredSample, Samples, as_samples, centred, power_of_two_above, second_moments
 from affscore.transport.square_root import regular_factor
 
 __all__ = ["debiased_cka", "entropy", "linear_cka", "norm", "r2"]
@@ -31,14 +31,15 @@ def linear_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     >>> linear_cka([[0.0, 1.0], [2.0, 0.0], [1.0, 5.0]], [[0.0, 2.0], [4.0, 0.0], [2.0, 10.0]])
     1.0
     """
-    x, y = (sample.points for sample in _centred(x, y))
-    if max(x.shape[1], y.shape[1]) > len(x):  # the Gram matrices are the smaller products
-        gram_x, gram_y = x @ x.T, y @ y.T
-        cross = float((gram_x * gram_y).sum())
-    else:
-        gram_x, gram_y = x.T @ x, y.T @ y
+    source, target = _centred(x, y)
+    x, y = source.points, target.points
+    if max(x.shape[1], y.shape[1]) >= 2 * len(x):  # the Gram matrices are much the smaller products
+        second_x, second_y = second_moments(x.T), second_moments(y.T)
+        cross = float((second_x * second_y).sum())
+    else:  # those of the score
+        second_x, second_y = source.second, target.second
         cross = float((y.T @ x).square().sum())
-    scale = float(gram_x.norm()) * float(gram_y.norm())
+    scale = float(second_x.norm()) * float(second_y.norm())
     return min(cross / scale, 1.0) if scale > 0 else math.nan
 
 
@@ -130,11 +131,13 @@ def entropy(x: Samples) -> float:
     n, d = points.shape
     low = points.amin(dim=1, keepdim=True)
     width = points.amax(dim=1, keepdim=True) - low
-    relative = torch.where(width > 0, (points - low) / width, 0.0)
-    bins = (relative * d).long().clamp(max=d - 1)  # the maximum belongs to the last bin
-    counts = torch.zeros_like(points).scatter_add_(1, bins, torch.ones_like(points))
-    shares = counts / d
-    return float(torch.special.entr(shares).sum()) / n + math.log(d)
+    relative = (points - low).div_(torch.where(width > 0, width, 1.0))
+    bins = relative.mul_(d).long().clamp_(max=d - 1)  # the maximum belongs to the last bin
+    bins += d * torch.arange(n, device=bins.device)[:, None]
+    # what a bin adds depends only on how many values are in it: how many bins have 0, 1, 2, ... values?
+    bins_with = torch.bincount(torch.bincount(bins.flatten(), minlength=n * d)).double()
+    shares = torch.arange(len(bins_with), dtype=torch.float64, device=bins.device) / d
+    return float(bins_with @ torch.special.entr(shares)) / n + math.log(d)
 
 
 def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
@@ -169,22 +172,31 @@ def _projected_squares(x: Tensor, y: Tensor) -> Tensor:
     """Squared norm of each column of y projected on what x varies in by more than one, tensor (e,).
 
     By a Cholesky factor of the smaller product of x with itself, unless its diagonal shows that this would lose more
-    than half of the digits; then by the singular values of x.
+    than half of the digits. Then by its eigenvectors: where channels depend on each other, as those behind a
+    convolution that has more outputs than inputs do, x varies by rounding in the others. By the singular values of
+    x only where it has so many digits that their squares do not tell rounding from signal.
     """
     n, d = x.shape
     rounding = math.sqrt(n)
     if d >= n:
         # x has rank n - 1 where its Gram matrix, with the constant vector added, is regular: then everything is fitted
-        gram = x @ x.T
+        gram = second_moments(x.T)
         _, regular = regular_factor(gram + gram.diagonal().mean() / n, rounding)
         if regular:
             return y.square().sum(dim=0)
     else:
-        factor, regular = regular_factor(x.T @ x, rounding)
+        gram = second_moments(x)
+        factor, regular = regular_factor(gram, rounding)
         if regular:
             return torch.linalg.solve_triangular(factor, x.T @ y, upper=False).square().sum(dim=0)
+    eps = torch.finfo(x.dtype).eps
+    values, vectors = torch.linalg.eigh(gram)
+    if float(values[-1]) * eps < 0.01 * rounding**2:
+        kept = vectors[:, values > rounding**2]
+        basis = kept if d >= n else torch.linalg.qr(x @ kept).Q
+        return (basis.T @ y).square().sum(dim=0)
     left, singular, _ = torch.linalg.svd(x, full_matrices=False)
-    least = max(rounding, float(singular.max()) * max(x.shape) * torch.finfo(x.dtype).eps)
+    least = max(rounding, float(singular.max()) * max(x.shape) * eps)
     return (left[:, singular > least].T @ y).square().sum(dim=0)
 
 

@@ -144,8 +144,9 @@ def affinity_score(
     if source.constant:
         raise ConstantInputError
     basis_x, basis_y = joint_span(source.points, target.points)
-    covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge)
-    covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge)
+    known = [source.second, target.second] if basis_x is source.points else [None, None]
+    covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge, second=known[0])
+    covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge, second=known[1])
     transported = transport(basis_x, covariance_x, covariance_y)
     pairing_optimal, decided_by, partners = None, None, basis_y
     if coupling == "exact":

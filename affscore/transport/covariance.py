@@ -12,7 +12,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.moments import Moments
-from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above
+from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
 
 __all__ = ["Covariance", "CovarianceName", "covariance", "ledoit_wolf_intensity"]
 
@@ -125,8 +125,17 @@ def covariance(x: Samples, name: CovarianceName = "ledoit-wolf", ridge: float = 
     return matrix
 
 
-def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = None, ridge: float = 0.0) -> Covariance:
+def estimate(
+    centred: Tensor,
+    name: CovarianceName,
+    *,
+    dimension: int | None = None,
+    ridge: float = 0.0,
+    second: Tensor | None = None,
+) -> Covariance:
     """The covariance estimate of centred samples (see :class:`Covariance` for the arguments).
+
+    ``second`` is the product of the samples with themselves, tensor (k, k), where it is known already.
 
     >>> points = torch.tensor([[-1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
     >>> estimate(points, "empirical").trace
@@ -136,22 +145,10 @@ def estimate(centred: Tensor, name: CovarianceName, *, dimension: int | None = N
     if not isinstance(ridge, Real) or not 0 <= ridge < float("inf"):
         raise AffscoreError(f"the ridge must be a number >= 0 (relative to tr(S)/d), got {ridge!r}")
     dimension = centred.shape[1] if dimension is None else dimension
-    scatter = _scatter(centred)
+    scatter = (second_moments(centred) if second is None else second) / len(centred)
     level = float(scatter.trace()) / dimension
     intensity = ledoit_wolf_intensity(centred, dimension, scatter) if name == "ledoit-wolf" else 0.0
     return Covariance(name, scatter, dimension, intensity, (intensity + ridge) * level, centred)
-
-
-def _scatter(centred: Tensor) -> Tensor:
-    """The empirical covariance of centred samples; by blocks, since a quarter of it is known by symmetry."""
-    n, k = centred.shape
-    h = k // 2
-    first, second = centred[:, :h], centred[:, h:]
-    scatter = centred.new_empty(k, k)
-    torch.mm(second.T, centred, out=scatter[h:])
-    torch.mm(first.T, first, out=scatter[:h, :h])
-    scatter[:h, h:] = scatter[h:, :h].T
-    return scatter.div_(n)
 
 
 def estimate_from_moments(moments: Moments, name: CovarianceName) -> Covariance:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +14,16 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["CentredSample", "Samples", "as_samples", "centre", "centred", "power_of_two_above", "rounding_of"]
+__all__ = [
+    "CentredSample",
+    "Samples",
+    "as_samples",
+    "centre",
+    "centred",
+    "power_of_two_above",
+    "rounding_of",
+    "second_moments",
+]
 
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
@@ -49,6 +59,23 @@ class CentredSample:
     def constant(self) -> bool:
         """Whether no coordinate varies by more than rounding."""
         return not bool(self.points.any())
+
+    @cached_property
+    def second(self) -> Tensor:
+        r"""The product :math:`Z^\top Z` of the points, tensor (d, d): score and criteria share it."""
+        return second_moments(self.points)
+
+
+def second_moments(points: Tensor) -> Tensor:
+    r"""The product :math:`Z^\top Z` of points (n, d), tensor (d, d): by blocks, a quarter is known by symmetry."""
+    d = points.shape[1]
+    h = d // 2
+    first, second = points[:, :h], points[:, h:]
+    product = points.new_empty(d, d)
+    torch.mm(second.T, points, out=product[h:])
+    torch.mm(first.T, first, out=product[:h, :h])
+    product[:h, h:] = product[h:, :h].T
+    return product
 
 
 def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from affscore.transport.samples import second_moments
+
 __all__ = ["joint_span"]
 
 INDEPENDENT = 1e-12
@@ -52,7 +54,7 @@ def joint_span(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
 
 def _cholesky(samples: Tensor) -> Tensor | None:
     """The Cholesky factor of the inner products, if the samples are independent enough for it to mean something."""
-    products = samples @ samples.T
+    products = second_moments(samples.T)
     lower, failed = torch.linalg.cholesky_ex(products)
     if int(failed) or bool((lower.diagonal().square() < INDEPENDENT * products.diagonal()).any()):
         return None

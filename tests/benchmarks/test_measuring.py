@@ -55,6 +55,21 @@ def test_runs_that_take_long_are_repeated_once(contenders, monkeypatch):
     assert times["short"]["runs"] == 5
 
 
+def test_ratios_of_pairs(contenders, monkeypatch):
+    functions, order = contenders
+    found = measuring.in_pairs("short", {**functions, "twice": lambda: [functions["long"](), functions["long"]()]}, 3)
+    pairs = ["short", "long", "short", "long", "long", "long", "short", "long", "long", "short"]
+    assert order == pairs + pairs[:5]
+    assert [found[name]["runs"] for name in ("short", "long", "twice")] == [6, 3, 3]
+    for name in ("long", "twice"):
+        spread = found[f"spread_{name}"]
+        assert 1 < spread["smallest"] <= found[f"ratio_{name}"] <= spread["largest"]
+    assert found["ratio_long"] < found["ratio_twice"]
+    order.clear()
+    monkeypatch.setattr(measuring, "LONG", 0.0)
+    assert measuring.in_pairs("short", functions, 5)["long"]["runs"] == 2
+
+
 def test_peak_memory_is_that_of_the_function_whatever_this_process_holds():
     ballast = np.ones(600 * 2**17)
     assert measuring.peak_memory(partial(hold, 200), partial(hold, 1)) == pytest.approx(200, abs=10)

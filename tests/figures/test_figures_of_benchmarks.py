@@ -76,6 +76,10 @@ def test_ratios_of_signatures_and_goals(signatures):
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["resnet18", "vit_b_16"]
     assert [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "|"] == [1.1, 1.3]
     assert [text.get_text() for text in axes.texts] == ["1.05", "1.06", "1.20", "1.21"]
+    for spreads, bars in zip(axes.collections, (scores, criteria), strict=True):
+        first, older = spreads.get_segments()
+        np.testing.assert_allclose(first, [[1.0, bars[0].get_y() + 0.18], [1.5, bars[0].get_y() + 0.18]])
+        assert older.size == 0
 
 
 @pytest.mark.parametrize(
