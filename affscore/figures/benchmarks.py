@@ -107,8 +107,8 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
             below = places + 0.4 * k - 0.2
             ratios = table[f"ratio_{column}"].to_numpy()
             axes.barh(below, ratios, height=0.36, color=PALETTE[("blue", "orange")[k]], label=label, zorder=2)
-            reach = [table[f"spread_{column}_{which}"].to_numpy() for which in ("smallest", "largest")]
-            axes.hlines(below, *reach, color=PALETTE["black"], linewidth=0.8, zorder=3)
+            smallest, largest = (table[f"spread_{column}_{which}"].to_numpy() for which in ("smallest", "largest"))
+            axes.hlines(below, smallest, largest, color=PALETTE["black"], linewidth=0.8, zorder=3)
             for place, ratio in zip(below, ratios, strict=True):
                 axes.text(0.02, place, f"{ratio:.2f}", va="center", fontsize=8, color=("white", "black")[k])
             aimed = [
