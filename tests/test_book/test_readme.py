@@ -55,7 +55,7 @@ def test_the_pages_and_pictures_that_the_readme_links_exist() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.split()) <= 650
+    assert len(README.split()) <= 600
 
 
 def test_the_numbers_are_compared() -> None:
