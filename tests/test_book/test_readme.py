@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -62,13 +61,6 @@ def test_the_numbers_are_compared() -> None:
     assert same("mean 0.801\n[0.5  0.25]", "mean 0.80\n[0.5 0.251]")
     assert not same("mean 0.80", "mean 0.81")
     assert not same("mean 0.80", "median 0.80")
-
-
-def test_the_last_line_of_make_book() -> None:
-    (shown,) = re.findall(r"`make book` ends with\n\n```\n(.*)\n```", README)
-    command = ["make", "-n", "-s", "-o", "_build/html/index.html", "book"]
-    plan = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    assert plan.splitlines()[-1] == f"echo '{shown}'"
 
 
 def test_the_network_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
