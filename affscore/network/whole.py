@@ -126,7 +126,7 @@ class _Part:
         expected = self.count if self.total is None else self.total
         if self.moments is not None or expected >= 2 * x.shape[1]:
             for part_x, part_y in self.samples:
-                part = PairMoments.of(part_x.double(), part_y.double())
+                part = PairMoments.of(part_x.double(), part_y.double(), pair.rounding)
                 self.moments = part if self.moments is None else self.moments.merged(part)
             self.samples = []
         self.seconds += time.perf_counter() - start

@@ -44,7 +44,7 @@ class Moments:
 
     @classmethod
     def of(cls, x: Tensor, sample: CentredSample | None = None) -> Moments:
-        """The moments of points (n, d), float64, seen from their mean; ``sample`` is ``centre(x, 0.0)``."""
+        """The moments of points (n, d), float64, seen from their mean; ``sample`` is x, centred."""
         sample = centre(x, 0.0) if sample is None else sample
         unit = _unit_for(0.0 if sample.constant else sample.scale)
         z = sample.points * (sample.scale / unit) if sample.scale != unit else sample.points
@@ -159,11 +159,18 @@ class PairMoments:
     cross: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, y: Tensor) -> PairMoments:
-        """The moments of paired points x and y, each (n, d), float64."""
+    def of(cls, x: Tensor, y: Tensor, rounding: float = 0.0) -> PairMoments:
+        """The moments of paired points x and y, each (n, d), float64.
+
+        Args:
+            x: The inputs.
+            y: The outputs.
+            rounding: Unit of rounding of the arithmetic that made them: what varies by no more is left out, since no
+                fourth moment of the other coordinates could be had later.
+        """
         if x.shape != y.shape:
             raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
-        from_x, from_y = centre(x, 0.0), centre(y, 0.0)
+        from_x, from_y = centre(x, rounding), centre(y, rounding)
         moments_x, moments_y = Moments.of(x, from_x), Moments.of(y, from_y)
         cross = from_x.points.T @ from_y.points
         return cls(moments_x, moments_y, cross * (from_x.scale / moments_x.unit) * (from_y.scale / moments_y.unit))

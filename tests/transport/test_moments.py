@@ -1,3 +1,5 @@
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -144,3 +146,15 @@ def test_parts_of_very_different_size_add_up():
     expected = affinity_score(x, x.relu(), coupling="paired").raw
     for found in (forwards, backwards):
         assert paired_affinity_score(found).raw == pytest.approx(expected, abs=1e-9)
+
+
+def test_rounding_of_large_columns_has_no_part_in_the_fourth_moments():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(2048, 64, generator=generator)
+    constant = 1e7 + torch.randint(-1, 2, (2048, 64), generator=generator)  # up to a unit of rounding of float32
+    x, y = torch.cat([x, constant], dim=1), torch.cat([x.relu(), constant], dim=1)
+    parts = [PairMoments.of(a.double(), b.double(), 2.0**-23) for a, b in zip(x.split(64), y.split(64), strict=True)]
+    kept = paired_affinity_score(functools.reduce(PairMoments.merged, parts), rounding=2.0**-23)
+    expected = affinity_score(x, y, coupling="paired")
+    assert kept.value == pytest.approx(expected.value, abs=1e-3)
+    assert kept.intensity == pytest.approx(expected.intensity, rel=0.1)
