@@ -21,7 +21,8 @@ _WRITTEN_IN_PYTHON = {
 }
 
 ONE_AT_A_TIME = threading.RLock()
-"""Held while a network is measured: evaluation mode, hooks and PyTorch's switches are shared by all threads."""
+"""Held while a network is measured or a job of a survey is done: threads share evaluation mode, hooks, PyTorch's
+switches, the working folder and the generator of random numbers."""
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import torch
 from affscore.errors import AffscoreError, first_line
 from affscore.network.measurement import BatchesOfAnotherRunError, measure
 from affscore.network.result import Signature
+from affscore.network.threads import ONE_AT_A_TIME
 from affscore.survey.checkpoints import Checkpoint, Checkpoints
 from affscore.survey.job import DescribedJob, describe
 from affscore.survey.store import Store
@@ -26,8 +26,6 @@ State = Literal["measured", "there", "busy", "failed"]
 
 ATTEMPTS = 3
 """A job whose process has died this often in one survey is not taken up again."""
-
-_ONE_AT_A_TIME = threading.Lock()  # the generator of random numbers and the number of threads are a process's own
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wa
         wait: Whether to wait for another process that is at it.
     """
     try:
-        with _ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
+        with ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
             return _run(number, job, work, device, wait)
     except KeyboardInterrupt:
         raise

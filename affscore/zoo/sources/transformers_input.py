@@ -77,8 +77,8 @@ def _text(config: Any, tokenizer: Path | None) -> TextPreprocessing:
 def _number(config: Any, key: str, default: int) -> int:
     """A number of the configuration, or of the part of it that is about images; the larger of two."""
     value = getattr(config, key, None) or getattr(getattr(config, "vision_config", None), key, None) or default
-    found = max(value) if isinstance(value, (list, tuple)) and value else value
-    return found if isinstance(found, int) and found > 0 else default
+    sizes = list(value) if isinstance(value, (list, tuple)) else [value]
+    return max(sizes) if sizes and all(isinstance(size, int) and size > 0 for size in sizes) else default
 
 
 def _images(file: Path, config: Any) -> Preprocessing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,9 @@ WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.b
 CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
         "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
 """Entries of a configuration that can name code of somebody else; they are left out."""
+
+ELSEWHERE = ("architecture", "backbone", "checkpoint_path")
+"""Entries that can name another folder, file or repository."""
 
 
 def cached_names() -> list[str]:
@@ -56,13 +60,16 @@ def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     with _silence(transformers):
         config = guarded(lambda: config_class.from_dict(settings), fails)
         network_class = _network_class(transformers, config, place.name)
+    files: list[Path] = []
+    if weights != "random":
+        files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
+    state: dict[str, Tensor] = {}
+    for file in files:
+        state |= read_state_dict(file)
+    with _silence(transformers):
         if weights == "random":
             model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
         else:
-            files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
-            state: dict[str, Tensor] = {}
-            for file in files:
-                state |= read_state_dict(file)
             model = _with_weights(network_class, config, state, files[0].name, seed)
     if hasattr(model.config, "use_cache"):
         model.config.use_cache = False  # keys and values of a text that nobody continues
@@ -161,8 +168,8 @@ class _Place:
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
     try:
-        settings = _without_code(json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once))
-        model_type = settings["model_type"]
+        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        model_type = stated["model_type"]
     except Exception as error:
         raise AffscoreError(
             f"the file {file.name!r} is not the configuration of a network ({type(error).__name__}: "
@@ -174,6 +181,10 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
             f"transformers {transformers.__version__} has no network of the type {model_type!r}"
             f"{near(str(model_type), list(known.keys()))}; code that a repository brings is not run"
         )
+    named = stated.get("architectures") or []
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise AffscoreError(f"the file {file.name!r} must name its architectures in a list of texts, got {named!r}")
+    settings = _of_this_place(stated)
     if settings.get("quantization_config"):
         raise AffscoreError(
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
@@ -190,16 +201,25 @@ def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _without_code(value: Any) -> Any:
+def _of_this_place(value: Any, key: str = "") -> Any:
+    """The settings without code, and without what would be read from elsewhere, which is refused."""
     if isinstance(value, dict):
-        return {key: _without_code(inner) for key, inner in value.items() if key not in CODE}
-    return [_without_code(inner) for inner in value] if isinstance(value, list) else value
+        return {key: _of_this_place(inner, key) for key, inner in value.items() if key not in CODE}
+    if isinstance(value, list):
+        return [_of_this_place(inner) for inner in value]
+    is_file = key == "checkpoint_path" and bool(value)
+    if key in ELSEWHERE and isinstance(value, str) and (is_file or re.search(r"[:/\\]", value)):
+        raise AffscoreError(
+            f"the configuration names another place, {key} = {value!r}, and only its own folder is read; put its "
+            "weights beside it, or give the other network itself"
+        )
+    return False if key == "use_pretrained_backbone" else value  # its weights are those beside it, or random
 
 
 def _network_class(transformers: ModuleType, config: Any, name: str) -> Any:
     """The class that the configuration names, or the bare network of its type."""
     for stated in getattr(config, "architectures", None) or []:
-        found = getattr(transformers, stated, None) if isinstance(stated, str) and stated.isidentifier() else None
+        found = getattr(transformers, stated, None) if stated.isidentifier() else None
         if isinstance(found, type) and issubclass(found, transformers.PreTrainedModel):
             return found
     bare = guarded(lambda: transformers.MODEL_MAPPING[type(config)], f"transformers has no network for {name}")
@@ -228,14 +248,18 @@ def _with_weights(network_class: Any, config: Any, state: dict[str, Tensor], fil
 
 @contextmanager
 def _silence(transformers: ModuleType) -> Iterator[None]:
-    """Without progress bars and reports, which errors say shortly."""
+    """Without progress bars and reports, which errors say shortly, and without the hub: all files are here."""
+    from huggingface_hub import constants
+
     log = transformers.utils.logging
-    verbosity, bars = log.get_verbosity(), log.is_progress_bar_enabled()
+    verbosity, bars, offline = log.get_verbosity(), log.is_progress_bar_enabled(), constants.HF_HUB_OFFLINE
     log.set_verbosity_error()
     log.disable_progress_bar()
+    constants.HF_HUB_OFFLINE = True
     try:
         yield
     finally:
+        constants.HF_HUB_OFFLINE = offline
         log.set_verbosity(verbosity)
         if bars:
             log.enable_progress_bar()
