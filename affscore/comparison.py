@@ -24,8 +24,10 @@ from affscore.network.notes import give_warnings, lines, merged_warnings, note_o
 from affscore.network.options import choose_options
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
+from affscore.network.table import without_formulas
 from affscore.survey.keep import kept_signature
 from affscore.survey.shipped import PREFIX, shipped_signature
+from affscore.zoo.paths import check_name
 
 __all__ = ["Comparison", "compare"]
 
@@ -61,7 +63,7 @@ class Comparison:
         try:
             with written_aside(path) as temporary:
                 if path.suffix == ".csv":
-                    self.table.to_csv(temporary, index_label="name")
+                    without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
                 else:
                     figure = self.figure()
                     figure.savefig(temporary, format=path.suffix[1:], dpi=200)
@@ -151,6 +153,8 @@ def _check_before(
         raise AffscoreError(f"a comparison needs at least two results, got {count}: name another model or data set")
     if names is not None and not (len(names) == len(set(names)) == count):
         raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
+    for name in names or ():
+        check_name(name)
     planned = [] if options is None else [_planned(options)]
     _check_alike([*(one.metadata for one in finished), *planned])
 
@@ -203,6 +207,11 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
     datasets = {name: result.metadata.get("dataset") for name, result in signatures.items()}
     missing = {name: int(np.isnan(result.scores).sum()) for name, result in signatures.items()}
     notes = []
+    keys = {name: result.metadata["key"] for name, result in signatures.items() if "key" in result.metadata}
+    for key in dict.fromkeys(keys.values()):
+        same = [name for name, own in keys.items() if own == key]
+        if len(same) > 1:
+            notes.append(f"{' and '.join(same)} are copies of one result: the distance between them says nothing")
     if len(set(sizes.values())) > 1:
         ways = _listed(sizes)
         notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")

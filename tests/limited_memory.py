@@ -1,4 +1,4 @@
-"""Calls in processes that may take a gigabyte more than they have, so that a file that swells cannot hurt.
+"""Calls in processes that may take a gigabyte more than they have, and half a minute, so that no file can hurt.
 
 Run by the tests: reads one JSON object a line from stdin, forks a process for each, and answers with what came of it.
 """
@@ -9,12 +9,14 @@ import importlib
 import json
 import os
 import resource
+import signal
 import sys
 from pathlib import Path
 
 import torch
 
 ROOM = 2**30
+SECONDS = 30
 
 
 def call(function, arguments):
@@ -23,6 +25,7 @@ def call(function, arguments):
     function = getattr(importlib.import_module(module), name)
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, taken + ROOM))
+    signal.alarm(SECONDS)
     try:
         return {"returned": type(function(*arguments)).__name__}
     except BaseException as error:  # noqa: BLE001

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from affscore.cli.words import warnings_on_stderr
+
 __all__ = ["ledger"]
 
 
@@ -37,7 +39,8 @@ def ledger(
     for file in (csv, claims):
         if file is not None:
             check_destination(file, (".csv",))
-    evidence = Evidence.gather(results)
+    with warnings_on_stderr():
+        evidence = Evidence.gather(results)
     found = hold_against(evidence)
     typer.echo(str(found))
     typer.echo(found.counts.to_string())

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from affscore.cli.words import warnings_on_stderr
+
 __all__ = ["store"]
 
 store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
@@ -57,7 +59,9 @@ def export(
     """Write the rows of all results to one file."""
     from affscore.survey.tables import export as write
 
-    typer.echo(f"written to {write(folder, file)}", err=True)
+    with warnings_on_stderr():
+        written = write(folder, file)
+    typer.echo(f"written to {written}", err=True)
 
 
 @store.command()

@@ -5,8 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["command_line", "without_folders"]
+import typer
+
+from affscore.errors import AffscoreWarning
+
+__all__ = ["command_line", "warnings_on_stderr", "without_folders"]
 
 
 def without_folders(word: str) -> str:
@@ -21,3 +28,14 @@ def without_folders(word: str) -> str:
 def command_line() -> str:
     """The command that runs, with files by their base names."""
     return shlex.join(without_folders(word) for word in ["affscore", *sys.argv[1:]])
+
+
+@contextmanager
+def warnings_on_stderr() -> Iterator[None]:
+    """Say warnings of this package, for commands that show no notes."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", AffscoreWarning)
+        yield
+    for one in found:
+        if issubclass(one.category, AffscoreWarning):
+            typer.echo(f"warning: {one.message}", err=True)

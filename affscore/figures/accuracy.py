@@ -15,7 +15,7 @@ from affscore.analysis.accuracy import Fit, fit
 from affscore.analysis.repeats import ERROR
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["accuracy_fits"]
 
@@ -102,19 +102,19 @@ def _panel(
             markersize=4.5,
             color=colour,
             elinewidth=0.7,
-            label=str(family),
+            label=literal(family),
         )
     axes.set_xlabel(_LABELS.get(name, f"{name} of the scores"))
     try:
         found = fit(known[name], known["accuracy"], panel["fit"])
     except AffscoreError:
-        axes.set_title(f"{panel['group']}\nno $R^2$ of {len(known)} networks")
+        axes.set_title(f"{literal(panel['group'])}\nno $R^2$ of {len(known)} networks")
         if known.empty:
             axes.set(xticks=[], yticks=[])
         return
     _line(axes, known[name].to_numpy(dtype=float), found)
     value, symbol = (found.adjusted_r2, "adjusted $R^2$") if adjusted else (found.r2, "$R^2$")
-    axes.set_title(f"{panel['group']}\n{symbol} = {value:.2f}")
+    axes.set_title(f"{literal(panel['group'])}\n{symbol} = {value:.2f}")
 
 
 def _line(axes: Axes, x: np.ndarray, found: Fit) -> None:

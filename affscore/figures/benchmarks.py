@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from affscore.analysis.benchmarks import Benchmark
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["score_memory", "score_times", "signature_ratios", "speed_ups"]
 
@@ -118,7 +118,7 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
                 axes.plot(goal, place, marker="|", markersize=13, markeredgewidth=2, color=PALETTE["black"],
                           linestyle="", label="goal" if k + number == 0 else None, zorder=4)  # fmt: skip
         axes.axvline(1, color=PALETTE["black"], linewidth=1.0, linestyle="-", zorder=3)
-        axes.set_yticks(places, [str(model) for model in table["model"]])
+        axes.set_yticks(places, [literal(model) for model in table["model"]])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel("time over that of the plain forward pass")

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["best_under_chance"]
 
@@ -62,9 +62,9 @@ def best_under_chance(shuffled: Mapping[str, ArrayLike], marks: pd.DataFrame, xl
                 linewidths=1.6,
                 zorder=4,
                 clip_on=False,
-                label=str(column),
+                label=literal(column),
             )
-        axes.set_yticks(range(len(names)), names)
+        axes.set_yticks(range(len(names)), [literal(name) for name in names])
         axes.invert_yaxis()
         axes.set_xlim(0, 1)
         axes.set_xlabel(xlabel)

@@ -14,7 +14,7 @@ from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, house_style
+from affscore.figures.style import PAGE_WIDTH, house_style, literal
 
 __all__ = ["dendrogram", "distance_heatmap"]
 
@@ -52,8 +52,9 @@ def distance_heatmap(
     with house_style():
         figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 5.2 if few else 7.2), layout="constrained")
         image = axes.imshow(values, cmap="Greys", vmin=0)
-        axes.set_xticks(range(len(order)), order, rotation=90, fontsize=8 if few else 6.5)
-        axes.set_yticks(range(len(order)), order, fontsize=8 if few else 6.5)
+        names = [literal(name) for name in order]
+        axes.set_xticks(range(len(order)), names, rotation=90, fontsize=8 if few else 6.5)
+        axes.set_yticks(range(len(order)), names, fontsize=8 if few else 6.5)
         if few:
             for (row, column), value in np.ndenumerate(values):
                 colour = "white" if value > 0.6 * values.max() else "black"
@@ -102,7 +103,7 @@ def dendrogram(
             tree, labels=list(names), orientation="left", ax=axes, color_threshold=0, above_threshold_color="#555555"
         )
         _mark_families(axes, [families[int(leaf)] for leaf in hierarchy.leaves_list(tree)])
-        axes.set_yticklabels(drawn["ivl"], fontsize=8)
+        axes.set_yticklabels([literal(name) for name in drawn["ivl"]], fontsize=8)
         axes.set_xlabel(f"{label} at which two clusters are joined")
         axes.tick_params(axis="y", length=0, pad=10)
         axes.spines["left"].set_visible(False)
@@ -115,5 +116,5 @@ def _mark_families(axes: Axes, families: Sequence[str]) -> None:
     for family, (colour, marker) in family_styles(families).items():
         places = [5 + 10 * number for number, this in enumerate(families) if this == family]
         axes.scatter(
-            [0] * len(places), places, marker=marker, color=colour, s=28, label=family, clip_on=False, zorder=3
+            [0] * len(places), places, marker=marker, color=colour, s=28, label=literal(family), clip_on=False, zorder=3
         )

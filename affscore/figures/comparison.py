@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["comparison"]
 
@@ -73,7 +73,7 @@ def _curve(axes: Axes, scores: np.ndarray, name: str, number: int) -> None:
         linestyle=_STYLES[number // len(_COLOURS) % len(_STYLES)],
         markersize=4,
         linewidth=1,
-        label=name,
+        label=literal(name),
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["score_distributions", "score_histograms"]
 
@@ -64,7 +64,7 @@ def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[
             axes.scatter(place + spread, scores, s=9, color=colour, marker=marker, linewidths=0, zorder=3)
         axes.set_xticks(
             range(len(names)),
-            names,
+            [literal(name) for name in names],
             rotation=90 if len(names) > 12 else 30,
             ha="right" if len(names) <= 12 else "center",
         )
@@ -117,11 +117,11 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
                 number = kinds.index(kind)
                 counts, _ = np.histogram(np.clip(np.asarray(scores, dtype=float), 0, 1), edges)
                 axes.bar(
-                    edges[:-1], counts, np.diff(edges), bottom=below, align="edge", label=kind, linewidth=0.4,
+                    edges[:-1], counts, np.diff(edges), bottom=below, align="edge", label=literal(kind), linewidth=0.4,
                     color=PALETTE[colours[number % 4]], hatch=hatches[number % 4], edgecolor="white",
                 )  # fmt: skip
                 below += counts
-            axes.set_title("\n".join(wrap(title, width=96 // columns)))
+            axes.set_title("\n".join(wrap(literal(title), width=96 // columns)))
             axes.set_xlim(0, 1)
             axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         for axes in grid.flat[len(panels) :]:

@@ -9,7 +9,7 @@ from matplotlib.transforms import blended_transform_factory
 
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["timeline"]
 
@@ -52,14 +52,14 @@ def timeline(table: pd.DataFrame) -> Figure:
             axes.vlines(where, of_family["min"], of_family["max"], color=colour, linewidth=1.4)
             for end in ("min", "max"):
                 axes.scatter(where, of_family[end], marker="_", s=28, color=colour, linewidths=1.4)
-            axes.scatter(where, of_family["median"], marker=marker, s=26, color=colour, label=family, zorder=3)
+            axes.scatter(where, of_family["median"], marker=marker, s=26, color=colour, label=literal(family), zorder=3)
         above = blended_transform_factory(axes.transData, axes.transAxes)
         for year in dict.fromkeys(years):
             of_year = [place for place, this in zip(places, years, strict=True) if this == year]
             axes.text((of_year[0] + of_year[-1]) / 2, 1.01, year, transform=above, ha="center", fontsize=8)
             if of_year[-1] != places[-1]:
                 axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
-        axes.set_xticks(places, table["name"], rotation=90, fontsize=7)
+        axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=7)
         axes.set_xlim(-0.8, places[-1] + 0.8)
         axes.set_ylim(0, 1.02)
         axes.set_ylabel("affinity score: minimum, median, maximum")

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["criterion_dots", "criterion_scatter"]
 
@@ -74,7 +74,7 @@ def criterion_dots(
             axes.axvline(0, color=PALETTE["grey"], linewidth=0.8, zorder=0)
             axes.set(title=_TITLES.get(criterion, criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
             axes.tick_params(axis="y", length=0)
-        grid[0, 0].set_yticks(range(len(models)), models)
+        grid[0, 0].set_yticks(range(len(models)), [literal(model) for model in models])
         grid[0, 0].set_ylim(len(models) - 0.4, -0.6)
         figure.supxlabel("correlation with the affinity score", fontsize=9)
         figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
@@ -122,4 +122,4 @@ def _dots(axes: Axes, table: pd.DataFrame, chosen: np.ndarray, style: tuple[str,
     ends = table[["low", "high"]].to_numpy(dtype=float)[chosen]
     colour, marker = style
     axes.hlines(places, ends[:, 0], ends[:, 1], color=colour, linewidth=0.9)
-    axes.plot(values, places, linestyle="", marker=marker, markersize=4, color=colour, label=label)
+    axes.plot(values, places, linestyle="", marker=marker, markersize=4, color=colour, label=literal(label))

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
 from affscore.network.kinds import ORDINALS
 from affscore.network.result import Signature
 
@@ -143,14 +143,14 @@ def _draw(axes: Axes, summary: pd.DataFrame, styles: dict[str, tuple[str, str]])
 
 def _labels(summary: pd.DataFrame) -> list[str]:
     return [
-        f"{_NAMES.get(activation, activation)}{_KINDS.get(kind, f' ({kind})')}"
+        f"{_NAMES.get(activation, literal(activation))}{_KINDS.get(kind, f' ({kind})')}"
         for activation, kind in zip(summary["activation"], summary["kind"], strict=True)
     ]
 
 
 def _about(result: Signature, choices: bool) -> str:
     first = result.table.iloc[0]
-    about = f"{first['model']} ({first['weights']}) on {first['dataset']}"
+    about = literal(f"{first['model']} ({first['weights']}) on {first['dataset']}")
     return f"{about}, {first['reduction']}, {first['order']}" if choices else about
 
 

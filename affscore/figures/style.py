@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.figure import Figure
 
-__all__ = ["FIT", "INPUT", "MARKERS", "OUTPUT", "PAGE_WIDTH", "PALETTE", "draw_once", "house_style"]
+__all__ = ["FIT", "INPUT", "MARKERS", "OUTPUT", "PAGE_WIDTH", "PALETTE", "draw_once", "house_style", "literal"]
 
 PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
@@ -58,6 +58,7 @@ _SETTINGS: Any = {
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
     "svg.fonttype": "none",
+    "text.usetex": False,
     "figure.hooks": ["affscore.figures.style:draw_once"],
 }
 
@@ -69,6 +70,16 @@ def draw_once(figure: Figure) -> None:
 
 def _close(figure: Figure, **_: Any) -> None:
     plt.close(figure)
+
+
+def literal(name: object) -> str:
+    r"""A name for a figure, letter by letter: no formula between dollars, and in the legend whatever it begins with.
+
+    >>> literal("cost_in_$"), literal("_mine")
+    ('cost_in_\\$', ' _mine')
+    """
+    text = str(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text  # matplotlib leaves out of a legend what begins with _
 
 
 @contextmanager

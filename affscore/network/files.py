@@ -17,7 +17,7 @@ from pandas.api.types import is_float_dtype
 from affscore.errors import AffscoreError
 from affscore.network.aside import written_aside
 from affscore.network.table import summary_of
-from affscore.zoo.paths import no_file
+from affscore.zoo.paths import check_name, no_file
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["check_destination", "read_parts", "write_signature"]
 
 _KEY = b"affscore"
+
+FORMAT = "1.0"
+"""Raised where the columns or the numbers of a result change; files of before this was written to them are 1.0."""
 
 COLUMNS = ("model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch",
            "n", "reduction", "order", "covariance", "coupling", "score", "raw", "pairing_optimal", "bound_exceeded",
@@ -49,18 +52,21 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
         endings: What the name may end in.
 
     Raises:
-        AffscoreError: Another ending, a folder that is missing or may not be written to, or a folder
-            in the place of the file.
+        AffscoreError: Another ending, a name that is not UTF-8, a folder that is missing or may not be written to,
+            or a folder, a pipe or a device in the place of the file.
     """
     path = Path(path)
+    check_name(str(path))
     if path.suffix not in endings:
         raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
     try:
-        is_folder = path.is_dir()
+        is_folder, is_other = path.is_dir(), path.exists() and not path.is_file()
     except OSError as error:
         raise AffscoreError(f"{path.name!r} cannot be written ({error.strerror})") from error
     if is_folder:
         raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
+    if is_other:
+        raise AffscoreError(f"{path.name!r} is a pipe or a device, not a file; choose another name")
     if not path.absolute().parent.is_dir():
         raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
     if not os.access(path.absolute().parent, os.W_OK):
@@ -73,7 +79,7 @@ def write_signature(result: Signature, path: str | Path, aside: Path | None = No
 
     The file is written under a temporary name and renamed, so that there is never half a file. The
     entry ``affscore`` of its metadata holds, as JSON, the signature's metadata and notes, and a checksum of
-    all that the file says.
+    all that the file says, and the number of the format.
 
     Args:
         result: The signature.
@@ -88,8 +94,8 @@ def write_signature(result: Signature, path: str | Path, aside: Path | None = No
         AffscoreError: It cannot be written.
     """
     path = check_destination(path)
-    about = {"metadata": result.metadata, "notes": result.notes}
-    about["checksum"] = _checksum(result.table, about)
+    about: dict[str, Any] = {"metadata": result.metadata, "notes": result.notes}
+    about |= {"checksum": _checksum(result.table, about), "format": FORMAT}
     # without the description that pandas would add for itself, which is longer than all the rest
     table = pa.Table.from_pandas(result.table, preserve_index=False)
     table = table.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
@@ -129,6 +135,11 @@ def read_parts(path: str | Path) -> tuple[pd.DataFrame, dict[str, Any], list[str
         raise AffscoreError(
             f"the file {path.name!r} is Parquet, but not a signature that affscore wrote: {error}"
         ) from error
+    except _NewerError as error:
+        raise AffscoreError(
+            f"the file {path.name!r} was written by a newer affscore (its format is {error}, this version reads "
+            f"{FORMAT}); update affscore"
+        ) from error
     except _DamagedError as error:
         raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it") from error
     except Exception as error:  # a foreign file can hold anything in any place
@@ -141,6 +152,10 @@ class _ForeignError(Exception):
 
 class _DamagedError(Exception):
     """The checksum is not that of the rest."""
+
+
+class _NewerError(Exception):
+    """The format is one that this version does not know; the message is its number."""
 
 
 def _table(path: Path) -> pa.Table:
@@ -174,6 +189,10 @@ def _parts(table: pa.Table) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     """What a table holds of a signature; anything may be raised where it holds none."""
     kept = json.loads((table.schema.metadata or {})[_KEY])
     metadata, notes = kept["metadata"], kept["notes"]
+    job = metadata.get("job")
+    for stated in (kept.get("format", FORMAT), job.get("format", FORMAT) if isinstance(job, dict) else FORMAT):
+        if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
+            raise _NewerError(stated)
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
         raise TypeError("the entry affscore of its metadata holds something else")

@@ -26,6 +26,7 @@ from affscore.network.run import Run
 from affscore.network.scorers import Batch, BatchScorer, WholeScorer
 from affscore.zoo.card import check_has_weights
 from affscore.zoo.models import card_of, load_model
+from affscore.zoo.paths import check_name
 from affscore.zoo.state_dicts import fingerprint
 
 __all__ = ["BatchesOfAnotherRunError", "measure"]
@@ -79,6 +80,7 @@ def measure(
     batch_size = check_whole_number("batch_size", batch_size, 1)
     if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
         raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
+    check_name(data_name or "")
     if isinstance(model, str):
         model = load_model(model, options.seed)
     network = unwrapped(model)

@@ -222,7 +222,7 @@ def load_signature(file: str | Path) -> Signature:
         The signature, without ``sample_costs``.
 
     Raises:
-        AffscoreError: No such file, not Parquet, not written by this package, or damaged since.
+        AffscoreError: No such file, not Parquet, not written by this package or by a newer one, or damaged since.
 
     >>> import tempfile
     >>> from affscore import load_signature, signature

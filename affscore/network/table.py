@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from affscore.network.scoring import CRITERIA
 
-__all__ = ["brief", "summary_of", "table_of"]
+__all__ = ["brief", "summary_of", "table_of", "without_formulas"]
 
 _ACTIVATION = ["layer", "call", "activation", "kind", "depth", "width"]
 
@@ -52,3 +54,24 @@ def brief(summary: pd.DataFrame, more: Iterable[str] = ()) -> pd.DataFrame:
     """
     flag = ["flag"] if summary["flag"].any() else []
     return summary[[*_ACTIVATION, "score", "score_std", *more, *flag]]
+
+
+def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """A table for a .csv file: text that a spreadsheet would take for a formula has an apostrophe in front.
+
+    That is text that begins with =, +, -, @, a tab or the end of a line, and is not a plain number. A carriage return
+    becomes an end of line, which the writer puts between quotes: it would begin a row otherwise.
+
+    >>> table = pd.DataFrame({"name": ["=1+1", "-0.5", "resnet18"], "score": [-1.0, 0.5, 1.0]})
+    >>> without_formulas(table)["name"].tolist()
+    ["'=1+1", '-0.5', 'resnet18']
+    """
+
+    def inert(cell: Any) -> Any:
+        if not isinstance(cell, str):
+            return cell
+        text = cell.replace("\r", "\n")
+        return f"'{text}" if re.match(r"[=@\t\n]|[+-](?![\d.]+$)", text) else text
+
+    named = table.rename(columns=inert)
+    return named.apply(lambda column: column if is_numeric_dtype(column) else column.map(inert))

@@ -115,6 +115,8 @@ class Checkpoints:
         """Note that a process of this run of a survey takes the job up; how many of that run did so before."""
         path = self.folder / self.BEGUN
         try:
+            if path.is_symlink():
+                raise OSError(f"{path.name!r} is a link, which is not followed")
             with path.open("a+", encoding="utf-8") as stream:
                 stream.seek(0)
                 before = stream.read().split().count(run)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.network.result import load_signature
-from affscore.survey.store import Store
+from affscore.survey.store import Store, key_in
 
 __all__ = ["contents", "find"]
 
@@ -23,17 +23,20 @@ def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
         folder: The folder of the store.
 
     Returns:
-        A table with a row for each result; a sentence for each file that is none; a line for each job that
-        is not finished.
+        A table with a row for each result; a sentence for each file that is none, or a copy of another; a line for
+        each job that is not finished.
 
     Raises:
         AffscoreError: No such folder.
     """
     store = Store(folder)
-    rows, unreadable = [], []
+    rows: list[dict[str, Any]] = []
+    unreadable, seen = [], dict[str, str]()
     for path in store.files():
         try:
             result = load_signature(path)
+            if (first := seen.setdefault(key_in(path, result), path.name)) != path.name:
+                raise AffscoreError(f"the file {path.name!r} has the key of {first!r}, and counts once with it")
             row: dict[str, Any] = {name: str(result.metadata[name]) for name in _SHOWN}
             row |= {"n": int(result.metadata["n"]), "images": int(result.metadata["images"])}
             rows.append(row | {"activations": len(result), "mean": float(result.scores.mean())})
@@ -65,8 +68,8 @@ def find(folder: str | Path, name: str) -> Path:
     wanted = Path(name).name
     found = [path for path in files if wanted in (path.name, path.stem)]
     found = found or [path for path in files if wanted and path.stem.rpartition("-")[2].startswith(wanted)]
-    if len(found) == 1:
-        return found[0]
+    if len({path.stem.rpartition("-")[2] for path in found}) == 1:
+        return found[0]  # or a copy of it
     if found:
         raise AffscoreError(f"{len(found)} results have a key that begins with {wanted!r}; give more of it")
     raise AffscoreError(f"there is no result {name!r} in {str(folder)!r}; affscore store ls shows what there is")

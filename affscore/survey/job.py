@@ -9,14 +9,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from affscore.network.files import FORMAT
 from affscore.network.options import Options
 from affscore.network.scoring import CRITERIA, DEFAULT_CRITERIA
 from affscore.zoo.identity import identity_of_data, identity_of_model
 
-__all__ = ["RESULTS_FORMAT", "DescribedJob", "Job", "describe", "key_of"]
-
-RESULTS_FORMAT = "1.0"
-"""Raised where the columns or the numbers of a result change, so that jobs of before are done again."""
+__all__ = ["DescribedJob", "Job", "describe", "key_of"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def describe(
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**asdict(options), "criteria": list(options.criteria), "images": used["images"]}
-    return DescribedJob(job, {"format": RESULTS_FORMAT, "model": model(job.model), "data": used, "options": chosen})
+    return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
 def key_of(description: dict[str, Any]) -> str:

@@ -53,6 +53,23 @@ class FolderLock:
                 f"({error.strerror or error}); the store needs a file system that may be written to and knows flock"
             ) from error
 
+    @classmethod
+    def is_held(cls, folder: Path) -> bool:
+        """Whether a process has the lock of a folder, which need not be there, nor be one to write to."""
+        try:
+            file = os.open(folder / cls.FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(file)
+        return False
+
     @property
     def held(self) -> bool:
         """Whether the lock was got."""
@@ -77,7 +94,7 @@ class FolderLock:
         path = self.folder / self.FILE
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         except FileNotFoundError:
             return None  # the folder was removed meanwhile
         try:

@@ -15,6 +15,7 @@ from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
 from affscore.transport.covariance import CovarianceName
 from affscore.zoo.identity import identity_of_data, identity_of_model
+from affscore.zoo.paths import check_name
 
 __all__ = ["look_at", "plan"]
 
@@ -62,6 +63,8 @@ def plan(
         some = [names] if isinstance(names, str) else list(names)
         if not some or not all(isinstance(name, str) and name for name in some):
             raise AffscoreError(f"a survey needs the names of one {kind} or more, got {some!r}")
+        for name in some:
+            check_name(name)
         chosen.append(some)
     jobs = []
     for model, dataset, reduction, order in itertools.product(*chosen):

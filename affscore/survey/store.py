@@ -12,11 +12,17 @@ from affscore.network.result import Signature, load_signature
 from affscore.survey.checkpoints import Checkpoints
 from affscore.survey.job import DescribedJob
 from affscore.survey.lock import FolderLock
+from affscore.zoo.paths import check_name
 
-__all__ = ["Store"]
+__all__ = ["Store", "key_in"]
 
 HIDDEN = ".affscore"
 _KEY = re.compile("[0-9a-f]{16}")
+
+
+def key_in(path: Path, result: Signature) -> str:
+    """The key that a result carries; a file that no survey wrote has none, and its name stands for it."""
+    return str(result.metadata.get("key", path.stem))
 
 
 class Store:
@@ -37,6 +43,7 @@ class Store:
     def __init__(self, folder: str | Path, create: bool = False) -> None:
         if not str(folder):
             raise AffscoreError("the store needs the path of a folder, got an empty one")
+        check_name(str(folder))
         self.folder = Path(folder)
         try:
             if create:
@@ -85,11 +92,26 @@ class Store:
 
     def checkpoints(self, key: str) -> Checkpoints:
         """What is finished of the job with this key."""
-        return Checkpoints(self.folder / HIDDEN / key)
+        return Checkpoints(self._place(key))
+
+    def _place(self, key: str) -> Path:
+        """The folder of what is not finished of a job.
+
+        Raises:
+            AffscoreError: A link stands in its place, whose files are of somebody else.
+        """
+        place = self.folder / HIDDEN / key
+        for path in (place.parent, place):
+            if path.is_symlink():
+                raise AffscoreError(
+                    f"{path.relative_to(self.folder)} of the store {self.folder.name!r} is a link, which is not "
+                    "followed; remove it"
+                )
+        return place
 
     def lock(self, key: str, wait: bool = False) -> FolderLock:
         """The right to work on the job with this key."""
-        return FolderLock(self.folder / HIDDEN / key, wait)
+        return FolderLock(self._place(key), wait)
 
     def add(self, job: DescribedJob, result: Signature) -> Path:
         """Add the result of a job whose lock this process holds, and remove its checkpoints."""
@@ -101,18 +123,18 @@ class Store:
     def unfinished(self) -> dict[str, Checkpoints]:
         """The jobs that were begun and are not finished, by their keys."""
         try:
-            folders = sorted(path for path in (self.folder / HIDDEN).iterdir() if _KEY.fullmatch(path.name))
+            names = sorted(path.name for path in (self.folder / HIDDEN).iterdir() if _KEY.fullmatch(path.name))
         except OSError:
             return {}
-        return {folder.name: Checkpoints(folder) for folder in folders}
+        found = {}
+        for key in names:
+            with contextlib.suppress(AffscoreError):  # a link
+                found[key] = self.checkpoints(key)
+        return found
 
     def is_running(self, key: str) -> bool:
-        """Whether a process works on the job with this key, at this moment."""
-        folder = self.folder / HIDDEN / key
-        if not (folder / FolderLock.FILE).exists():
-            return False
-        with self.lock(key) as lock:
-            return not lock.held
+        """Whether a process works on the job with this key, at this moment; nothing is written to find out."""
+        return FolderLock.is_held(self._place(key))
 
     def _is_done(self, key: str) -> bool:
         """Whether the result of this job is there; a file in its place that is another does not count."""
@@ -123,7 +145,7 @@ class Store:
     def tidy(self) -> None:
         """Remove what killed processes left and nobody needs: half-written files, and checkpoints of finished jobs."""
         for key, checkpoints in self.unfinished().items():
-            with self.lock(key) as lock:
+            with contextlib.suppress(AffscoreError), self.lock(key) as lock:  # a store may be there to be read only
                 if not lock.held:
                     continue
                 checkpoints.drop_parts()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pandas as pd
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.aside import written_aside
 from affscore.network.files import check_destination
 from affscore.network.result import Signature, load_signature
+from affscore.network.table import without_formulas
 from affscore.survey.shipped import SHIPPED
-from affscore.survey.store import Store
+from affscore.survey.store import Store, key_in
 
 __all__ = ["export", "load_results", "stored_signatures", "write_table"]
 
@@ -25,12 +27,15 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     Returns:
         A table with the columns of a signature's (criteria that were not measured are missing), a row for
         each network, data set, activation and batch; the last column, ``job``, is the key of the result that
-        a row is from.
+        a row is from. Copies of a result, which have the same key, count once.
+
+    Warns:
+        AffscoreWarning: There are copies; their names.
 
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
     """
-    tables = [found.table.assign(job=str(found.metadata.get("key", file.stem))) for file, found in _read_all(path)]
+    tables = [found.table.assign(job=key_in(file, found)) for file, found in _read_all(path)]
     table = pd.concat(tables, ignore_index=True)
     return table[[*(name for name in table.columns if name not in ("seconds", "job")), "seconds", "job"]]
 
@@ -42,7 +47,7 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
         path: The folder of a store; None for the results that come with the package.
 
     Returns:
-        The signatures, in the order of the names of their files.
+        The signatures, in the order of the names of their files, and once where there are copies (with a warning).
 
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
@@ -76,13 +81,15 @@ def export(folder: str | Path, file: str | Path) -> Path:
 def write_table(table: pd.DataFrame, file: Path) -> Path:
     """Write a table without its index to a .csv or .parquet file, aside first, so that there is never half of it.
 
+    In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
+
     Raises:
         AffscoreError: It cannot be written.
     """
     try:
         with written_aside(file) as temporary:
             if file.suffix == ".csv":
-                table.to_csv(temporary, index=False)
+                without_formulas(table).to_csv(temporary, index=False)
             else:
                 table.to_parquet(temporary, index=False)
     except OSError as error:
@@ -104,10 +111,18 @@ def _read_all(path: str | Path | None) -> list[tuple[Path, Signature]]:
             if path is None
             else f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
         )
-    found = []
+    found: dict[str, tuple[Path, Signature]] = {}
+    copies = []
     for file in files:
         try:
-            found.append((file, load_signature(file)))
+            result = load_signature(file)
         except AffscoreError as error:
             raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
-    return found
+        key = key_in(file, result)
+        if key in found:
+            copies.append(f"{file.name!r} and {found[key][0].name!r}")
+        found.setdefault(key, (file, result))
+    if copies:
+        text = f"files with the same key are one result, and count once: {'; '.join(copies)}"
+        warnings.warn(text, AffscoreWarning, stacklevel=3)
+    return list(found.values())

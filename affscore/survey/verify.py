@@ -12,9 +12,10 @@ import pandas as pd
 from pandas.api import types
 
 from affscore.errors import AffscoreError
+from affscore.network.files import FORMAT
 from affscore.network.result import load_signature
 from affscore.network.scoring import CRITERIA
-from affscore.survey.job import RESULTS_FORMAT, key_of
+from affscore.survey.job import key_of
 from affscore.survey.store import Store
 
 __all__ = ["problems_of", "verify"]
@@ -157,5 +158,5 @@ def _of_metadata(path: Path, table: pd.DataFrame, metadata: dict[str, Any]) -> I
         yield "its key is not that of the job that its metadata describes"
     elif not path.stem.endswith(f"-{key}"):
         yield f"its name does not end in its key {key}"
-    elif job.get("format") != RESULTS_FORMAT:
-        yield f"it has the format {job.get('format')} of results, this version of the package writes {RESULTS_FORMAT}"
+    elif job.get("format") != FORMAT:
+        yield f"it has the format {job.get('format')} of results, this version of the package writes {FORMAT}"

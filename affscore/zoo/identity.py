@@ -168,10 +168,10 @@ def _is_image(file: Path) -> bool:
 
 def _hash_of_file(file: Path, spec: str) -> str:
     try:
+        if not file.is_file():  # opening a pipe would wait for somebody to write into it
+            raise no_file(file)
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    except FileNotFoundError as error:
-        raise no_file(file) from error
     except OSError as error:
         raise AffscoreError(f"the file {file.name!r} of {spec!r} cannot be read ({error.strerror or error})") from error
 

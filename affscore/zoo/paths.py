@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from affscore.errors import AffscoreError
 
-__all__ = ["no_file", "user_path"]
+__all__ = ["check_name", "no_file", "user_path"]
+
+
+def check_name(name: str) -> None:
+    """Whether a name can be written into results and messages.
+
+    Raises:
+        AffscoreError: It holds a zero byte, or bytes that are no UTF-8, which Python keeps as surrogates.
+
+    >>> check_name("straße")
+    """
+    if re.search("[\0\ud800-\udfff]", name):
+        raise AffscoreError(f"the name {name!r} is not UTF-8, as results need it; rename it")
 
 
 def user_path(text: str) -> Path:
@@ -14,17 +27,20 @@ def user_path(text: str) -> Path:
 
     Raises:
         AffscoreError: There can be nothing there (a name that is too long, the home of nobody), or it may
-            not be looked at.
+            not be looked at; or its name is not UTF-8.
 
     >>> user_path("images").name
     'images'
     """
+    check_name(text)
     try:
         path = Path(text).expanduser()
         path.exists()
+        name = path.resolve().name  # that of the folder, for "."
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise AffscoreError(f"the path {text!r} cannot be used ({reason})") from error
+    check_name(name)
     return path
 
 
@@ -34,5 +50,8 @@ def no_file(path: str | Path, advice: str = "") -> AffscoreError:
     >>> no_file("a.pth", "give a .pth file")
     AffscoreError("file not found: 'a.pth'; give a .pth file")
     """
-    found = "there is a folder, not a file" if Path(path).is_dir() else "file not found:"
+    path = Path(path)
+    found = "file not found:"
+    if path.exists():
+        found = f"there is a {'folder' if path.is_dir() else 'pipe or a device'}, not a file"
     return AffscoreError(f"{found} {str(path)!r}{advice and '; '}{advice}")

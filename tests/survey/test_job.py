@@ -63,7 +63,7 @@ def test_another_network_or_data_set_is_another_job():
 
 def test_the_format_of_the_results_is_part_of_the_key(monkeypatch):
     before = key()
-    monkeypatch.setattr(jobs, "RESULTS_FORMAT", "1.1")
+    monkeypatch.setattr(jobs, "FORMAT", "1.1")
     assert key() != before
 
 

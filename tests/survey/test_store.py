@@ -265,7 +265,7 @@ WRONG = {
     "another model": (lambda t, m: m.update(model="x"), "its rows and its metadata differ in 'model'"),
     "no seed": (lambda t, m: m.pop("seed") and None, "its metadata lacks 'seed'"),
     "no criteria": (lambda t, m: m.update(criteria=3), "does not say which criteria"),
-    "another job": (lambda t, m: m["job"].update(format="9"), "its key is not that of the job"),
+    "another job": (lambda t, m: m["job"].update(format="0.9"), "its key is not that of the job"),
     "no job": (lambda t, m: m.pop("job") and None, "its key is not that of the job"),
 }
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.card import ModelCard, parameter_count, seeded, stated_classes
 from affscore.zoo.hub import HubFileMissingError, cached_repositories, first_of, hub_url
-from affscore.zoo.paths import user_path
+from affscore.zoo.paths import no_file, user_path
 from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
 from affscore.zoo.sources.transformers_input import expected_by, expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
@@ -144,6 +144,8 @@ class _Place:
             ) from error
 
     def _parts(self, index: Path) -> list[Path]:
+        if not index.is_file():
+            raise no_file(index)
         try:
             told = json.loads(index.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
             names = sorted(set(told["weight_map"].values()))

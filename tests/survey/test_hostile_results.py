@@ -1,0 +1,163 @@
+"""Copies, results of newer versions, and names that a figure or a spreadsheet could take for more than names."""
+
+import json
+import shutil
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from affscore import AffscoreError, Signature, compare, figures, load_results, signature
+from affscore.errors import AffscoreWarning
+from affscore.survey import Store, read_signature, survey, write_signature
+from affscore.survey.contents import contents, find
+from affscore.survey.job import key_of
+from affscore.survey.tables import stored_signatures
+
+OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    store = tmp_path_factory.mktemp("measured")
+    assert survey("mini:digitsnet", "digits", store, only=0, **OPTIONS).complete
+    return store
+
+
+@pytest.fixture
+def store(measured, tmp_path):
+    return shutil.copytree(measured, tmp_path / "store")
+
+
+@pytest.fixture
+def copied(store):
+    """A store with a result under three names; the original and the copies."""
+    (original,) = Store(store).files()
+    copies = [store / "copy.parquet", store / f"x-{original.stem[-16:]}.parquet"]
+    for copy in copies:
+        shutil.copy(original, copy)
+    return store, original, copies
+
+
+def test_copies_of_a_result_count_once_and_are_named(copied, run, tmp_path):
+    store, original, copies = copied
+    with pytest.warns(AffscoreWarning, match=r"same key are one result, and count once: '\S+' and 'copy.parquet'; '"):
+        table = load_results(store)
+    assert len(table) == 9
+    with pytest.warns(AffscoreWarning, match="count once"):
+        assert len(stored_signatures(store)) == 1
+    listed, said, _ = contents(store)
+    assert len(listed) == 1
+    assert len(said) == 2
+    assert all("has the key of 'copy.parquet', and counts once with it" in sentence for sentence in said)
+    code, _, err = run("store", "export", store, tmp_path / "all.csv")
+    assert code == 0
+    assert "warning: files with the same key are one result" in err
+    assert len(pd.read_csv(tmp_path / "all.csv")) == 9
+    assert find(store, original.stem[-16:]) in {original, *copies}
+    assert "are copies of one result: the distance between them says nothing" in str(compare(original, copies[0]))
+
+
+@pytest.mark.parametrize("where", ["the file", "the job"])
+@pytest.mark.parametrize("number", ["1.1", "2.0", "10.0"])
+def test_a_result_of_a_newer_format_is_refused(store, where, number):
+    (file,) = Store(store).files()
+    result = read_signature(file)
+    if where == "the job":
+        result.metadata["job"]["format"] = number
+        result.metadata["key"] = key_of(result.metadata["job"])
+        write_signature(result, file)  # with the right checksum
+    else:
+        table = pq.read_table(file)
+        kept = json.loads(table.schema.metadata[b"affscore"]) | {"format": number}
+        pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
+    with pytest.raises(AffscoreError, match=f"written by a newer affscore .its format is {number}, this version reads"):
+        read_signature(file)
+    with pytest.raises(AffscoreError, match="update affscore"):
+        load_results(store)
+
+
+def test_a_file_without_a_number_is_of_the_first_format(store):
+    (file,) = Store(store).files()
+    table = pq.read_table(file)
+    kept = json.loads(table.schema.metadata[b"affscore"])
+    assert kept.pop("format") == "1.0"
+    expected = read_signature(file)
+    pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
+    assert read_signature(file).metadata == expected.metadata
+
+
+NAMES = [r"$\frac{1$", "cost$_a$", "_hidden", r"a_b^c\d", "$5", "100 % # & ~ {}"]
+SCORES = {name: np.linspace(0.1, 0.9, 6) ** number for number, name in enumerate(NAMES, 1)}
+DISTANCES = pd.DataFrame(np.abs(np.subtract.outer(range(6), range(6))) / 6, NAMES, NAMES)
+
+
+def named():
+    measured = signature("mini:digitsnet", "digits", **OPTIONS)
+    table = measured.table.assign(model=NAMES[0], weights=NAMES[1], dataset=NAMES[2])
+    table["activation"] = (NAMES * 2)[: len(table)]
+    table["kind"] = "other"
+    return Signature(table, measured.metadata, measured.notes)
+
+
+def tree():
+    from affscore.analysis import linkage
+
+    return linkage(DISTANCES)
+
+
+FIGURES = {
+    "comparison": lambda: figures.comparison(SCORES, DISTANCES),
+    "raw_signature": lambda: figures.raw_signature(named()),
+    "distance_heatmap": lambda: figures.distance_heatmap(DISTANCES),
+    "dendrogram": lambda: figures.dendrogram(tree(), NAMES, NAMES),
+    "score_distributions": lambda: figures.score_distributions(SCORES, NAMES),
+    "score_histograms": lambda: figures.score_histograms(dict.fromkeys(NAMES, SCORES)),
+    "timeline": lambda: figures.timeline(
+        pd.DataFrame({"name": NAMES, "family": NAMES, "year": 2020, "min": 0.1, "median": 0.5, "max": 0.9})
+    ),
+    "best_under_chance": lambda: figures.best_under_chance(
+        SCORES, pd.DataFrame({name: dict.fromkeys(NAMES, 0.5) for name in NAMES[:3]})
+    ),
+}
+HIDDEN = {"comparison", "raw_signature", "dendrogram", "score_histograms", "timeline", "best_under_chance"}
+"""Those that have a legend of names."""
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_names_in_figures_are_shown_letter_by_letter(kind, tmp_path):
+    figure = FIGURES[kind]()
+    with plt.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(tmp_path / "x.svg")
+    plt.close(figure)
+    shown = (tmp_path / "x.svg").read_text()
+    if kind in HIDDEN:
+        assert "_hidden" in {text.get_text().strip().partition(" (")[0] for text in figure.legends[0].get_texts()}
+    for name in NAMES[:1] if kind == "raw_signature" else NAMES:
+        assert name.replace("&", "&amp;") in shown
+
+
+FORMULAS = ['=HYPERLINK("http://x")', "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "x\r=1"]
+
+
+def test_cells_of_csv_files_are_no_formulas(tmp_path):
+    measured = signature("mini:digitsnet", "digits", **OPTIONS)
+    (tmp_path / "store").mkdir()
+    for number, name in enumerate(FORMULAS):
+        renamed = Signature(measured.table.assign(model=name, raw=-0.5), {**measured.metadata, "model": name})
+        write_signature(renamed, tmp_path / "store" / f"{number}.parquet")
+    found = compare(*sorted((tmp_path / "store").iterdir()), names=FORMULAS)
+    found.save(tmp_path / "two.csv")
+    from affscore.survey.tables import export
+
+    export(tmp_path / "store", tmp_path / "all.csv")
+    compared, exported = (pd.read_csv(tmp_path / name) for name in ("two.csv", "all.csv"))
+    inert = [f"'{name}".replace("\r", "\n") for name in FORMULAS[:-1]] + ["x\n=1"]
+    assert compared["name"].tolist() == inert
+    assert set(exported["model"]) == set(inert)
+    assert (exported["raw"] == -0.5).all()  # numbers stay numbers
+    np.testing.assert_allclose(compared["mean"], found.statistics["mean"])
+    export(tmp_path / "store", tmp_path / "all.parquet")
+    assert set(pd.read_parquet(tmp_path / "all.parquet")["model"]) == set(FORMULAS)
