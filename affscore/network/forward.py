@@ -12,6 +12,7 @@ from torch import nn
 from affscore.errors import AffscoreError, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
+from affscore.network.notes import as_warning
 from affscore.network.recorder import Recorder
 from affscore.network.threads import new_threads_watched
 from affscore.network.uncounted import Uncounted
@@ -109,7 +110,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     It must meet the same activations, with the same numbers, as among the others. A network that computes
     statistics over the samples, or puts something in front of the axis that counts them, would mix images in the
     reduced vectors, and no shape tells. The same pass shows which activations run below the functions that the
-    recorder watches. Only where the numbers differ, a further pass says whether they do so each time.
+    recorder watches. Only where the numbers differ, a further pass says whether they do so each time. Where one sample
+    alone is refused, or gives NaN or infinity (a standard deviation over the samples), the first two take its place.
 
     Args:
         network: The network, after :func:`forward` of these samples.
@@ -119,24 +121,34 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         name: The network's name.
 
     Returns:
-        A note where the network is random, where it does not take one sample alone, and where activations cannot be
-        seen.
+        A note where the network is random, a warning where it takes neither one sample nor two alone, and a note where
+        activations cannot be seen.
 
     Raises:
         AffscoreError: It mixes or moves samples; the message names the first activation where.
     """
-    first, among = images[:1], collector.pairs
-    try:
-        alone, notes = _alone(network, recorder, collector, first, name)
-        same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None
-        again = alone if same else _probe(network, recorder, collector, first, name)
-    except AffscoreError as error:
-        return [f"whether the network keeps samples apart was not checked: it does not take one sample alone ({error})"]
-    for probe, what in ((alone, "one"), (again, "the same one again")):
+    among, why = collector.pairs, ""
+    for few in (images[:1], images[:2]):
+        if why and len(images) <= len(few):
+            continue  # two of two samples are nothing else than all of them
+        try:
+            alone, notes = _alone(network, recorder, collector, few, name)
+            same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None
+            again = alone if same else _probe(network, recorder, collector, few, name)
+        except AffscoreError as error:
+            why = why or f"it does not take one sample alone ({error})"
+            continue
+        if not _undefined(alone, among):
+            break
+        why = why or "one sample alone gives NaN or infinity"
+    else:
+        said = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
+        return [as_warning(said)]
+    for probe, what in ((alone, ""), (again, " in a second pass")):
         if len(probe) != len(among):
             raise AffscoreError(
                 f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(probe)} for "
-                f"{what}: the network must run the same activations for every sample"
+                f"{len(few)}{what}: the network must run the same activations for every sample"
             )
     if _first_difference(alone, again, REPEATABLE) is not None:
         random = (
@@ -147,9 +159,10 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     where = _first_difference(alone, among, TOLERANCE, JUMP)
     if where is None:
         return notes
+    what = "a sample alone gives" if len(few) == 1 else "two samples alone give"
     raise AffscoreError(
         f"the network {name} mixes samples, or moves the axis that counts them, before {where.call.activation} of "
-        f"layer {where.call.layer!r}: a sample alone gives other numbers there than among others; each sample must go "
+        f"layer {where.call.layer!r}: {what} other numbers there than among others; each sample must go "
         "through the network by itself, along the first axis"
     )
 
@@ -183,6 +196,16 @@ def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: 
     finally:
         recorder.listener = collector
     return probe.pairs
+
+
+def _undefined(alone: list[Pair], among: list[Pair]) -> bool:
+    """Whether the first sample has numbers that are not finite, where it has none among others."""
+    rows = ((pair.x[0], pair.y[0]) for pair in alone), ((pair.x[0], pair.y[0]) for pair in among)
+    return any(
+        bool(torch.isfinite(several).all() and not torch.isfinite(lone).all())
+        for ones, others in zip(*rows, strict=False)
+        for lone, several in zip(ones, others, strict=True)
+    )
 
 
 def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, jump: float = 0.0) -> Pair | None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from affscore import AffscoreError, load_data, load_model, signature
+from affscore import AffscoreError, AffscoreWarning, load_data, load_model, signature
 from affscore.zoo import Preprocessing
 
 
@@ -74,15 +74,36 @@ def test_networks_that_keep_them_apart_are_not(name):
     assert not any("one image" in note for note in result.notes)
 
 
-def test_a_network_that_takes_no_single_image_is_noted():
-    class Pairs(nn.Module):
+class Standardised(nn.Module):
+    """Of one sample the standard deviation is NaN."""
+
+    def forward(self, x):
+        return torch.relu((x - x.mean(0)) / (x.std(0) + 1e-5))
+
+
+@pytest.mark.filterwarnings("ignore:std")
+@pytest.mark.parametrize(
+    "network", [Standardised(), nn.Sequential(nn.BatchNorm1d(9, track_running_stats=False), nn.ReLU())]
+)
+def test_a_network_that_mixes_samples_and_says_nothing_of_one_alone_is_refused(network):
+    rows = torch.randn(32, 9, generator=torch.Generator().manual_seed(0))
+    for batch_size in (3, 32):
+        with pytest.raises(AffscoreError, match=r"mixes samples.* two samples alone give other numbers"):
+            signature(network, rows, n=32, batch_size=batch_size, progress=False)
+    with pytest.warns(AffscoreWarning, match=r"was not checked: .*one sample alone.* may depend on batch_size"):
+        signature(network, rows, n=32, batch_size=2, progress=False)
+
+
+@pytest.mark.parametrize(("least", "checked"), [(2, True), (3, False)])
+def test_a_network_that_takes_no_single_image_is_checked_with_two_or_warned_of(least, checked):
+    class Several(nn.Module):
         def forward(self, x):
-            if len(x) < 2:
-                raise ValueError("two at least")
+            if len(x) < least:
+                raise ValueError(f"{least} at least")
             return torch.relu(x)
 
-    notes = signature(Pairs(), tokens(), n=32, progress=False).notes
-    assert any("was not checked" in note for note in notes)
+    notes = signature(Several(), tokens(), n=32, progress=False).notes
+    assert checked != any(note.startswith("warning: ") and "was not checked" in note for note in notes)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
