@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -89,11 +90,10 @@ def on_n(result: Signature) -> list[str]:
     many = bias > tolerance
     if not many.any():
         return notes
-    widest = int(result.summary["width"][many].max())
+    widest = math.ceil(result.summary.get("effective_width", result.summary["width"])[many].max())
     note = (
         f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected to "
         f"be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
-        f"n={points_needed(widest, tolerance)} keeps this below {tolerance} for a width of {widest} "
-        "(first order, empirical covariance; shrinkage needs up to twice as many)"
+        f"n={points_needed(widest, tolerance)} keeps this below {tolerance} (with shrinkage, up to twice as many)"
     )
     return [*notes, as_warning(note) if tolerance == WARNED_OF else note]

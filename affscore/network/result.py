@@ -83,10 +83,13 @@ class Signature:
     def expected_bias(self) -> NDArray[np.float64]:
         """How much too high each score is expected to be, because n is finite; missing where there is no score.
 
-        :func:`affscore.transport.expected_bias` of the mean of the batches. It is that of the empirical covariance:
-        with shrinkage the bias is near 0 in the best case, and up to twice as large in the worst.
+        :func:`affscore.transport.expected_bias` of the mean of the batches, for the column ``effective_width`` (the
+        width itself in results of older versions). It is that of the empirical covariance: with shrinkage the bias is
+        near 0 in the best case, and up to twice as large in the worst.
         """
-        pairs = zip(self.summary["raw"], self.table["n"].max() / self.summary["width"], strict=True)
+        summary = self.summary
+        widths = summary.get("effective_width", summary["width"]).fillna(summary["width"])
+        pairs = zip(summary["raw"], self.table["n"].max() / widths, strict=True)
         return np.array([np.nan if np.isnan(raw) else expected_bias(raw, ratio) for raw, ratio in pairs])
 
     def mean_interval(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> tuple[float, float]:

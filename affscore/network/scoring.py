@@ -135,12 +135,14 @@ def scored(score: Callable[[], AffinityScore]) -> dict[str, Any]:
     try:
         found = score()
     except ConstantInputError:
-        missing = {"score": math.nan, "raw": math.nan, "pairing_optimal": None, "decided_by": ""}
-        return missing | {"bound_exceeded": False, "flag": "constant input", "sample_costs": None}
+        missing = dict.fromkeys(["score", "raw", "effective_width"], math.nan)
+        missing |= {"pairing_optimal": None, "decided_by": "", "bound_exceeded": False}
+        return missing | {"flag": "constant input", "sample_costs": None}
     flag = "degenerate input" if found.degenerate_input else ""
     return {
         "score": found.value,
         "raw": found.raw,
+        "effective_width": found.effective_width,
         "pairing_optimal": found.pairing_optimal,
         "decided_by": found.decided_by or "",
         "bound_exceeded": found.bound_exceeded,

@@ -37,7 +37,7 @@ def summary_of(table: pd.DataFrame) -> pd.DataFrame:
     summary = groups[_ACTIVATION].first()
     summary["score"] = groups["score"].mean()
     summary["score_std"] = groups["score"].std(ddof=1)
-    for name in ["raw", *criteria]:
+    for name in ["raw", *(["effective_width"] if "effective_width" in table else []), *criteria]:
         summary[name] = groups[name].mean()
     for name in ["pairing_optimal", "bound_exceeded"]:  # the share of the batches; missing where not looked at
         summary[name] = table[name].astype("Float64").groupby(table["index"]).mean().astype(float)

@@ -37,12 +37,15 @@ TEXT = (
 WHOLE = ("index", "call", "depth", "width", "batch", "n")
 LOGICAL = ("pairing_optimal", "bound_exceeded")
 COLUMNS = (*TEXT, *WHOLE, *LOGICAL, "score", "raw", "seconds")
+LATER = "effective_width"
+"""Older results lack it."""
 
 RANGES: dict[str, tuple[float, float]] = {
     "index": (0, np.inf), "call": (0, np.inf), "depth": (1, np.inf), "width": (1, np.inf), "batch": (0, np.inf),
-    "n": (2, np.inf), "score": (0, 1), "raw": (-np.inf, 1), "seconds": (0, np.inf), "cka": (0, 1),
-    "norm": (0, np.inf), "sparsity_before": (0, 1), "sparsity_after": (0, 1), "entropy_before": (0, np.inf),
-    "entropy_after": (0, np.inf), "r2": (0, 1), "cka_debiased": (-np.inf, 1), "nlc": (0, np.inf),
+    "n": (2, np.inf), "score": (0, 1), "raw": (-np.inf, 1), "effective_width": (1, np.inf), "seconds": (0, np.inf),
+    "cka": (0, 1), "norm": (0, np.inf), "sparsity_before": (0, 1), "sparsity_after": (0, 1),
+    "entropy_before": (0, np.inf), "entropy_after": (0, np.inf), "r2": (0, 1), "cka_debiased": (-np.inf, 1),
+    "nlc": (0, np.inf),
 }  # fmt: skip
 """Smallest and largest value of each column of numbers."""
 
@@ -94,13 +97,13 @@ def _of_columns(table: pd.DataFrame, criteria: Any) -> Iterator[str]:
     numbers = [column for name in criteria for column in CRITERIA[name]]
     for name in sorted({*COLUMNS, *numbers} - set(table.columns)):
         yield f"the column {name!r} is missing"
-    for name in sorted(set(map(str, table.columns)) - {*COLUMNS, *numbers}):
+    for name in sorted(set(map(str, table.columns)) - {*COLUMNS, LATER, *numbers}):
         yield f"the column {name!r} does not belong there"
     checks = (
         (TEXT, types.is_string_dtype, "text"),
         (WHOLE, types.is_integer_dtype, "whole numbers"),
         (LOGICAL, types.is_bool_dtype, "true or false"),
-        (("score", "raw", "seconds", *numbers), types.is_float_dtype, "numbers"),
+        (("score", "raw", "seconds", LATER, *numbers), types.is_float_dtype, "numbers"),
     )
     for names, check, kind in checks:
         for name in names:
@@ -110,7 +113,7 @@ def _of_columns(table: pd.DataFrame, criteria: Any) -> Iterator[str]:
 
 def _of_values(table: pd.DataFrame) -> Iterator[str]:
     constant = table["flag"] == "constant input"
-    may_miss = {"cka", "cka_debiased", "nlc", "r2"}  # of an activation whose input or output is constant
+    may_miss = {"cka", "cka_debiased", "nlc", "r2", LATER}  # of an activation whose input or output is constant
     for name, (low, high) in RANGES.items():
         if name not in table:
             continue

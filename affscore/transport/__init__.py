@@ -5,7 +5,7 @@ from affscore.transport.affinity import AffinityScore, affinity_score, paired_af
 from affscore.transport.assignment import Coupling, optimal_coupling, wasserstein
 from affscore.transport.covariance import Covariance, covariance, estimate, ledoit_wolf_intensity
 from affscore.transport.moments import Moments, PairMoments
-from affscore.transport.sample_size import expected_bias, first_order_bias, points_needed
+from affscore.transport.sample_size import effective_width, expected_bias, first_order_bias, points_needed
 
 __all__ = [
     "AffineMap",
@@ -17,6 +17,7 @@ __all__ = [
     "affine_map",
     "affinity_score",
     "covariance",
+    "effective_width",
     "estimate",
     "expected_bias",
     "first_order_bias",

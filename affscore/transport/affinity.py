@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,6 +14,7 @@ from affscore.transport.affine_map import linear_part, transport
 from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
 from affscore.transport.moments import PairMoments
+from affscore.transport.sample_size import effective_width
 from affscore.transport.samples import CentredSample, Samples, centred
 from affscore.transport.span import joint_span
 
@@ -54,6 +56,7 @@ class AffinityScore:
         intensity: Shrinkage intensities of the covariances of X and of Y, each in [0, 1].
         samples: n.
         width: d.
+        effective_width: :func:`affscore.transport.effective_width` of X or Y, the larger; NaN for a constant Y.
         sample_costs: Tensor (n, 2), where the samples were at hand: for each i the squared distance of
             T x_i to its partner, and of the partner to the mean of Y, both in the same unit. The raw score
             is 1 - sqrt(sum of the first / (2 * sum of the second)), up to a ridge.
@@ -73,6 +76,7 @@ class AffinityScore:
     samples: int
     width: int
     degenerate_input: bool = False
+    effective_width: float = math.nan
     sample_costs: Tensor | None = field(default=None, repr=False, compare=False)
     decided_by: DecidedBy | None = field(default=None, compare=False)
 
@@ -232,4 +236,5 @@ def _score(
         samples=samples,
         width=covariance_x.dimension,
         degenerate_input=covariance_x.floor == 0.0 and abs(moved / covariance_y.trace - 1.0) > UNREACHED,
+        effective_width=max(effective_width(c.scatter, samples, c.dimension) for c in (covariance_x, covariance_y)),
     )

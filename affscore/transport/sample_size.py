@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import ceil
 
 from scipy.optimize import brentq
+from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["expected_bias", "first_order_bias", "points_needed"]
+__all__ = ["effective_width", "expected_bias", "first_order_bias", "points_needed"]
 
 _WORST = (1 + 41**0.5) / 10
 """The correlation of the largest bias: the derivative of c (1 + c) sqrt(1 - c) vanishes where 5 c^2 - c - 2 = 0."""
@@ -43,6 +44,35 @@ def first_order_bias(correlation: float, ratio: float) -> float:
     if not 0 <= correlation <= 1 or ratio <= 0:
         raise AffscoreError(f"expected a correlation in [0, 1] and n/d > 0, got {correlation} and {ratio}")
     return correlation * (1 + correlation) * (1 - correlation) ** 0.5 / 8 / ratio
+
+
+DIRECTIONS = 4.0
+"""How many times the participation ratio counts: a fit to trained networks (chapter 3)."""
+
+
+def effective_width(scatter: Tensor, samples: int, width: int) -> float:
+    r"""The width that the bias of few samples goes with: directions that hardly vary do not count.
+
+    .. math:: \min\Bigl(d,\; 4\, \frac{(\operatorname{tr} C)^2}{\|C\|_F^2 - (\operatorname{tr} C)^2/n}\Bigr)
+
+    The fraction is the participation ratio of the eigenvalues: d for independent coordinates of equal variance, k for
+    k such directions in d coordinates. What n samples add to the norm of C is subtracted.
+
+    Args:
+        scatter: C, the empirical covariance, tensor (k, k), in a basis that spans the samples.
+        samples: n.
+        width: d.
+
+    Returns:
+        A number in [1, d].
+
+    >>> import torch
+    >>> round(effective_width(torch.diag(torch.tensor([1.0, 1.0, 0.0, 0.0])), 10**9, 10), 3)  # two of ten directions
+    8.0
+    """
+    trace = float(scatter.trace())
+    rest = float(scatter.square().sum()) - trace**2 / samples
+    return float(width) if DIRECTIONS * trace**2 >= width * rest else max(DIRECTIONS * trace**2 / rest, 1.0)
 
 
 def expected_bias(raw: float, ratio: float) -> float:

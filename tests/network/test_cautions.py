@@ -157,7 +157,7 @@ class TestN:
         word, few = notes_with(self.SAYS, net, rows, n=100, images=100)
         assert word == "warning"
         (note,) = (note for note in few.notes if self.SAYS in note)
-        assert f"n={points_needed(64, 0.02)} keeps this below 0.02 for a width of 64" in note
+        assert f"n={points_needed(64, 0.02)} keeps this below 0.02" in note
         assert (
             notes_with(self.SAYS, net, rows, n=points_needed(64, 0.02), images=points_needed(64, 0.02))[0] != "warning"
         )

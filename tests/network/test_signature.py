@@ -125,7 +125,7 @@ def test_the_table_has_a_row_for_every_activation_and_batch():
     table = result.table
     assert list(table.columns) == [
         "model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch", "n",
-        "reduction", "order", "covariance", "coupling", "score", "raw", "pairing_optimal",
+        "reduction", "order", "covariance", "coupling", "score", "raw", "effective_width", "pairing_optimal",
         "decided_by", "bound_exceeded", "flag",
         "cka", "norm", "sparsity_before", "sparsity_after", "entropy_before", "entropy_after", "r2", "seconds",
     ]  # fmt: skip

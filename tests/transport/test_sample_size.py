@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from affscore import affinity_score
-from affscore.transport import expected_bias, first_order_bias
+from affscore.transport import effective_width, expected_bias, first_order_bias
 
 LIMIT = 1 - np.sqrt(1 - np.sqrt(np.pi / (2 * (np.pi - 1))))
 """The score of ReLU of many independent normal coordinates."""
@@ -31,6 +32,37 @@ def test_it_undoes_the_bias(score, ratio):
 @given(raw=st.floats(-5, 1), ratio=st.floats(1e-4, 1e6))
 def test_it_is_no_larger_than_the_score(raw, ratio):
     assert 0 <= expected_bias(raw, ratio) <= max(raw, 0)
+
+
+@pytest.mark.parametrize("covariance", ["empirical", "ledoit-wolf"])
+@pytest.mark.parametrize("points", [64, 128])
+def test_the_bias_of_a_wide_layer_that_varies_in_few_directions(covariance, points):
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal((10, 512))
+    scores = {}
+    for n in (points, 2048):
+        x = rng.standard_normal((n, 10)) @ weights
+        scores[n] = affinity_score(x, np.maximum(x, 0), covariance)
+    few, bias = scores[points], scores[points].raw - scores[2048].raw
+    assert 1 / 3 < expected_bias(few.raw, points / few.effective_width) / bias < 3
+    assert expected_bias(few.raw, points / few.width) / bias > 4
+
+
+@given(width=st.integers(1, 400), directions=st.integers(1, 400), samples=st.integers(100, 10**6))
+def test_the_effective_width_of_equal_directions(width, directions, samples):
+    scatter = torch.zeros(width, dtype=torch.float64)
+    scatter[:directions] = 2.0
+    found = effective_width(scatter.diag(), samples, width)
+    k = min(width, directions)
+    true = 4 / (1 / k - 1 / samples) if k < samples else width
+    assert found == pytest.approx(min(true, width))
+    assert 1 <= found <= width
+
+
+@pytest.mark.parametrize("n", [64, 256])
+def test_what_few_samples_add_to_the_norm_is_not_taken_for_directions(n):
+    x = np.random.default_rng(0).standard_normal((n, 100))
+    assert affinity_score(x, np.maximum(x, 0)).effective_width == 100
 
 
 def test_nothing_to_lose():
