@@ -135,7 +135,7 @@ def scored(score: Callable[[], AffinityScore]) -> dict[str, Any]:
     try:
         found = score()
     except ConstantInputError:
-        missing = dict.fromkeys(["score", "raw", "effective_width"], math.nan)
+        missing: dict[str, Any] = dict.fromkeys(["score", "raw", "effective_width"], math.nan)
         missing |= {"pairing_optimal": None, "decided_by": "", "bound_exceeded": False}
         return missing | {"flag": "constant input", "sample_costs": None}
     flag = "degenerate input" if found.degenerate_input else ""
