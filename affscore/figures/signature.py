@@ -157,6 +157,6 @@ def _about(result: Signature, choices: bool) -> str:
 def _title(about: str, summary: pd.DataFrame) -> str:
     spread = summary["score_std"].mean()
     if np.isfinite(spread):
-        about += f", std = {spread:.3f}"
+        about += f", ± {spread:.3f} between batches"
     missing = int(summary["score"].isna().sum())
     return f"{about}, {missing} without score" if missing else about

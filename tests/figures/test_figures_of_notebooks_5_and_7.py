@@ -195,7 +195,9 @@ def test_raw_signatures_can_be_called_something_else():
     result = signature("mini:digitsnet", "digits", n=32, images=64, criteria=False, progress=False)
     figure = raw_signature([result, result], titles=["one", "other"])
     spread = result.summary["score_std"].mean()
-    assert [axes.get_title() for axes in figure.axes] == [f"{name}, std = {spread:.3f}" for name in ("one", "other")]
+    assert [axes.get_title() for axes in figure.axes] == [
+        f"{name}, ± {spread:.3f} between batches" for name in ("one", "other")
+    ]
     with pytest.raises(AffscoreError, match="a title for each of 2"):
         raw_signature([result, result], titles=["one"])
 
