@@ -31,8 +31,10 @@ from affscore.zoo.paths import check_name
 
 __all__ = ["Comparison", "compare"]
 
+_ASSUMED = "no data were given, and digits were taken: data=... names others"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """Signatures that were compared.
 
@@ -85,7 +87,7 @@ class Comparison:
 
 def compare(
     *models: str | Path | nn.Module | Signature,
-    data: Any = "digits",
+    data: Any = None,
     names: Sequence[str] | None = None,
     store: str | Path | None = None,
     **options: Any,
@@ -96,7 +98,7 @@ def compare(
         models: At least two in all: MODEL[@WEIGHTS], a network, a signature, the file of one (.parquet), or
             shipped:MODEL for a result that comes with the package.
         data: What :func:`affscore.signature` takes, for what is not measured yet; a list of names of data sets compares
-            every model on each of them.
+            every model on each of them. None for ``"digits"``, which a note says.
         names: What to call the results; by default their model, with weights and data set where these differ.
         store: The folder of a store: results that are there are not measured again, and new ones are kept there.
         options: Those of :func:`affscore.signature`.
@@ -116,6 +118,7 @@ def compare(
     >>> list(found.signatures), bool(found.distances.iloc[0, 1] > 0)
     (['mini:digitsnet@DEFAULT', 'mini:digitsnet@random'], True)
     """
+    assumed, data = data is None, "digits" if data is None else data
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
     finished = [_finished(model, options) for model in models]
     count = sum(len(datasets) if one is None else 1 for one in finished)
@@ -129,10 +132,17 @@ def compare(
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
-                results += [signature(cast("str | nn.Module", model), dataset, **options) for dataset in datasets]
+                try:
+                    results += [signature(cast("str | nn.Module", model), dataset, **options) for dataset in datasets]
+                except AffscoreError as error:
+                    if not assumed:
+                        raise
+                    raise AffscoreError(f"{error} ({_ASSUMED})") from error
     signatures = dict(zip(names or _labels(results), results, strict=True))
     _check_alike([result.metadata for result in results])
     notes = _notes(signatures)
+    if assumed and None in finished:
+        notes = (_ASSUMED, *notes)
     give_warnings(merged_warnings(notes), stacklevel=2)
     scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
@@ -217,6 +227,14 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
         notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
     if len(set(datasets.values())) > 1:
         notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
+    prints: dict[str, set[str]] = {}
+    for about in (result.metadata for result in signatures.values()):
+        prepared = about.get("preprocessing")  # of the images of one name, each network has its own
+        alike = [about.get("dataset"), prepared, *([about.get("images"), about.get("seed")] if prepared else [])]
+        if str(about.get("fingerprint_data")).startswith("crc32:"):  # older results have another one
+            prints.setdefault(repr(alike), set()).add(about["fingerprint_data"])
+    if any(len(found) > 1 for found in prints.values()):
+        notes.append("data sets of the same name hold other numbers (fingerprint_data): a score belongs to its data")
     notes += [
         f"{name}: {count} of {len(signatures[name])} activations have no score (constant input), and are left out"
         for name, count in missing.items()

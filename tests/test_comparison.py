@@ -175,3 +175,40 @@ def test_saved_as_a_table_and_as_a_figure(trained, tmp_path):
     assert b"<svg" in found.save(tmp_path / "found.svg").read_bytes()[:2000]
     with pytest.raises(AffscoreError, match=r"must end in \.png or \.svg or \.pdf or \.csv"):
         found.save(tmp_path / "found.txt")
+
+
+class TestData:
+    """Signatures belong to their data: what these were is said where nobody named them, or two share a name."""
+
+    net = nn.Sequential(nn.Linear(10, 4), nn.ReLU())
+    rows = torch.randn(3, 64, 10, generator=torch.Generator().manual_seed(0))
+
+    def of(self, rows, **options):
+        return affscore.signature(self.net, rows, **(QUICK | {"images": None} | options))
+
+    def test_other_numbers_of_the_same_name_are_said(self):
+        one, same, other = self.of(self.rows[0]), self.of(self.rows[0], seed=1), self.of(self.rows[1], seed=1)
+        assert not any("of the same name" in note for note in affscore.compare(one, same).notes)
+        assert any("of the same name" in note for note in affscore.compare(one, same, other).notes)
+        named = [replace(one, metadata=one.metadata | {"dataset": name}) for name in "ab"]
+        assert not any("of the same name" in note for note in affscore.compare(*named).notes)
+
+    def test_networks_that_prepare_the_same_images_differently_have_the_same_data(self, trained):
+        net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+        notes = affscore.compare(trained, net, **QUICK).notes
+        assert not any("of the same name" in note for note in notes)
+
+    def test_digits_for_want_of_others_are_said(self, trained):
+        assert any("digits were taken" in note for note in affscore.compare(MINI, trained, **QUICK).notes)
+        assert not any("were taken" in note for note in affscore.compare(trained, trained).notes)
+        with pytest.raises(AffscoreError, match=r"fails on images of shape .* digits were taken: data="):
+            affscore.compare(trained, self.net, **QUICK)
+        with pytest.raises(AffscoreError, match="fails on images") as error:
+            affscore.compare(trained, self.net, data="digits", **QUICK)
+        assert "were taken" not in str(error.value)
+
+
+def test_a_comparison_is_equal_to_itself_only(trained):
+    one, other = affscore.compare(trained, trained), affscore.compare(trained, trained)
+    assert len({one, one, other}) == 2
+    assert one != other

@@ -17,7 +17,7 @@ from pandas.api.types import is_float_dtype
 from affscore.errors import AffscoreError
 from affscore.network.aside import written_aside
 from affscore.network.table import summary_of
-from affscore.zoo.paths import check_name, no_file
+from affscore.zoo.paths import as_path, check_name, no_file
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -55,7 +55,7 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
         AffscoreError: Another ending, a name that is not UTF-8, a folder that is missing or may not be written to,
             or a folder, a pipe or a device in the place of the file.
     """
-    path = Path(path)
+    path = as_path(path)
     check_name(str(path))
     if path.suffix not in endings:
         raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
@@ -114,7 +114,7 @@ def read_parts(path: str | Path) -> tuple[pd.DataFrame, dict[str, Any], list[str
     Raises:
         AffscoreError: As :func:`affscore.load_signature`.
     """
-    path = Path(path)
+    path = as_path(path)
     try:
         missing = not path.is_file()
     except OSError as error:

@@ -39,10 +39,10 @@ class Signature:
     """The affinity scores of all activations of a network, in the order in which they run.
 
     ``signature["features.1"]`` is the part of the summary that belongs to a layer, ``signature[0]`` its first row; a
-    loop goes over its rows, and ``len`` counts them. Two signatures are equal (``==``) where their tables, metadata and
-    notes are, a missing value being equal to a missing value; so a signature is equal to itself after
-    :meth:`save` and :func:`affscore.load_signature`, but not to a second measurement, which has other times. Metadata
-    and notes can be changed, so a signature has no hash.
+    loop goes over its rows, ``len`` counts them, and ``in`` asks for the name of a layer. Two signatures are equal
+    (``==``) where their tables, metadata and notes are, a missing value being equal to a missing value; so a signature
+    is equal to itself after :meth:`save` and :func:`affscore.load_signature`, but not to a second measurement, which
+    has other times. Metadata and notes can be changed, so a signature has no hash.
 
     Attributes:
         table: One row for every activation and batch; see the reference of columns in the book.
@@ -169,6 +169,9 @@ class Signature:
 
     def __len__(self) -> int:
         return self.table["index"].nunique()
+
+    def __contains__(self, layer: object) -> bool:
+        return layer in self.summary["layer"].tolist()
 
     def __iter__(self) -> Iterator[pd.Series]:
         return (row for _, row in self.summary.iterrows())

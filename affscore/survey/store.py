@@ -12,7 +12,7 @@ from affscore.network.result import Signature, load_signature
 from affscore.survey.checkpoints import Checkpoints
 from affscore.survey.job import DescribedJob
 from affscore.survey.lock import FolderLock
-from affscore.zoo.paths import check_name
+from affscore.zoo.paths import as_path, check_name
 
 __all__ = ["Store", "key_in"]
 
@@ -44,7 +44,7 @@ class Store:
         if not str(folder):
             raise AffscoreError("the store needs the path of a folder, got an empty one")
         check_name(str(folder))
-        self.folder = Path(folder)
+        self.folder = as_path(folder)
         try:
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -89,10 +90,20 @@ def check_has_weights(model: nn.Module, name: str) -> None:
 
 
 def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
-    """What a network says of its input in an attribute ``preprocessing``, and whether it says anything."""
+    """What a network says of its input in an attribute ``preprocessing``, and whether it says anything.
+
+    Raises:
+        AffscoreError: The attribute is neither such a statement nor a part of the network (a module, a method).
+    """
     stated = getattr(model, "preprocessing", None)
-    known = isinstance(stated, (Preprocessing, TextPreprocessing))
-    return (stated if isinstance(stated, (Preprocessing, TextPreprocessing)) else IMAGENET), known
+    if isinstance(stated, (Preprocessing, TextPreprocessing)):
+        return stated, True
+    if stated is not None and not isinstance(stated, nn.Module) and not inspect.isroutine(stated):
+        raise AffscoreError(
+            "the network's attribute preprocessing must be an affscore.zoo.Preprocessing(...), or a "
+            f"TextPreprocessing(...) of token ids, got {type(stated).__name__}"
+        )
+    return IMAGENET, False
 
 
 def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 from affscore.errors import AffscoreError
 
-__all__ = ["check_name", "no_file", "user_path"]
+__all__ = ["as_path", "check_name", "no_file", "user_path"]
 
 
 def check_name(name: str) -> None:
@@ -20,6 +21,20 @@ def check_name(name: str) -> None:
     """
     if re.search("[\0\ud800-\udfff]", name):
         raise AffscoreError(f"the name {name!r} is not UTF-8, as results need it; rename it")
+
+
+def as_path(path: object) -> Path:
+    """A path that a caller gave.
+
+    Raises:
+        AffscoreError: It is neither a text nor a ``pathlib.Path``.
+
+    >>> as_path("results").name
+    'results'
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise AffscoreError(f"a path is a text or a pathlib.Path, got {type(path).__name__}")
+    return Path(path)
 
 
 def user_path(text: str) -> Path:

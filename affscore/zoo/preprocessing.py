@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,8 @@ class Preprocessing:
     Attributes:
         channels: 1 (grey) or 3 (red, green, blue).
         size: Height and width of what the network sees, in pixels.
-        resize: The shorter side is brought to this length first; the centre of ``size`` is cut out.
+        resize: The shorter side is brought to this length first; the centre of ``size`` is cut out. None for 256 where
+            the size is 224, as for ImageNet, and for the size itself elsewhere: nothing is cut out.
         mean: Mean of each channel, for values in [0, 1].
         std: Standard deviation of each channel.
         interpolation: "bilinear", "bicubic" or "nearest".
@@ -34,14 +37,14 @@ class Preprocessing:
             shapes in an image that is not square.
         reversed_channels: Whether the network expects blue, green, red.
 
-    >>> grey = Preprocessing(channels=1, size=16, resize=16, mean=(0.0,), std=(1.0,))
+    >>> grey = Preprocessing(channels=1, size=16, mean=(0.0,), std=(1.0,))
     >>> tuple(grey(torch.zeros(3, 8, 12)).shape)
     (1, 16, 16)
     """
 
     channels: int = 3
     size: int = 224
-    resize: int = 256
+    resize: int | None = None
     mean: tuple[float, ...] = (0.485, 0.456, 0.406)
     std: tuple[float, ...] = (0.229, 0.224, 0.225)
     interpolation: str = "bilinear"
@@ -51,15 +54,30 @@ class Preprocessing:
     def __post_init__(self) -> None:
         if self.channels not in (1, 3):
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
-        if len(self.mean) != self.channels or len(self.std) != self.channels or min(self.std) <= 0:
+        try:
+            mean, std = tuple(map(float, self.mean)), tuple(map(float, self.std))
+        except (TypeError, ValueError):  # one number, or no numbers
+            mean = std = ()
+        if (
+            not len(mean) == len(std) == self.channels
+            or not all(map(math.isfinite, mean))
+            or not 0 < min(std) < math.inf
+        ):
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
-        if not 0 < self.size <= self.resize <= LARGEST:
+        resize = self.resize
+        if resize is None:
+            resize = 256 if self.size == 224 else self.size
+        if (
+            not all(isinstance(side, Integral) for side in (self.size, resize))
+            or not 0 < self.size <= resize <= LARGEST
+        ):
             raise AffscoreError(
-                f"size must be positive, and resize at least as large and at most {LARGEST}, "
-                f"got {self.size} and {self.resize}"
+                f"size must be a positive whole number, and resize at least as large and at most {LARGEST}, "
+                f"got {self.size!r} and {resize!r}"
             )
+        object.__setattr__(self, "resize", resize)
 
     def __call__(self, image: Image.Image | Tensor) -> Tensor:
         """A tensor (channels, size, size), float32.

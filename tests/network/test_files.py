@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from affscore import AffscoreError, Signature, signature
+from affscore import AffscoreError, Signature, load_results, load_signature, signature
 from affscore.network.files import check_destination
 from affscore.survey import read_signature, write_signature
 
@@ -217,3 +217,10 @@ def test_a_small_file_that_swells(result, tmp_path, refused_in_little_memory, ki
     file.write_bytes(content)
     sentence = refused_in_little_memory("affscore.network.files:read_parts", file)
     assert "'result.parquet' was not read: in memory it would be more than 100 times as large" in sentence
+
+
+@pytest.mark.parametrize("call", [load_signature, load_results, check_destination])
+@pytest.mark.parametrize("path", [3, ["a"], b"a.parquet"])
+def test_what_is_no_path_is_one_sentence(call, path):
+    with pytest.raises(AffscoreError, match=f"a path is a text or a pathlib.Path, got {type(path).__name__}"):
+        call(path)

@@ -133,3 +133,8 @@ def test_plot_is_the_figure_of_the_figures(result, tmp_path):
 def test_the_old_names_are_the_same(result, tmp_path):
     file = affscore.survey.write_signature(result, tmp_path / "x.parquet")
     assert affscore.survey.read_signature(file) == affscore.load_signature(file)
+
+
+def test_in_asks_for_the_name_of_a_layer(result):
+    assert result[0].layer in result
+    assert not any(other in result for other in ("nowhere", 0, result))

@@ -337,3 +337,22 @@ def test_files_that_fail_when_imported(tmp_path, source, message):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(AffscoreError, match=r"file not found: .*none.py'; write path/to/file.py:factory"):
         load_model(f"{tmp_path / 'none.py'}:make")
+
+
+@pytest.mark.parametrize("stated", [{"size": 32}, "imagenet", 3])
+def test_a_preprocessing_of_another_kind_is_refused(stated):
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    network.preprocessing = stated
+    with pytest.raises(AffscoreError, match=r"must be an affscore.zoo.Preprocessing\(...\), .* got"):
+        card_of(network)
+
+
+def test_a_part_of_a_network_may_be_called_preprocessing():
+    class Network(nn.Module):
+        def preprocessing(self, x):
+            return x
+
+    own = Network()
+    assert not card_of(own).preprocessing_known
+    own.preprocessing = nn.Identity()
+    assert not card_of(own).preprocessing_known

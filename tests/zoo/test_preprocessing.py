@@ -144,10 +144,23 @@ def test_what_is_no_image(image, message):
         ({"channels": 4, "mean": (0.0,) * 4, "std": (1.0,) * 4}, "1 or 3 channels, got channels=4"),
         ({"mean": (0.5,)}, "mean and std must hold 3 numbers"),
         ({"std": (1.0, 0.0, 1.0)}, "std above 0"),
-        ({"size": 300}, "resize at least as large and at most 2048, got 300 and 256"),
-        ({"size": 0}, "must be positive"),
+        ({"size": 300, "resize": 256}, "resize at least as large and at most 2048, got 300 and 256"),
+        ({"size": "32"}, "size must be a positive whole number, .* got '32'"),
+        ({"mean": 0.49}, "mean and std must hold 3 numbers, .* got 0.49"),
+        ({"mean": ("a", "b", "c")}, "mean and std must hold 3 numbers"),
+        ({"mean": (float("nan"),) * 3}, "mean and std must hold 3 numbers"),
+        ({"size": 0}, "size must be a positive whole number"),
     ],
 )
 def test_impossible_preprocessings(options, message):
     with pytest.raises(AffscoreError, match=message):
         Preprocessing(**options)
+
+
+def test_without_resize_the_whole_image_is_seen_but_for_the_224_pixels_of_imagenet():
+    assert {size: Preprocessing(size=size).resize for size in (32, 224, 299)} == {32: 32, 224: 256, 299: 299}
+    assert Preprocessing(size=32) == Preprocessing(size=32, resize=32)
+    cornered = torch.zeros(3, 32, 32)
+    cornered[:, 0, 0] = 1
+    seen = Preprocessing(size=32, mean=(0.0,) * 3, std=(1.0,) * 3)(cornered)
+    assert torch.equal(seen, cornered)
