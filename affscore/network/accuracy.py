@@ -14,6 +14,10 @@ from affscore.network.scorers import Batch
 __all__ = ["Hits", "accuracy_of", "are_wordnet_ids", "outputs_of_classes"]
 
 
+NO_LABELS = 2**31
+"""Stands for the outputs beyond the largest label where there is no label."""
+
+
 class Hits:
     """Counts the samples of a batch that a network classifies rightly.
 
@@ -24,6 +28,7 @@ class Hits:
     Attributes:
         right: How many there are, on the device of the output; None where labels and output do not match.
         unused: How many outputs lie beyond the largest label, where classes have no names: 0 if these match.
+        notes: Why there is no accuracy though there are labels, in a sentence.
 
     >>> hits = Hits(None, None)
     >>> hits.add(torch.eye(3), torch.tensor([0, 1, 1]))
@@ -40,7 +45,8 @@ class Hits:
     def start(self) -> None:
         """A batch begins."""
         self.right: Tensor | int | None = 0
-        self.unused = 2**31
+        self.unused = NO_LABELS
+        self.notes: list[str] = []
 
     def add(self, output: Any, labels: Tensor | None) -> None:
         """Some samples of the batch.
@@ -60,6 +66,9 @@ class Hits:
         least, largest = (int(end) for end in labels.aminmax())
         if least < 0 or largest >= len(self._outputs):
             self.right = None
+            if self.data is None:
+                last = len(self._outputs) - 1
+                self.notes = [f"there is no accuracy: some labels are not from 0 to {last}, the numbers of the outputs"]
             return
         wanted = self._outputs[labels.long().cpu()].to(scores.device)
         self.right = self.right + (scores.argmax(dim=1) == wanted).sum()  # which waits for no GPU

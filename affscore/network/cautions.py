@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from torch import Tensor, nn
 
-from affscore.network.accuracy import are_wordnet_ids
+from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
 from affscore.network.images import ImageStream
 from affscore.network.notes import as_warning
 from affscore.network.result import Signature
@@ -21,6 +21,9 @@ __all__ = ["on_accuracy", "on_input", "on_n", "on_values", "on_weights"]
 
 WARNED_OF, NOTED = 0.02, 0.01
 """Biases of a score that are worth a warning, or a note."""
+
+FEWEST = 8
+"""Fewer samples say next to nothing of a distribution, whatever the estimate of the bias is: two are always mapped."""
 
 LARGEST_NORMALISED = 64.0
 """Images that were scaled and normalised hold no number as large as this."""
@@ -42,8 +45,10 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
     return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
 
 
-def on_values(tensors: Iterable[Tensor], expected: Expected) -> list[str]:
+def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> list[str]:
     """Whether images hold values from 0 to 255, as they are stored, though the network does not expect such values.
+
+    Values from 0 to 1 are noted where it is known that the network expects others, some of them below 0.
 
     >>> import torch
     >>> len(on_values([torch.linspace(0, 255, 48).view(1, 3, 4, 4)], IMAGENET))
@@ -53,7 +58,14 @@ def on_values(tensors: Iterable[Tensor], expected: Expected) -> list[str]:
         return []
     brightest = max((1 - mean) / std for mean, std in zip(expected.mean, expected.std, strict=True))
     images = [t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point()]
-    stored = [float(t.min()) >= 0 and LARGEST_NORMALISED < float(t.max()) <= 255 for t in images]
+    ranges = [(float(t.min()), float(t.max())) for t in images]
+    if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
+        means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
+        return [
+            "all values of the images are from 0 to 1, as before they are normalised, and the network expects images "
+            f"that are: (x - mean) / std with mean {means} and std {stds}"
+        ]
+    stored = [least >= 0 and LARGEST_NORMALISED < largest <= 255 for least, largest in ranges]
     if brightest >= LARGEST_NORMALISED or not any(stored):
         return []
     return [
@@ -71,8 +83,12 @@ def on_weights(card: ModelCard) -> list[str]:
     return [f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"]
 
 
-def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard) -> list[str]:
-    """Which classes were taken for those of a network that does not name its own."""
+def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> list[str]:
+    """Which classes were taken for those of a network that does not name its own; or that there are more outputs."""
+    if accuracy is None and 0 < unused < NO_LABELS:
+        return [
+            f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the data"
+        ]
     folders = stream.name.startswith("folder:") and card.classes is None
     if accuracy is None or not folders or are_wordnet_ids(stream.classes or ()):
         return []
@@ -85,6 +101,13 @@ def on_n(result: Signature) -> list[str]:
     notes = []
     if used < asked and result.metadata["coupling"] == "exact":
         notes.append(f"n is {used}: there are no more {items} ({asked} were asked for in a batch)")
+    if used < FEWEST:
+        notes.append(
+            as_warning(
+                f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
+                f"give at least {FEWEST}, and better hundreds"
+            )
+        )
     bias = np.nan_to_num(result.expected_bias)
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance

@@ -75,7 +75,8 @@ class Feeding:
             AffscoreError: There is no tensor, or the entries fit the parameters in two ways, or in none.
         """
         if not tensors_in(batch) or not isinstance(batch, (Tensor, tuple, list, Mapping)):
-            raise AffscoreError(f"the data must give tensors, got {type(batch).__name__}")
+            what = " without any" if isinstance(batch, (tuple, list, Mapping)) else ""
+            raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__}{what}")
         if self.forward is not None:
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)
@@ -83,18 +84,28 @@ class Feeding:
         if self._fed not in (None, fed):
             raise AffscoreError("all batches of the data must have the same entries")
         inputs = Inputs((arguments, named))
+        if isinstance(batch, Mapping) and arguments:
+            only = next(name for name in batch if name not in rest)
+            inputs.source = f"{only!r} alone (all entries: forward=lambda network, batch: network(batch))"
         labels = [name for name, value in rest.items() if _is_label(value) and len(value) == len(inputs)]
         if len(labels := [name for name in labels if name in FOR_A_LOSS] or labels) == 1:
             inputs.labels = rest[labels[0]].reshape(-1)
         if self._fed is None and rest and (isinstance(batch, Mapping) or list(rest) != labels):
             self.notes.append(f"entries of the data that do not go into the network: {', '.join(rest)}")
+            self.notes += [
+                f"{name} holds {len(value)} labels for {len(inputs)} samples: they were not used"
+                for name, value in rest.items()
+                if _is_label(value) and len(value) != len(inputs)
+            ]
         self._fed = fed
         return inputs
 
     def _choose(self, batch: Any) -> Chosen:
         if isinstance(batch, Mapping):
             return self._by_name(batch)
-        return self._by_position(batch) if isinstance(batch, (tuple, list)) else self._alone(batch, [batch])
+        return (
+            self._by_position(batch) if isinstance(batch, (tuple, list)) else self._alone(batch, {"one tensor": batch})
+        )
 
     def _alone(self, tensor: Any, batch: Mapping[str, Any] | Sequence[Any]) -> Chosen:
         """The network's only input."""
@@ -142,10 +153,10 @@ class Feeding:
         return arguments, named, rest
 
     def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
-        entries = batch.items() if isinstance(batch, Mapping) else enumerate(batch)
+        entries = batch.items() if isinstance(batch, Mapping) else ((f"entry {i}", one) for i, one in enumerate(batch))
         shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
         return AffscoreError(
-            f"it is not clear which entries of the data go where in {self._written}: there are {shown}; give a "
+            f"it is not clear which entries of the data go where in {self._written}: the data holds {shown}; give a "
             "dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
         )
 

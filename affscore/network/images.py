@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import islice
@@ -102,7 +103,7 @@ def image_stream(
         chunks = _limited(inputs_of(data, preprocessing, feeding), images)
         total = _smaller(total, images)
         return ImageStream(_name(data.dataset), chunks, total, notes=feeding.notes, classes=_classes(data))
-    if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, tuple, Mapping)) or _is_table(data):
+    if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or _is_table(data):
         (inputs,) = inputs_of([_as_tensors(data)], preprocessing, feeding)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
@@ -123,6 +124,7 @@ def image_stream(
     raise AffscoreError(
         "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
         f"a Dataset or a DataLoader, got {type(data).__name__}"
+        + (f"; for a folder of images give the text 'folder:{data}'" if isinstance(data, os.PathLike) else "")
     )
 
 

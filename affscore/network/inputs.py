@@ -22,16 +22,20 @@ class Inputs:
         batch: Positional and keyword arguments of the network, or whatever ``forward`` takes.
         forward: ``forward(network, batch)`` runs the network; None for ``network(*batch[0], **batch[1])``.
         labels: The class of each sample, tensor (N,) of integers, where the data has it.
+        source: Which entry of the data was taken, where no name said so.
 
     >>> inputs = Inputs(((torch.zeros(4, 3),), {"mask": torch.ones(4, 2)}))
     >>> len(inputs), inputs[1:3].form
     (4, '(3,) torch.float32, (2,) torch.float32')
     """
 
-    def __init__(self, batch: Any, forward: Forward | None = None, labels: Tensor | None = None) -> None:
+    def __init__(
+        self, batch: Any, forward: Forward | None = None, labels: Tensor | None = None, source: str = ""
+    ) -> None:
         self.batch = batch
         self.forward = forward
         self.labels = labels
+        self.source = source
         self.tensors = tensors_in(batch)
 
     @classmethod
@@ -44,11 +48,11 @@ class Inputs:
 
     def __getitem__(self, part: slice) -> Inputs:
         labels = None if self.labels is None else self.labels[part]
-        return Inputs(mapped(self.batch, lambda tensor: tensor[part]), self.forward, labels)
+        return Inputs(mapped(self.batch, lambda tensor: tensor[part]), self.forward, labels, self.source)
 
     def each(self, function: Callable[[Tensor], Tensor]) -> Inputs:
         """The same samples, with this function of every tensor in its place."""
-        return Inputs(mapped(self.batch, function), self.forward, self.labels)
+        return Inputs(mapped(self.batch, function), self.forward, self.labels, self.source)
 
     def through(self, network: nn.Module) -> Any:
         """The network's output. An encoder with a decoder reads the same token ids in both."""
@@ -78,4 +82,5 @@ class Inputs:
 
     def __str__(self) -> str:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
-        return f"{self.items} of shape {shapes}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
+        source = f", from {self.source}" if self.source else ""
+        return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"

@@ -122,11 +122,14 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
         return images.long()
     check_plain(images)
     if images.ndim < 2:
-        raise AffscoreError(f"samples must have shape (N, ...), got {tuple(images.shape)}")
+        raise AffscoreError(
+            f"samples must have shape (N, ...), got {tuple(images.shape)}; of one number a sample it is (N, 1)"
+        )
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
         tokens = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
         advice = (
-            ", or give a network of token ids an attribute preprocessing = affscore.zoo.TextPreprocessing(...)"
+            ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
+            "preprocessing = affscore.zoo.TextPreprocessing(...)"
             if tokens
             else ""
         )

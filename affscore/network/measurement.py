@@ -111,7 +111,11 @@ def measure(
         for chunk in cut(stream.chunks, options.n):
             if number == filled == 0:
                 digest.update(chunk.form.encode())
-                notes = [] if stream.preprocessing else on_values(chunk.tensors, card.preprocessing)
+                notes = (
+                    []
+                    if stream.preprocessing
+                    else on_values(chunk.tensors, card.preprocessing, card.preprocessing_known)
+                )
                 items = chunk.items
             digest.update(_checksums(chunk.numbers))
             if filled == 0:
@@ -138,7 +142,11 @@ def measure(
             raise BatchesOfAnotherRunError(f"{len(finished)} batches are given as finished, the data has {number}")
         batches = scorer.batches()
     accuracy = accuracy_of(batches)
-    notes += [*on_input(stream, network), *on_weights(card), *on_accuracy(accuracy, stream, card)]
+    notes += [
+        *on_input(stream, network),
+        *on_weights(card),
+        *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
+    ]
     notes += dict.fromkeys(note for batch in batches for note in batch.notes)
     notes += stream.notes
     dead = {row["index"] for batch in batches for row in batch.rows if row["flag"] == "constant output"}

@@ -133,6 +133,7 @@ class Run:
             self._notes += _guesses(self._recorder.calls)
         if self._fingerprint is None:
             self._fingerprint = fingerprint(self.network)
+        self._notes += self.hits.notes
         right = None if self.hits.right is None else int(self.hits.right)
         return Batch(self._number, self._fingerprint, images, self._notes, [], right, self.hits.unused), pairs
 

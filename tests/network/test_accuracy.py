@@ -209,3 +209,25 @@ def test_names_that_stand_twice_say_nothing():
     assert outputs_of_classes(["crane"], ["crane", "crane"], 2) is None
     assert outputs_of_classes(["a", "b"], None, 3) is None
     assert outputs_of_classes(["a", "b"], ["b", "a"], 3) is None
+
+
+def test_labels_that_give_no_accuracy_are_said():
+    rows = torch.randn(8, 5, generator=torch.Generator().manual_seed(0))
+    network = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
+    labels = {
+        (0, 1, 2, 0, 1, 2, 0, 1): [],
+        (1, 2, 3, 1, 2, 3, 1, 2): ["there is no accuracy: some labels are not from 0 to 2, the numbers of the outputs"],
+        (0, 1, 2, 0, 1, 2, -1, 0): [
+            "there is no accuracy: some labels are not from 0 to 2, the numbers of the outputs"
+        ],
+        (0, 1, 0, 1, 0, 1, 0, 1): [
+            "there is no accuracy: 1 of the outputs of the network lie beyond the largest label"
+        ],
+        (0, 1, 2, 0): ["entry 1 holds 4 labels for 8 samples: they were not used"],
+    }
+    for given, notes in labels.items():
+        found = signature(network, (rows, torch.tensor(given)), n=4, **QUIET)
+        said = [note for note in found.notes if "accuracy" in note or "labels for" in note]
+        assert [note.removesuffix(" of the data") for note in said] == notes
+        assert (found.metadata["accuracy"] is None) == bool(notes)
+    assert not any("accuracy" in note for note in signature(network, rows, n=4, **QUIET).notes)

@@ -143,6 +143,21 @@ class TestValues:
         stated = Preprocessing(size=9, resize=9, mean=(0.0,) * 3, std=(1 / 255,) * 3)
         assert notes_with(self.SAYS, network(preprocessing=stated), torch.rand(8, 3, 9, 9) * 255, n=8)[0] is None
 
+    def test_images_that_were_not_normalised(self):
+        says, stated = "as before they are normalised", Preprocessing(size=9)
+        images = torch.rand(8, 3, 9, 9, generator=torch.Generator().manual_seed(0))
+        assert notes_with(says, network(preprocessing=stated), images, n=8)[0] == "note"
+        for other in (images - 0.5, images * 3):
+            assert notes_with(says, network(preprocessing=stated), other, n=8)[0] is None
+        assert notes_with(says, network(), images, n=8)[0] is None  # which says nothing of what it expects
+        plain = Preprocessing(size=9, mean=(0.0,) * 3, std=(1.0,) * 3)
+        assert notes_with(says, network(preprocessing=plain), images, n=8)[0] is None
+        assert notes_with(says, network(preprocessing=stated), images.flatten(2), n=8, forward=_as_images)[0] is None
+
+
+def _as_images(net, batch):
+    return net(batch.unflatten(2, (9, 9)))
+
 
 class TestN:
     SAYS = " in a batch are few"
@@ -162,6 +177,11 @@ class TestN:
             notes_with(self.SAYS, net, rows, n=points_needed(64, 0.02), images=points_needed(64, 0.02))[0] != "warning"
         )
         assert notes_with(self.SAYS, net, rows, n=1200)[0] is None
+
+    @pytest.mark.parametrize(("n", "word"), [(2, "warning"), (7, "warning"), (8, None)])
+    def test_a_handful_says_nothing_whatever_the_scores(self, n, word):
+        net = nn.Sequential(nn.Linear(10, 256), nn.ReLU())
+        assert notes_with("too few for any score", net, torch.randn(n, 10), n=n)[0] == word
 
     def test_it_counts_where_the_bias_is(self):
         rows = torch.randn(200, 64, generator=torch.Generator().manual_seed(0))

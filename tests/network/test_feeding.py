@@ -231,7 +231,11 @@ UNCLEAR = [
 
 @pytest.mark.parametrize(("network", "batch"), UNCLEAR)
 def test_nothing_is_guessed(network, batch):
-    entries = batch if isinstance(batch, dict) else range(len(batch) if isinstance(batch, list) else 1)
+    entries = (
+        batch
+        if isinstance(batch, dict)
+        else (range(len(batch)) if isinstance(batch, list) and len(batch) > 1 else ["one tensor"])
+    )
     with pytest.raises(
         AffscoreError, match=r"not clear which entries .* or say it: forward=lambda network, batch"
     ) as e:
@@ -378,3 +382,24 @@ def test_what_is_no_tensor_does_not_reach_the_callers_function():
 
     scores(Two(), Items(by_name), forward=forward)
     assert {file for files in seen for file in files} == {None}
+
+
+def test_a_network_that_takes_the_whole_dictionary():
+    class Whole(nn.Module):
+        def forward(self, batch):
+            return torch.relu(batch["image"])
+
+    data = {"image": torch.randn(8, 3, 4, 4), "target": torch.zeros(8, dtype=torch.long)}
+    with pytest.raises(
+        AffscoreError, match=r"from 'image' alone \(all entries: forward=lambda network, batch: network"
+    ):
+        signature(Whole(), data, n=8, progress=False)
+    found = signature(Whole(), data, n=8, progress=False, forward=lambda network, batch: network(batch))
+    assert len(found) == 1
+
+
+def test_one_tensor_for_two_inputs_is_called_so():
+    with pytest.raises(AffscoreError, match=r"the data holds one tensor \(torch.float32 of shape \(8, 3\)\)"):
+        signature(nn.Bilinear(3, 3, 2), torch.randn(8, 3), n=8, progress=False)
+    with pytest.raises(AffscoreError, match=r"the data holds entry 0 \(torch.float32 .*, entry 1 .*, entry 2 "):
+        signature(nn.Bilinear(3, 3, 2), (torch.randn(8, 3),) * 3, n=8, progress=False)

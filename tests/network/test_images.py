@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -111,11 +114,15 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     ("data", "message"),
     [
         (3, "data must be the name of a data set, a tensor or array .* got int"),
+        (Path("photos"), "got PosixPath; for a folder of images give the text 'folder:photos'"),
+        (pd.Series(range(300), dtype=float), r"got \(300,\); of one number a sample it is \(N, 1\)"),
+        ({}, "the data must give tensors, got a dict without any"),
+        ((), "got a tuple without any"),
         (None, "got NoneType"),
         (torch.zeros(5), r"samples must have shape \(N, ...\), got \(5,\)"),
         (torch.zeros(5, 3, 2, 2, dtype=torch.uint8), "floating point numbers .* got torch.uint8"),
         (torch.zeros(5, 3).to(torch.float8_e5m2), "floating point numbers .* got torch.float8_e5m2"),
-        (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64"),
+        (np.zeros((5, 3), dtype=np.int64), "floating point numbers .* got torch.int64; .* or .astype.float. where"),
         (np.array(["a", "b"]), "floating point numbers, got an array of type <U1"),
         (np.array([None, 1]), "floating point numbers, got an array of type object"),
         (torch.full((5, 3), torch.nan), "the data holds 15 NaN or infinite values"),
