@@ -34,7 +34,13 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("no such weight\nsee above")), first_line(KeyError())
     ('no such weight', 'KeyError')
     """
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    try:
+        lines = str(error).splitlines()
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  # an error of others may fail to say what it is
+        lines = []
+    return next((line.strip() for line in lines if line.strip()), type(error).__name__)
 
 
 def guarded(call: Callable[[], Result], what: str) -> Result:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 
 __all__ = ["NotAnAnswerError", "as_array", "as_clouds", "as_function", "as_number", "as_pair", "call", "raised"]
 
@@ -142,11 +142,8 @@ def raised(error: BaseException) -> str:
     >>> raised(ValueError("no score"))
     'ValueError: no score'
     """
-    try:
-        lines = str(error).splitlines()
-    except Exception:  # noqa: BLE001  # an exception of the student's own may fail to say what it is
-        lines = []
-    return f"{type(error).__name__}: {lines[0][:500]}" if lines else type(error).__name__
+    kind, line = type(error).__name__, first_line(error)
+    return kind if line == kind else f"{kind}: {line[:500]}"
 
 
 def _not_none(answer: object, what: str) -> None:

@@ -56,13 +56,14 @@ class Hits:
             labels: Tensor (N,) of integers, or None.
         """
         scores = getattr(output, "logits", output)
-        fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1
+        fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1 and scores.is_floating_point()
         if self.right is None or labels is None or not fits or len(scores) != len(labels):
             self.right = None
             return
         if self._outputs is None:
             outputs = outputs_of_classes(self.data, self.network, scores.shape[1])
             self._outputs = torch.tensor(outputs or [], dtype=torch.long)
+        labels = labels.long()
         least, largest = (int(end) for end in labels.aminmax())
         if least < 0 or largest >= len(self._outputs):
             self.right = None
@@ -70,7 +71,7 @@ class Hits:
                 last = len(self._outputs) - 1
                 self.notes = [f"there is no accuracy: some labels are not from 0 to {last}, the numbers of the outputs"]
             return
-        wanted = self._outputs[labels.long().cpu()].to(scores.device)
+        wanted = self._outputs[labels.cpu()].to(scores.device)
         self.right = self.right + (scores.argmax(dim=1) == wanted).sum()  # which waits for no GPU
         self.unused = min(self.unused, 0 if self.data else scores.shape[1] - 1 - largest)
 

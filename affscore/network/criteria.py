@@ -129,6 +129,7 @@ def entropy(x: Samples) -> float:
     """
     points, _ = as_samples(x)
     n, d = points.shape
+    points = points / power_of_two_above(float(points.abs().max()))
     low = points.amin(dim=1, keepdim=True)
     width = points.amax(dim=1, keepdim=True) - low
     relative = (points - low).div_(torch.where(width > 0, width, 1.0))

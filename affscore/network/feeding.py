@@ -78,6 +78,12 @@ class Feeding:
             what = " without any" if isinstance(batch, (tuple, list, Mapping)) else ""
             raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__}{what}")
         if self.forward is not None:
+            entries = (
+                {} if isinstance(batch, Tensor) else batch if isinstance(batch, Mapping) else dict(enumerate(batch))
+            )
+            lost = [repr(name) for name, value in entries.items() if not tensors_in(value)]
+            if lost and not self.notes:
+                self.notes.append(f"forward gets None for what holds no tensor: {', '.join(lost)}")
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
         arguments, named, rest = self._choose(batch)
         fed = (len(arguments), set(named))

@@ -27,7 +27,7 @@ __all__ = ["check_destination", "read_parts", "write_signature"]
 _KEY = b"affscore"
 
 FORMAT = "1.0"
-"""Raised where the columns or the numbers of a result change; files of before this was written to them are 1.0."""
+"""Raised where a survey shall measure again what older files hold; files without it are 1.0."""
 
 COLUMNS = ("model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch",
            "n", "reduction", "order", "covariance", "coupling", "score", "raw", "pairing_optimal", "bound_exceeded",

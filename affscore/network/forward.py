@@ -174,8 +174,9 @@ def _alone(
     try:
         with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
             pairs = _probe(network, recorder, collector, image, name)
-    except AffscoreError:  # a network may run alone, and not below these modes
-        return _probe(network, recorder, collector, image, name), []
+    except AffscoreError as error:  # a network may run alone, and not below these modes
+        unchecked = f"whether it has activations that cannot be seen or are not counted was not checked ({error})"
+        return _probe(network, recorder, collector, image, name), [unchecked]
     notes = []
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")

@@ -22,7 +22,7 @@ from affscore.network.items import Pictures, inputs_of
 from affscore.zoo.datasets import load_data
 from affscore.zoo.named_data import ImageSet, NamedData, UnreadableImageError
 from affscore.zoo.preprocessing import assumed_preprocessing
-from affscore.zoo.text import Expected
+from affscore.zoo.text import Expected, TextPreprocessing
 
 __all__ = ["ImageStream", "image_stream"]
 
@@ -104,7 +104,10 @@ def image_stream(
         total = _smaller(total, images)
         return ImageStream(_name(data.dataset), chunks, total, notes=feeding.notes, classes=_classes(data))
     if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or _is_table(data):
-        (inputs,) = inputs_of([_as_tensors(data)], preprocessing, feeding)
+        tensors = _as_tensors(data)
+        if _is_table(data) and not isinstance(preprocessing, TextPreprocessing):
+            tensors = tensors.double()  # numbers, as those of a DataFrame
+        (inputs,) = inputs_of([tensors], preprocessing, feeding)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
         return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)

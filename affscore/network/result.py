@@ -125,8 +125,11 @@ class Signature:
         means = []
         for batch in sorted(self.table["batch"].unique()):
             of_batch = np.flatnonzero(self.table["batch"] == batch)
-            costs = [kept for row in of_batch if (kept := self.sample_costs[row]) is not None]
-            n = len(costs[0])
+            n = int(self.table["n"].iloc[of_batch[0]])
+            scored = [row for row in of_batch if not np.isnan(self.table["score"].iloc[row])]
+            if not scored:
+                continue
+            costs = [np.zeros((n, 2)) if (kept := self.sample_costs[row]) is None else kept for row in scored]
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
             spent = weights @ np.stack([cost[:, 0] for cost in costs], axis=1)
             spread = weights @ np.stack([cost[:, 1] for cost in costs], axis=1)

@@ -19,7 +19,7 @@ from affscore.network.model_state import prepared
 from affscore.network.options import Options
 from affscore.network.recorder import recording
 from affscore.network.scorers import Batch
-from affscore.network.threads import ONE_AT_A_TIME
+from affscore.zoo.card import ONE_AT_A_TIME
 from affscore.zoo.state_dicts import fingerprint
 
 __all__ = ["Run"]

@@ -14,15 +14,11 @@ from torch import Tensor
 
 from affscore.network.activations import ACTIVATIONS
 
-__all__ = ["ONE_AT_A_TIME", "new_threads_watched"]
+__all__ = ["new_threads_watched"]
 
 _WRITTEN_IN_PYTHON = {
     inspect.unwrap(function).__code__: name for function, name in ACTIVATIONS.items() if inspect.isfunction(function)
 }
-
-ONE_AT_A_TIME = threading.RLock()
-"""Held while a network is measured or a job of a survey is done: threads share evaluation mode, hooks, PyTorch's
-switches, the working folder and the generator of random numbers."""
 
 
 @contextmanager

@@ -109,9 +109,11 @@ class Uncounted(TorchFunctionMode):
     ) -> bool:
         if name in CURVES:
             exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
-            return inputs == 1 and not ("pow" in name and name != "rpow" and exponent in (0, 1))
+            linear = "pow" in name and name != "rpow" and not isinstance(exponent, Tensor) and exponent in (0, 1)
+            return inputs == 1 and not linear
         if name in ("div", "divide", "true_divide") and inputs == 1:
-            return not isinstance(args[0], Tensor) or not self.recorder.depends(args[0])  # 1 / x
+            divided = args[0] if args else kwargs.get("input")
+            return not isinstance(divided, Tensor) or not self.recorder.depends(divided)  # 1 / x
         if step is None or step.function is None:
             return False
         if name in ("where", "masked_fill") and not any(
@@ -194,7 +196,8 @@ class Uncounted(TorchFunctionMode):
 
 def _is_square(name: str, args: Sequence[Any]) -> bool:
     exponent = args[1] if len(args) > 1 else 2
-    return name in _SQUARES and (name not in ("pow", "ipow", "float_power") or exponent == 2)
+    squares = not isinstance(exponent, Tensor) and exponent == 2
+    return name in _SQUARES and (name not in ("pow", "ipow", "float_power") or squares)
 
 
 def _is_statistic(name: str, data: list[Tensor], outputs: list[Tensor]) -> bool:

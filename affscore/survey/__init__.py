@@ -7,7 +7,8 @@ import inspect
 import sys
 from types import ModuleType
 
-from affscore.survey.files import read_signature, write_signature
+from affscore.network.files import write_signature
+from affscore.network.result import load_signature as read_signature
 from affscore.survey.keep import kept_signatures
 from affscore.survey.report import Report
 from affscore.survey.store import Store

@@ -115,8 +115,8 @@ class Checkpoints:
         """Note that a process of this run of a survey takes the job up; how many of that run did so before."""
         path = self.folder / self.BEGUN
         try:
-            if path.is_symlink():
-                raise OSError(f"{path.name!r} is a link, which is not followed")
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise OSError(f"{path.name!r} is a link, which is not followed, a pipe or a device")
             with path.open("a+", encoding="utf-8") as stream:
                 stream.seek(0)
                 before = stream.read().split().count(run)
@@ -129,7 +129,8 @@ class Checkpoints:
     def begun_by(self, run: str) -> bool:
         """Whether a process of this run has taken the job up and not finished it; safe without the lock."""
         try:
-            return run in (self.folder / self.BEGUN).read_text(encoding="utf-8", errors="replace").split()
+            path = self.folder / self.BEGUN
+            return path.is_file() and run in path.read_text(encoding="utf-8", errors="replace").split()
         except OSError:
             return False
 
@@ -143,8 +144,11 @@ class Checkpoints:
             return []
 
     def _content(self, number: int) -> dict[str, Any] | None:
+        path = self._path(number)
+        if not path.is_file():
+            return None
         try:
-            checksum, text, *_ = self._path(number).read_text(encoding="utf-8").split("\n")
+            checksum, text, *_ = path.read_text(encoding="utf-8").split("\n")
             if checksum != _checksum(text):
                 return None
             content = json.loads(text)

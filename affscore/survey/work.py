@@ -15,10 +15,10 @@ import torch
 from affscore.errors import AffscoreError, first_line
 from affscore.network.measurement import BatchesOfAnotherRunError, measure
 from affscore.network.result import Signature
-from affscore.network.threads import ONE_AT_A_TIME
 from affscore.survey.checkpoints import Checkpoint, Checkpoints
 from affscore.survey.job import DescribedJob, describe
 from affscore.survey.store import Store
+from affscore.zoo.card import ONE_AT_A_TIME
 
 __all__ = ["Outcome", "State", "Work", "outcome_of_error", "run_job"]
 

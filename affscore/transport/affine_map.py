@@ -122,9 +122,10 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     if source.condition_bound <= WELL_CONDITIONED:
         half = _half(source, target)
         return half @ half.T
-    matrix = _of_uneven_coordinates(source.matrix, target.matrix)
-    if matrix is not None:
-        return matrix
+    if len(source.scatter) == source.dimension:  # what is small in another basis may be rounding
+        matrix = _of_uneven_coordinates(source.matrix, target.matrix)
+        if matrix is not None:
+            return matrix
     vectors_x, root_x, vectors_y, root_y, left, _, right = _polar_parts(source, target)
     return (vectors_y * root_y) @ (left @ right) @ (vectors_x / root_x).T
 

@@ -194,7 +194,7 @@ def _to_unit_size(points: Tensor) -> float:
     """Divide the points by a power of two, in place, so that the largest magnitude is about one; returns that power."""
     largest = float(points.abs().max())
     scale = power_of_two_above(largest) if largest > 0 else 1.0
-    points.mul_(1.0 / scale)
+    points.div_(scale)  # a power of two, whose inverse may overflow
     return scale
 
 

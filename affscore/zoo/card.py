@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -14,7 +15,15 @@ from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["ModelCard", "check_has_weights", "parameter_count", "seeded", "stated_classes", "stated_preprocessing"]
+__all__ = [
+    "ONE_AT_A_TIME",
+    "ModelCard",
+    "check_has_weights",
+    "parameter_count",
+    "seeded",
+    "stated_classes",
+    "stated_preprocessing",
+]
 
 InputKind = Literal["image", "tokens"]
 
@@ -106,9 +115,14 @@ def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
     return IMAGENET, False
 
 
+ONE_AT_A_TIME = threading.RLock()
+"""Held while a network is built or measured and while a job of a survey is done: threads share imported modules,
+evaluation mode, hooks, PyTorch's switches, the working folder and the generator of random numbers."""
+
+
 def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
     """Build a network with random weights that the seed fixes, leaving the global generator alone."""
-    with torch.random.fork_rng(devices=[]):
+    with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickletools
+from collections.abc import Iterable
 from enum import Enum, auto
 from typing import IO, Any
 
@@ -18,6 +19,9 @@ OTHERS = ("collections.OrderedDict", "collections.Counter", "argparse.Namespace"
 
 CONSTANTS = ("NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE",
              "SHORT_BINSTRING")  # fmt: skip
+DEEPEST = 3
+"""How deep torch.save puts tuples into tuples."""
+
 FILLING = ("SETITEM", "SETITEMS", "APPEND", "APPENDS")
 
 
@@ -32,6 +36,16 @@ class _Thing(Enum):
     STORAGE = auto()
     TENSOR = auto()
     OTHER = auto()
+
+
+class _Tuple(tuple[Any, ...]):
+    """A tuple of things. What is asked of it is found when it is made: a few bytes can repeat it many times."""
+
+    def __init__(self, things: Iterable[Any]) -> None:
+        self.constant = all(map(_is_constant, self))
+        self.depth: int = 1 + max((thing.depth for thing in self if isinstance(thing, _Tuple)), default=0)
+        if self.depth > DEEPEST:
+            raise RefusedPickleError(f"it has tuples in tuples, more than {DEEPEST} deep")
 
 
 def check_pickle(stream: IO[bytes], most: int) -> None:
@@ -86,7 +100,9 @@ def check_pickle(stream: IO[bytes], most: int) -> None:
         elif name in ("EMPTY_LIST", "EMPTY_SET"):
             stack.append(_Thing.OTHER)
         elif name in ("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"):
-            stack.append(tuple(used))
+            stack.append(_Tuple(used))
+        elif name in ("SETITEM", "SETITEMS") and any(isinstance(key, tuple) for key in used[1::2]):
+            raise RefusedPickleError("it has a dictionary with tuples for keys")
         elif name in FILLING or (name == "BUILD" and used[1] is _Thing.NEW_DICTIONARY):
             stack.append(used[0])
         elif name == "BINPERSID" and _is_constant(used[0]):
@@ -126,4 +142,4 @@ def _made(function: Any, arguments: Any) -> tuple[_Thing, int]:
 
 def _is_constant(value: Any) -> bool:
     """Whether numbers and texts are all that there is in something."""
-    return all(map(_is_constant, value)) if isinstance(value, tuple) else not isinstance(value, _Thing)
+    return value.constant if isinstance(value, _Tuple) else not isinstance(value, _Thing)

@@ -71,7 +71,7 @@ class Endless:
 
 class Odd(BaseException):
     def __str__(self):
-        raise RuntimeError("no words")
+        sys.exit(0)
 
 
 class Unspeakable:

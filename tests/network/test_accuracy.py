@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import pytest
 import torch
 from PIL import Image
 from torch import nn
@@ -12,7 +13,7 @@ from affscore import signature
 from affscore.network.accuracy import outputs_of_classes
 from affscore.network.measurement import measure
 from affscore.network.options import choose_options
-from affscore.survey.files import read_signature
+from affscore.survey import read_signature
 from affscore.zoo import Preprocessing, card_of, digits
 
 QUIET = {"criteria": False, "progress": False}
@@ -231,3 +232,24 @@ def test_labels_that_give_no_accuracy_are_said():
         assert [note.removesuffix(" of the data") for note in said] == notes
         assert (found.metadata["accuracy"] is None) == bool(notes)
     assert not any("accuracy" in note for note in signature(network, rows, n=4, **QUIET).notes)
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.complex64])
+def test_outputs_that_have_no_largest_give_no_accuracy(kind):
+    class Outputs(nn.Sequential):
+        def forward(self, x):
+            return super().forward(x).to(kind)
+
+    rows = torch.randn(8, 5, generator=torch.Generator().manual_seed(0))
+    found = signature(Outputs(nn.Linear(5, 3), nn.ReLU()), (rows, torch.zeros(8, dtype=torch.long)), n=4, **QUIET)
+    assert found.metadata["accuracy"] is None
+
+
+def test_labels_of_any_type_of_whole_numbers():
+    rows = torch.randn(8, 5, generator=torch.Generator().manual_seed(0))
+    network = nn.Sequential(nn.Linear(5, 4), nn.ReLU(), nn.Linear(4, 3))
+    labels = torch.tensor([0, 1, 2, 0, 1, 2, 0, 1])
+    kinds = [torch.int64, torch.uint8, torch.uint16]
+    found = {signature(network, (rows, labels.to(kind)), n=4, **QUIET).metadata["accuracy"] for kind in kinds}
+    assert len(found) == 1
+    assert found != {None}

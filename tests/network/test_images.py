@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 import torch
 from PIL import Image
+from torch import nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 
-from affscore import load_data
+from affscore import load_data, signature
 from affscore.errors import AffscoreError
 from affscore.network.images import image_stream
 from affscore.zoo import Preprocessing, TextPreprocessing
@@ -220,3 +221,10 @@ def test_the_preprocessing_that_was_used_is_known():
     assert stream("digits", 4).preprocessing is SMALL
     assert stream("random").preprocessing is SMALL
     assert stream(IMAGES).preprocessing is None
+
+
+def test_a_list_of_lists_of_whole_numbers_is_a_table():
+    rows = [[row % 7, row % 3] for row in range(64)]
+    network = nn.Sequential(nn.Linear(2, 5), nn.ReLU())
+    one, other = (signature(network, data, n=32, progress=False) for data in (rows, pd.DataFrame(rows)))
+    assert one.scores.tolist() == other.scores.tolist()

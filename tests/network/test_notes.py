@@ -9,7 +9,7 @@ import pytest
 import affscore
 from affscore import AffscoreWarning
 from affscore.network.notes import as_warning, give_warnings, lines, note_on
-from affscore.survey.files import read_signature, write_signature
+from affscore.survey import read_signature, write_signature
 from affscore.survey.job import Job
 from affscore.survey.report import Report
 from affscore.survey.work import Outcome

@@ -3,13 +3,16 @@
 import copy
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import pyplot as plt
+from torch import nn
 
 import affscore
 from affscore import AffscoreError, Signature, load_signature, signature
@@ -138,3 +141,18 @@ def test_the_old_names_are_the_same(result, tmp_path):
 def test_in_asks_for_the_name_of_a_layer(result):
     assert result[0].layer in result
     assert not any(other in result for other in ("nowhere", 0, result))
+
+
+@pytest.mark.parametrize("constant", ["an activation", "a batch"])
+def test_an_interval_counts_constant_outputs(constant):
+    rows = torch.randn(64, 8, generator=torch.Generator().manual_seed(0))
+    network = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU())
+    if constant == "a batch":
+        rows[32:] = rows[:1]
+    else:
+        nn.init.constant_(network[2].bias, -100.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = signature(network, rows, n=32, criteria=False, progress=False)
+    low, high = found.mean_interval()
+    assert low < found.scores.mean() < high

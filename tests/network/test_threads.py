@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError, signature
-from affscore.network.threads import ONE_AT_A_TIME
+from affscore.zoo.card import ONE_AT_A_TIME
 
 
 def tokens(n=64):
@@ -196,3 +196,28 @@ def test_a_transform_without_an_activation_is_measured():
     mapped, plain = found
     assert mapped.table["width"].tolist() == plain.table["width"].tolist() == [6]
     assert mapped.scores == pytest.approx(plain.scores, abs=1e-5)
+
+
+@pytest.mark.parametrize("turn", range(4))
+def test_files_with_other_files_of_the_same_name_beside_them(tmp_path, turn):
+    names = []
+    for folder, function in (("a", "relu"), ("b", "sigmoid")):
+        place = tmp_path / folder
+        place.mkdir()
+        (place / "helper.py").write_text(f"import time\nimport torch\ntime.sleep(0.02)\nfunction = torch.{function}\n")
+        (place / "net.py").write_text(
+            "from torch import nn\n\nimport helper\n\n\nclass Net(nn.Module):\n"
+            "    def __init__(self):\n        super().__init__()\n        self.layer = nn.Linear(8, 8)\n\n"
+            "    def forward(self, x):\n        return helper.function(self.layer(x))\n"
+        )
+        names.append(f"{place / 'net.py'}:Net")
+    data, modules, bytecode = torch.randn(32, 8), set(sys.modules), sys.dont_write_bytecode
+
+    def seen(name):
+        time.sleep(0.005 * turn * (name == names[1]))
+        return signature(name, data, n=32, criteria=False, progress=False).summary["activation"].tolist()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(seen, names)) == [["relu"], ["sigmoid"]]
+    assert "helper" not in set(sys.modules) - modules
+    assert sys.dont_write_bytecode == bytecode

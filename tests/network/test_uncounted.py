@@ -278,3 +278,25 @@ def test_both_kinds_of_activations_without_a_score_are_noted():
     notes = measured(Around(lambda x: torch.ops.aten.tanh(torch.sin(x)))).notes
     assert any("torch.sin in layer" in note for note in notes)
     assert any("cannot be seen (1 x tanh)" in note for note in notes)
+
+
+def test_exponents_that_are_tensors_and_arguments_by_name():
+    power = torch.rand(WIDTH) + 1
+    notes = [note_of(Around(lambda x: (x.abs() + 1).pow(power).sin())),
+             note_of(Around(lambda x: torch.div(input=torch.ones_like(x), other=2 + torch.sin(x))))]  # fmt: skip
+    assert "torch.pow" in notes[0]
+    assert "torch.sin" in notes[0]
+    assert "torch.sin" in notes[1]
+
+
+def test_what_is_not_checked_is_said(monkeypatch):
+    follow = Uncounted._follow
+
+    def failing(self, name, *arguments):
+        if name == "sin":
+            raise RuntimeError("no mode")
+        follow(self, name, *arguments)
+
+    monkeypatch.setattr(Uncounted, "_follow", failing)
+    notes = measured(Around(torch.sin)).notes
+    assert any("was not checked" in note and "no mode" in note for note in notes)

@@ -35,8 +35,8 @@ BAD = "n\udcffet"  # how Python reads the bytes 6e ff 65 74
         ("affscore.zoo.datasets:load_data", "ids.pt", "tokens:{}"),
         ("affscore.zoo.datasets:load_data", "ids.npy", "tokens:{}"),
         ("affscore.zoo.datasets:load_data", "text.txt", "text:{}"),
-        ("affscore.survey.files:read_signature", "result.parquet", "{}"),
-        ("affscore.survey.files:check_destination", "result.parquet", "{}"),
+        ("affscore.network.result:load_signature", "result.parquet", "{}"),
+        ("affscore.network.files:check_destination", "result.parquet", "{}"),
     ],
 )
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path, refused_in_little_memory, kind, function, name, argument):

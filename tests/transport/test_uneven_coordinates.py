@@ -86,3 +86,18 @@ def test_an_input_of_fewer_dimensions_than_the_output_is_flagged(route):
     assert route(x, np.maximum(x, 0.0)).degenerate_input
     assert not route(x, 2.0 * x).degenerate_input
     assert not affinity_score(x, np.maximum(x, 0.0)).degenerate_input  # shrinkage reaches every direction
+
+
+def test_coordinates_that_vary_by_less_than_float64_has_digits_for():
+    x = np.array([[5.0, 1e-310], [5.0, 2e-310], [5.0, 3e-310]])
+    assert affinity_score(x, 2 * x, "empirical").value == pytest.approx(1.0)
+
+
+def test_rounding_in_the_basis_of_a_wide_cloud_is_not_taken_for_small_coordinates():
+    rng = np.random.default_rng(0)
+    a, b, c, d = rng.standard_normal((4, 8))
+    x, y = np.array([a, b, a, b]), np.array([a, b, c, d])  # x has one direction, y three
+    expected = affinity_score(x, y).value
+    for _ in range(5):
+        motion = np.linalg.qr(rng.standard_normal((8, 8))).Q
+        assert affinity_score(x @ motion, y @ motion).value == pytest.approx(expected, abs=1e-9)

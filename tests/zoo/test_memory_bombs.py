@@ -132,6 +132,11 @@ PICKLES = {
               + 3000 * called("collections.Counter", b"h\x01") + b"l"),
         "it calls collections.Counter in a way that torch.save does not",
     ),
+    "tuples in tuples": (
+        whole(b")q\x01" + 40 * b"h\x01h\x01\x86q\x01"),
+        "it has tuples in tuples, more than 3 deep",
+    ),
+    "tuples for keys": (whole(b"})K\x01s"), "it has a dictionary with tuples for keys"),
     "overlapping windows": (
         whole(tensor(1000, 1000, 1000)), "it speaks of 1000000000 numbers",
     ),

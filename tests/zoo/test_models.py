@@ -1,5 +1,6 @@
 import io
 import pickle
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -356,3 +357,18 @@ def test_a_part_of_a_network_may_be_called_preprocessing():
     assert not card_of(own).preprocessing_known
     own.preprocessing = nn.Identity()
     assert not card_of(own).preprocessing_known
+
+
+def test_what_is_installed_in_the_folder_of_a_file_stays_imported(tmp_path, monkeypatch):
+    installed = tmp_path / ".venv" / "site-packages"
+    installed.mkdir(parents=True)
+    (installed / "installed_package.py").write_text("")
+    (tmp_path / "beside_it.py").write_text("")
+    (tmp_path / "net.py").write_text(
+        "import beside_it\nimport installed_package\nfrom torch import nn\nnet = nn.Linear(2, 2)\n"
+    )
+    monkeypatch.syspath_prepend(str(installed))
+    load_model(f"{tmp_path / 'net.py'}:net")
+    assert "installed_package" in sys.modules
+    assert "beside_it" not in sys.modules
+    del sys.modules["installed_package"]

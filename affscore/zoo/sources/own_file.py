@@ -16,6 +16,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import (
+    ONE_AT_A_TIME,
     ModelCard,
     check_has_weights,
     parameter_count,
@@ -48,7 +49,7 @@ def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
     if not file.is_file():
         raise no_file(path, "write path/to/file.py:factory")
     name = f"{file.name}:{factory}"
-    with _importing_from(file.parent.resolve()):
+    with ONE_AT_A_TIME, _importing_from(file.parent.resolve()):
         with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too
             torch.manual_seed(seed)
             module = _imported(file)
@@ -105,8 +106,11 @@ def _importing_from(folder: Path) -> Iterator[None]:
         sys.dont_write_bytecode = bytecode
         if place in sys.path:
             sys.path.remove(place)
+        inside = [path for path in map(Path, sys.path) if path != folder and path.is_relative_to(folder)]
         for name in sys.modules.keys() - before:
-            if any(Path(source).is_relative_to(folder) for source in _sources(_spec(name))):
+            sources = [Path(source) for source in _sources(_spec(name))]
+            # an environment may lie in the folder of the script: what is installed there stays
+            if any(s.is_relative_to(folder) and not any(map(s.is_relative_to, inside)) for s in sources):
                 del sys.modules[name]
         sys.modules.update(hidden)
 
