@@ -47,7 +47,7 @@ def first_order_bias(correlation: float, ratio: float) -> float:
 
 
 DIRECTIONS = 4.0
-"""How many times the participation ratio counts: a fit to trained networks (chapter 3)."""
+"""How many times the participation ratio counts: a fit to trained networks, and no bound (chapter 3)."""
 
 
 def effective_width(scatter: Tensor, samples: int, width: int) -> float:
