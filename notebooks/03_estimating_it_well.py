@@ -324,7 +324,7 @@ if by_default:
 # $$ (eq-3-bias)
 #
 # (The second formula is the derivative of $1 - \sqrt{1 - q}$ at $q = c$ times the first.) For ReLU the constant is 0.075. Its largest value over all
-# correlations is 0.082, so the activation need not be known for a bound. How far does it carry? We compare it with the bias
+# correlations is 0.082, so the activation need hardly be known. How far does it carry? We compare it with the bias
 # in units of $d/n$ for other activations and spectra, with 64 coordinates and 512 points.
 
 # %%
@@ -467,7 +467,7 @@ if by_default:
     assert 0.35 < share < 0.75, share
 
 # %% [markdown]
-# By the width the rule is several times too high. With the effective width it is right to about 0.02, and rather too high. (VGG11's score rises with $n$:
+# By the width the rule is several times too high. With the effective width it is right to about 0.03, and rather too high. (VGG11's score rises with $n$:
 # among 512 points a better coupling than the pairing is found more often.) The factor of four is a fit
 # to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives half of the bias measured there.
 #
@@ -571,7 +571,7 @@ if by_default:
 # ## Takeaways
 #
 # * Few points make activations look affine. The bias grows with $d / n$ and is far larger than the scatter over batches.
-# * Rule: 8 points for each coordinate hold it below 0.01 with the empirical covariance. Shrinkage can do better or
+# * Rule: 8 points for each coordinate hold it to about 0.01 with the empirical covariance. Shrinkage can do better or
 #   worse, by a factor that depends on the spectrum.
 # * Compare scores of layers at similar $d / n$, or check by halving the sample.
 # * With shrinkage, 0.95 can be a linear map, and a raw score below 0 is a sign of heavy tails.
@@ -584,7 +584,7 @@ if by_default:
 # :nonumber:
 #
 # A layer has 256 channels and ReLU. How many images are enough for the bias of its score with the empirical covariance to
-# stay below 0.01? Work it out from {eq}`eq-3-bias` or {eq}`eq-3-rule`; any number up to twice the smallest one is right.
+# stay below 0.01 to first order? Work it out from {eq}`eq-3-bias` or {eq}`eq-3-rule`; any number up to twice the smallest one is right.
 # ```
 
 # %%

@@ -92,7 +92,7 @@ if train:
 # ## 3. The signature
 #
 # The name of the file, the function and the weights, and the images: `folder:/data/photos` for a folder of yours. In
-# the shell it is
+# the shell, where `torch.save(network.state_dict(), "my_weights.pt")` has put your weights into the working folder, it is
 #
 # ```sh
 # affscore signature examples/small_network.py:small@my_weights.pt --dataset digits --out mine.parquet

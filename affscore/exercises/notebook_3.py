@@ -26,7 +26,7 @@ def points_for_a_layer(answer: object) -> Verdict:
     """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
     number = as_number(answer)
     expected = points_needed(WIDTH, TOLERANCE, torch.relu)
-    if 0.95 * expected <= number <= 2 * points_needed(WIDTH, TOLERANCE):  # as many again as the worst case needs
+    if 0.99 * expected <= number <= 2 * points_needed(WIDTH, TOLERANCE):  # as many again as the worst case needs
         return Verdict(True, "Several times the width: the bias falls like d/n, and d is large.")
     if 0.9 * expected / WIDTH <= number <= 2 * points_needed(WIDTH, TOLERANCE) / WIDTH:
         return Verdict(False, "That is the number of points for each coordinate. How many are these in all?")

@@ -72,6 +72,7 @@ WRONG = {
     ],
     "3.1": [
         (512, "Too few"),
+        (1832, "Too few"),
         (256, "n/d = 1"),
         (7.6, "each coordinate"),
         (193, "decimal point"),
