@@ -130,9 +130,9 @@ LIKENESS = (
     Claim(
         "vggs-alike",
         f"{PAPER}, appendix F and figure 12",
-        "The signature of VGGs does not change with their depth.",
+        "VGGs of different depths have similar signatures (the paper: the signature does not change with the depth).",
         "VGGs are nearer to each other than to networks of other families, by more than as many networks drawn at "
-        "random are. (Whether they are the same is not tested.)",
+        "random are.",
         _vggs_alike,
         _ALL,
     ),
