@@ -462,7 +462,8 @@ if by_default:
     deviations = torch.arange(1, d + 1, dtype=torch.float64) ** -0.75
     turned = torch.linalg.qr(torch.randn(d, d, dtype=torch.float64, generator=generator)).Q
     steep = torch.randn(2 * d, d, dtype=torch.float64, generator=generator) * deviations @ turned
-    steep = affinity_score(steep / steep.std(dim=0), torch.relu(steep), "empirical")
+    steep /= steep.std(dim=0)
+    steep = affinity_score(steep, torch.relu(steep), "empirical")
     share = transport.expected_bias(steep.raw, 2 * d / steep.effective_width) / biases[1.5, "empirical"][2.0]
     assert 0.35 < share < 0.75, share
 
