@@ -58,7 +58,8 @@ def test_a_comparison_warns_once_and_names_each_result():
     assert [warning.filename for warning in found] == [__file__]
     assert str(found[0].message).count("the scores are too high") == 2
     assert repr(both).count("\nwarning: mini:digitsnet@random: ") == 2
-    assert repr(both).count("\nnote: ") == 2
+    assert repr(both).count("\nnote: mini:digitsnet@") == 2
+    assert repr(both).count("\nnote: no data were given") == 1
 
 
 def test_the_report_of_a_survey_shows_them():
