@@ -345,7 +345,7 @@ plt.show()
 # evenly spaced quantiles: a distribution without the noise of a sample
 level = (np.arange(n) + 0.5) / n
 shapes = {
-    "even": (1, 1),
+    "evenly spread": (1, 1),
     "heaped in the middle": (4, 4),
     "heaped at both ends": (0.3, 0.3),
     "mostly negative": (1, 4),

@@ -18,7 +18,7 @@
 #
 # A score is computed from a sample, and on the way three choices are made: how a feature map becomes a vector, how a covariance
 # is estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
-# matter and that shrinkage takes care of the second. We reproduce two of its three panels, to the second decimal. Then we ask
+# matter and that shrinkage takes care of the second. We reproduce two of its three panels, to 0.01. Then we ask
 # on which inputs that holds, and what it says about the third choice.
 #
 # ```{admonition} What you will learn
@@ -180,7 +180,7 @@ affscore.figures.drift(
 plt.show()
 
 # %% [markdown]
-# On the left the score drifts to 1, whatever the activation is. With more coordinates than points the covariances describe the
+# On the left the score climbs with $d$, whatever the activation is, and its limit is 1. With more coordinates than points the covariances describe the
 # samples perfectly. In very high dimension all $x_i$ are nearly perpendicular to each other, all $y_i$ as well, and $T$
 # carries each $x_i$ to its own $y_i$. An affine map of $d$ dimensions has so much freedom that it fits anything. On the
 # right nothing moves.
@@ -483,7 +483,7 @@ if by_default:
 #
 # If $D$ is diagonal and positive, then $Y = X D$ is as affine as can be. But shrinkage pulls the covariances of both clouds towards
 # multiples of the identity, and whoever does not see the different variances does not find $D$. {doc}`01_the_affinity_score` met
-# this already. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with four
+# this already: how low the score gets depends on $n / d$ and on how different the variances are. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with four
 # different spreads:
 
 # %%
@@ -565,7 +565,7 @@ if by_default:
 # | the paper says | what we find |
 # |---|---|
 # | The score is robust to averaging, and the same as that of the flattened map (figure 7, top left). | For independent positions, many channels and activate first. Correlated positions move ReLU from 0.62 to 0.72. |
-# | With the sample covariance and $d > n$ the score is not robust (top right). | Confirmed; it drifts to 1, and the bias begins long before $d = n$: it is about $0.08\, d/n$. |
+# | With the sample covariance and $d > n$ the score is not robust (top right). | Confirmed; it climbs towards 1, and the bias begins long before $d = n$: it is about $0.08\, d/n$. |
 # | Shrinkage gives values that stay constant as $d$ grows (bottom). | For independent coordinates of equal variance. For correlated ones up to 0.2 of bias remains at $n = d/4$, and a steep spectrum is worse off with shrinkage from $n = d$ on. |
 # | The pooling is lossless. | The score may survive it; the information does not. |
 #
@@ -575,7 +575,7 @@ if by_default:
 # * Rule: 8 points for each coordinate hold it to about 0.01 with the empirical covariance. Shrinkage can do better or
 #   worse, by a factor that depends on the spectrum.
 # * Compare scores of layers at similar $d / n$, or check by halving the sample.
-# * With shrinkage, 0.95 can be a linear map, and a raw score below 0 is a sign of heavy tails.
+# * With shrinkage, a linear map can score 0.95, and with few points 0.8; and a raw score below 0 is a sign of heavy tails.
 # * The reduction is a part of the measurement, as soon as positions are correlated.
 #
 # ## Exercises

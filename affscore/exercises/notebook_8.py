@@ -71,7 +71,9 @@ def only_together(answer: object) -> Verdict:
         raise NotAnAnswerError("There is no answer yet: expected three arrays (scores, a, b).")
     if not isinstance(answer, tuple | list | np.ndarray) or len(answer) != 3:
         raise NotAnAnswerError("Expected three arrays of the same length: (scores, a, b).")
-    scores, a, b = (as_array(part, f"{name}, an array,", 1) for name, part in zip("sab", answer, strict=True))
+    scores, a, b = (
+        as_array(part, f"{name}, an array,", 1) for name, part in zip(("scores", "a", "b"), answer, strict=True)
+    )
     if not len(scores) == len(a) == len(b):
         raise NotAnAnswerError(f"Expected arrays of the same length, got {len(scores)}, {len(a)} and {len(b)}.")
     if len(scores) < 8:

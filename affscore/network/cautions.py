@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from torch import Tensor, nn
 
+from affscore.errors import AffscoreError
 from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
 from affscore.network.images import ImageStream
-from affscore.network.notes import as_warning
+from affscore.network.notes import as_warning, split_note
 from affscore.network.result import Signature
 from affscore.transport.sample_size import points_needed
 from affscore.zoo.card import ModelCard
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected
 
-__all__ = ["on_accuracy", "on_input", "on_n", "on_values", "on_weights"]
+__all__ = ["on_accuracy", "on_input", "on_n", "on_values", "on_weights", "saying_what_was_assumed"]
 
 WARNED_OF, NOTED = 0.02, 0.01
 """Biases of a score that are worth a warning, or a note."""
@@ -43,6 +45,18 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
         return [f"{says}: they kept their size of {size}, and were normalised as for ImageNet; {advice}"]
     note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}"
     return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
+
+
+@contextmanager
+def saying_what_was_assumed(stream: ImageStream, network: nn.Module) -> Iterator[None]:
+    """Where the network itself fails, the message goes on with what was assumed of its input."""
+    try:
+        yield
+    except AffscoreError as error:
+        assumed = [split_note(note)[1] for note in on_input(stream, network)]
+        if not assumed or error.__cause__ is None:
+            raise
+        raise AffscoreError("; ".join([str(error), *assumed])) from error.__cause__
 
 
 def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> list[str]:

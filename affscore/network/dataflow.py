@@ -78,7 +78,7 @@ def is_wrapped(tensor: Tensor) -> bool:
 def _storage(tensor: Tensor) -> torch.UntypedStorage:
     try:
         return tensor.untyped_storage()
-    except NotImplementedError:
+    except NotImplementedError:  # a tensor of torch.func has none of its own: that of the tensor it stands for
         if not is_wrapped(tensor):
             raise
         return _storage(torch._C._functorch.get_unwrapped(tensor))

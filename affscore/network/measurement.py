@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Hits, accuracy_of
-from affscore.network.cautions import on_accuracy, on_input, on_n, on_values, on_weights
+from affscore.network.cautions import on_accuracy, on_input, on_n, on_values, on_weights, saying_what_was_assumed
 from affscore.network.feeding import Feeding
 from affscore.network.forward import cut
 from affscore.network.images import image_stream
@@ -121,7 +121,8 @@ def measure(
             if filled == 0:
                 run.start(number)
             if number >= len(finished):
-                run.forward(chunk)
+                with saying_what_was_assumed(stream, network):
+                    run.forward(chunk)
             bar.update(len(chunk))
             filled += len(chunk)
             if filled < options.n:

@@ -53,6 +53,7 @@ WRONG = {
         (lambda x, y: np.sqrt(np.mean((np.sort(x) - y) ** 2)), "Only one"),
         (lambda x, y: abs(x.mean() - y.mean()), "means"),
         (lambda x, y: 0.0, "too small"),
+        (lambda x, y: None, "returns nothing"),
     ],
     "1.2": [
         (_correlation(_leaky_relu), "correlation itself"),

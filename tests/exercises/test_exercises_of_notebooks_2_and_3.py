@@ -85,6 +85,7 @@ WRONG = {
         (limit_score(torch.tanh, 0, 4), "sums"),
         (0.621, "ReLU"),
         (0.9, "Too low"),
+        (1.0, "a little"),
         (1.5, "between 0 and 1"),
     ],
     "3.3": [

@@ -122,6 +122,7 @@ WRONG = {
         ((DIFFERENCE * 3, LARGE + SMALL, LARGE), "between 0 and 1"),
         ((DIFFERENCE[:5], LARGE[:5], LARGE[:5]), "at least 8"),
         ((DIFFERENCE, LARGE, LARGE * 0), "constant"),
+        (("none", LARGE, SMALL), "Expected scores"),
     ],
 }
 

@@ -198,3 +198,14 @@ def test_recurrent_layers_are_noted():
 
     notes = signature(Recurrent(), tokens(), n=32, progress=False).notes
     assert any("the activations inside lstm" in note for note in notes)
+
+
+def test_a_network_that_fails_on_what_was_assumed_says_what_that_was():
+    network = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())
+    with pytest.raises(AffscoreError, match=r"fails on images .* 8 x 8 pixels, .* preprocessing = affscore.zoo.Prep"):
+        signature(network, "digits", n=4, images=4, criteria=False, progress=False)
+    with pytest.raises(AffscoreError, match=r"but got 3 channels instead$"):  # nothing was assumed of tensors
+        signature(network, torch.randn(4, 3, 8, 8), n=4, criteria=False, progress=False)
+    no_activation = nn.Sequential(nn.Conv2d(3, 4, 3))
+    with pytest.raises(AffscoreError, match=r"^no elementwise activation .*(?<!Preprocessing\(\.\.\.\))$"):
+        signature(no_activation, "digits", n=4, images=4, criteria=False, progress=False)
