@@ -26,6 +26,8 @@ import measuring
 
 import affscore
 
+warnings.simplefilter("ignore", affscore.AffscoreWarning)  # of few images, in the processes that are started, too
+
 MODELS = {
     "resnet18": 512,
     "mobilenet_v2": 512,
@@ -113,7 +115,6 @@ def main() -> None:
     parser.add_argument("--no-memory", dest="memory", action="store_false")
     parser.add_argument("--name", default="signature", help="name of the file of results")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", affscore.AffscoreWarning)  # of few images
     rows = []
     for name in options.models:
         n = options.n or MODELS.get(name, 512)
