@@ -239,9 +239,7 @@ if by_default:
 # %%
 rows = {}
 for n in (60, 120, 240):
-    sweep = analysis.estimation_sweep(
-        ["relu"], [n // 2, n, 2 * n, 4 * n], [n], ["empirical"], repeats=2, n_jobs=jobs, seed=seed
-    )
+    sweep = analysis.estimation_sweep(["relu"], [n // 2, n, 2 * n, 4 * n], [n], ["empirical"], repeats=2, seed=seed)
     rows[f"n = {n}"] = sweep.groupby("width")["score"].mean().set_axis(["d = n/2", "d = n", "d = 2n", "d = 4n"])
 same_ratio = pd.DataFrame(rows).T
 same_ratio.round(3)
@@ -269,7 +267,7 @@ if by_default:
 d = 128
 alphas = (0.0, 0.5, 1.5)
 sizes = [d // 4, d // 2, d, 2 * d, 4 * d, 8 * d, 16 * d]
-sweep = analysis.estimation_sweep(["relu"], [d], sizes, exponents=alphas, repeats=repeats, n_jobs=jobs, seed=seed)
+sweep = analysis.estimation_sweep(["relu"], [d], sizes, exponents=alphas, repeats=repeats, seed=seed)
 summary = analysis.bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
@@ -330,7 +328,7 @@ if by_default:
 # %%
 others = ["relu", "gelu", "silu", "tanh", "sigmoid"]
 check = analysis.bias_and_spread(
-    analysis.estimation_sweep(others, [64], [512], exponents=alphas, repeats=repeats, n_jobs=jobs, seed=seed)
+    analysis.estimation_sweep(others, [64], [512], exponents=alphas, repeats=repeats, seed=seed)
 )
 check["unit"] = check["bias"] * check["ratio"]
 formula = {}
