@@ -40,19 +40,31 @@ help:  ## show this help
 book: $(SITE)  ## run the notebooks and build the site; PROFILE=mini by default
 	@echo 'The book is at $(SITE) (make serve shows it in a browser)'
 
-.PHONY: test
-test: $(INSTALLED)  ## check style, types and imports, and run the tests
+# Each worker of pytest takes whole files: what a file measures once, it shares. WORKERS=0 runs them in one process.
+WORKERS ?= auto
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile
+QUICK := -m 'not slow and not notebook and not browser'
+
+.PHONY: check
+check: $(INSTALLED)  ## check style, types and imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest
+
+.PHONY: test
+test: check  ## check style, types and imports, and run the quick tests
+	$(BIN)/python $(PYTEST) $(QUICK)
+
+.PHONY: test-all
+test-all: check  ## check style, types and imports, and run all tests, those on the built site in a browser, too
+	$(BIN)/python $(PYTEST)
 
 # The oldest versions that pyproject.toml allows, chosen by uv; whatever these need themselves is the newest.
 OLDEST := _build/oldest
 .PHONY: test-oldest
 test-oldest: $(OLDEST)/.installed  ## run the quick tests on the oldest versions that are allowed, with Python 3.11
-	$(OLDEST)/bin/python -m pytest -m 'not slow and not notebook and not browser'
+	$(OLDEST)/bin/python $(PYTEST) $(QUICK)
 
 $(OLDEST)/.installed: pyproject.toml | _build/uv/bin/uv
 	_build/uv/bin/uv pip compile --quiet --resolution lowest-direct --all-extras --python-version 3.11 \

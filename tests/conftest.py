@@ -1,7 +1,11 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # a worker a core, and a thread a worker: in the processes that it starts, too
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 import torch
