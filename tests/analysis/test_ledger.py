@@ -159,6 +159,7 @@ def check_verdicts(found):
             assert one.reason
 
 
+@pytest.mark.slow
 def test_verdicts_follow_from_the_numbers(store):
     check_verdicts(ledger(Evidence([])))
     check_verdicts(ledger(Evidence(store)))
@@ -228,6 +229,7 @@ def test_too_much_sampling_error_decides_nothing(ours):
     assert (found.ours, found.difference) == (ours, pytest.approx(ours - 0.62))
 
 
+@pytest.mark.slow
 def test_printed_correlations_in_a_readers_store_are_reproduced(store):
     found = ledger(Evidence(store))
     rows = [one for one in found.rows if one.printed.table == "table2_correlations"]
@@ -263,6 +265,7 @@ def test_a_criterion_that_never_changes_has_no_correlation():
     assert np.isnan(found["ours"])
 
 
+@pytest.mark.slow
 def test_a_criterion_that_never_changes_in_a_network_leaves_its_family_without_a_mean(store):
     flat = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], "vgg11", criteria={"cka": [0.5] * 5})
     others = [one for one in store if one.metadata["model"] != "vgg11"]
@@ -270,6 +273,7 @@ def test_a_criterion_that_never_changes_in_a_network_leaves_its_family_without_a
     assert found["verdict"] == "differs (a criterion is the same for all activations of a network)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", [True, False], ids=["no column", "all missing"])
 def test_a_criterion_that_was_not_measured_needs_data(store, absent):
     full = next(one for one in store if one.metadata["model"] == "vgg11")
@@ -424,6 +428,7 @@ def test_the_error_of_a_spread_is_that_of_the_batches():
     assert error(alike=False) == pytest.approx(one_standard_deviation / 20**0.5, rel=0.4)
 
 
+@pytest.mark.slow
 def test_figure_15():
     study = printed_table("study_networks")
     names = [str(name) for name in study.index[study["in_figure15"] == 1]]

@@ -120,6 +120,7 @@ def in_figure_15():
     return [str(name) for name in study.index[study["in_figure15"] == 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [0.0, 0.5])
 def test_figures_whose_batches_disagree_decide_nothing(by):
     def measured(name, number, dataset="imagenet:val"):
@@ -153,6 +154,7 @@ def test_checkpoints_whose_batches_disagree_decide_nothing(by):
     assert one.verdict_text.startswith("needs data (more images") == (by > 0)
 
 
+@pytest.mark.slow
 def test_a_distance_that_does_not_exist_is_said():
     there = []
     for name in in_figure_15():

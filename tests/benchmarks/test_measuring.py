@@ -70,6 +70,7 @@ def test_ratios_of_pairs(contenders, monkeypatch):
     assert measuring.in_pairs("short", functions, 5)["long"]["runs"] == 2
 
 
+@pytest.mark.slow
 def test_peak_memory_is_that_of_the_function_whatever_this_process_holds():
     ballast = np.ones(600 * 2**17)
     assert measuring.peak_memory(partial(hold, 200), partial(hold, 1)) == pytest.approx(200, abs=10)

@@ -106,6 +106,7 @@ def test_a_network_that_takes_no_single_image_is_checked_with_two_or_warned_of(l
     assert checked != any(note.startswith("warning: ") and "was not checked" in note for note in notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision_scores_as_full_precision(dtype):
     images = torch.randn(64, 3, 64, 64, generator=torch.Generator().manual_seed(2))

@@ -4,6 +4,8 @@ import inspect
 import subprocess
 import sys
 
+import pytest
+
 import affscore
 
 CODE = """
@@ -34,6 +36,7 @@ ORDERS = (
 )
 
 
+@pytest.mark.slow
 def test_it_can_be_called_whatever_was_imported_first(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", CODE.format(orders=ORDERS)], capture_output=True, text=True, cwd=tmp_path, check=False

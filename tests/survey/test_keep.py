@@ -10,6 +10,7 @@ OPTIONS = {"n": 32, "images": 32, "criteria": False, "progress": False}
 NAMES = ["mini:digitsnet@random", "mini:digitsnet"]
 
 
+@pytest.mark.slow
 def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
     first = kept_signatures(NAMES, "digits", tmp_path, **OPTIONS)
     assert list(first) == NAMES

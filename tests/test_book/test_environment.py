@@ -86,7 +86,7 @@ def test_make_installs_nothing_into_an_environment_of_conda(tmp_path: Path) -> N
     assert "pip install" in plan
     (tmp_path / "conda-meta").mkdir()
     plan = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
-    assert f"{tmp_path}/bin/pytest" in plan
+    assert f"{tmp_path}/bin/python -m pytest" in plan
     assert "pip install" not in plan
 
 

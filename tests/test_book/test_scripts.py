@@ -77,6 +77,7 @@ def test_a_failing_cell_is_named_in_one_message(small_book: SmallBook) -> None:
     assert not failed.exists()
 
 
+@pytest.mark.slow
 def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook) -> None:
     result = run("check_notebooks.py", small_book.params)
     assert result.returncode == 0, result.stderr

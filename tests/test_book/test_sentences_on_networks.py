@@ -47,6 +47,7 @@ def of_kind(result: Signature, kind: str) -> pd.Series[float]:
     return result.summary.loc[result.summary["kind"] == kind, "score"]
 
 
+@pytest.mark.slow
 def test_scores_of_two_batches_are_alike(tmp_path_factory: pytest.TempPathFactory) -> None:
     names = ["mini:alexnet", "mini:vgg16", "mini:convnext_tiny"]
     store = tmp_path_factory.mktemp("two batches")

@@ -92,6 +92,7 @@ def test_the_accuracy_on_the_held_out_digits_is_the_recorded_one(network, images
     assert card_of(model).accuracy == pytest.approx(100 * right, abs=0.2)
 
 
+@pytest.mark.slow
 def test_the_activations_are_those_of_the_original(tables):
     for name, table in tables.items():
         assert set(table["activation"]) == ACTIVATIONS.get(MINI_NETWORKS[name].family, {"relu"}), name

@@ -36,6 +36,7 @@ def test_each_group_of_figure_4_has_at_least_five_networks():
     assert min(map(len, groups)) >= 5
 
 
+@pytest.mark.slow
 def test_the_table_is_what_is_found_by_looking_again():
     again = zoo_table(MINI_NETWORKS)
     pd.testing.assert_frame_equal(again, MODELS, check_dtype=False)
