@@ -159,16 +159,16 @@ figure_or_note(affscore.figures.score_memory, affinity)
 # ## A whole signature
 #
 # The recorder reduces each feature map inside the forward pass and keeps $n \times c$ numbers for each activation, never the maps;
-# the scores are computed between two batches. So a signature should take hardly longer than the forward pass itself. That is
-# hardest for cheap networks with wide layers, such as MobileNetV2: a score costs the same wherever it comes from, and most of it is
-# one symmetric eigendecomposition.
+# the scores are computed between two batches. So beside an expensive forward pass a signature takes hardly longer than the
+# pass itself. Beside a cheap one it shows, above all with wide layers, as in MobileNetV2: a score costs the same wherever it comes
+# from, and most of it is one symmetric eigendecomposition.
 #
 # The default criteria cost more, and one of them reads whole feature maps: the sparsity counts the small entries before and after
 # each activation. The memory's bandwidth is the limit there. So on a CPU an activation that overwrites its input runs together with the two
 # averages around it and with the counting, block by block in the cache; these need no further pass over the memory. For a ReLU, whose
 # output is small exactly where its input is at most that, the input alone is counted.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The cheaper the forward pass, the more a signature adds to it. The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 aimed_at = {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)}
 aimed_at |= dict.fromkeys(["mobilenet_v2", "mnasnet0_5", "shufflenet_v2_x1_0", "efficientnet_b0"], (1.15, 1.35))
 figure_or_note(affscore.figures.signature_ratios, signatures, aimed_at)
@@ -178,7 +178,7 @@ figure_or_note(affscore.figures.signature_ratios, signatures, aimed_at)
 def seconds_and_memory(benchmark):
     """The columns that a reader wants, with the spread of the rounds and the memory above the plain pass."""
     table = benchmark.table
-    shown = table.set_index("model")[["n", "batch_size", "activations"]].astype("Int64")
+    shown = table.set_index("model")[["n", "activations"]].astype("Int64")
     for name, label in (("plain", "plain pass"), ("scores", "scores"), ("criteria", "with criteria")):
         best, largest = (table.set_index("model")[f"{name}_{which}"] for which in ("best", "largest"))
         shown[f"{label}, s"] = [f"{low:.2f} to {high:.2f}" for low, high in zip(best, largest, strict=True)]
@@ -192,7 +192,7 @@ def seconds_and_memory(benchmark):
 
 seconds_and_memory(signatures)
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 if not signatures.note:
     rows = signatures.table.set_index("model")
     rows = rows[rows.index.isin(aimed_at)]
@@ -200,15 +200,19 @@ if not signatures.note:
     met = (rows["ratio_scores"] <= aims["scores"]) & (rows["ratio_criteria"] <= aims["criteria"])
     inside = rows.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0] / rows["plain_best"]
     too_long = inside > aims["criteria"] - 1
-    print("meet both aims of the figure:", ", ".join(rows.index[met]) or "none")
-    print("miss one of them or both:", ", ".join(rows.index[~met]) or "none")
-    print("scores and criteria alone take longer than the aim leaves:", ", ".join(rows.index[too_long]) or "none")
+    met, missed, too_long = (", ".join(rows.index[which]) or "none" for which in (met, ~met, too_long))
+    said = f"""
+* Both aims of the figure are met by: {met}.
+* One of them or both are missed by: {missed}.
+* The scores and criteria alone take longer than the aim leaves for: {too_long}.
+"""
+None if signatures.note else Markdown(said)
 
 # %% [markdown]
 # The column *of these, s* is the time inside of scores and criteria; the rest of what a signature adds are the averages over
-# feature maps. A score costs the same wherever it comes from, so a forward pass of a few seconds leaves it little room.
+# feature maps.
 #
-# The last column is the peak memory of a signature (scores only) above that of the plain forward pass at the same batch size. The aim was
+# The last column is the peak memory of a signature (scores only) above that of the plain forward pass with batches of 64 images. The aim was
 # less than 300 MB for ResNet-50. It holds the reduced samples of 512 images, whatever the size of the feature maps.
 #
 # How many images, then, fit in the memory of a few? The published code keeps what goes into each activation and what comes out of it
