@@ -114,6 +114,8 @@ def test_a_page_is_whole(visit: Visit, name: str, width: int) -> None:
         assert sizes
         assert min(sizes) > 0
         assert page.locator("article mjx-merror").count() == 0
+        bars = "[...document.querySelectorAll('article span.math')].map(m => getComputedStyle(m).scrollbarWidth)"
+        assert set(page.evaluate(bars)) <= {"none"}, "scrollbars below the formulas of a line"
 
 
 @each_width
