@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from affscore.analysis.claims.claim import Claim, Outcome
-from affscore.analysis.claims.estimate import Estimate, correlation, every, mean_of
+from affscore.analysis.claims.estimate import SCORES, Estimate, correlation, every, mean_of
 from affscore.analysis.claims.facts import Facts
 
 __all__ = ["ARCHITECTURES"]
@@ -75,7 +75,7 @@ def _patch_16(facts: Facts) -> Outcome | None:
         return None
     scores = facts.scores("vit_l_16")
     third = len(scores) // 3
-    early, late = mean_of(scores[:third]), mean_of(scores[-third:])
+    early, late = mean_of(scores[:third], SCORES), mean_of(scores[-third:], SCORES)
     found = f"The first third of ViT-L/16 scores {early:.2f} on average, the last third {late:.2f}."
     return Outcome((early - late).below(), found, 1)
 
@@ -100,7 +100,7 @@ def _training(facts: Facts) -> Outcome | None:
     name = "vgg16" if "vgg16" in both else both[-1]
     before, after = facts.untrained[name].scores, facts.signatures[name].scores
     before, after = (scores[np.isfinite(before) & np.isfinite(after)] for scores in (before, after))
-    last, fall = mean_of(before[-3:]), mean_of(before - after)
+    last, fall = mean_of(before[-3:], SCORES), mean_of(before - after)
     rise = correlation(np.arange(len(before)), before)
     holds = every([rise.above(together=3), last.above(LINEAR, together=3), fall.above(together=3)])
     found = (

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-__all__ = ["CHANCE", "Estimate", "correlation", "every", "mean_of"]
+__all__ = ["CHANCE", "SCORES", "Estimate", "correlation", "every", "mean_of"]
 
 CHANCE = 0.05
 """A test decides below this p-value, an interval at one minus this level."""
+
+SCORES = (0.0, 1.0)
+"""The range of a score, and of a mean of scores."""
 
 
 @dataclass(frozen=True)
@@ -23,11 +26,13 @@ class Estimate:
         value: The number.
         error: Its standard error; infinite where it was measured once.
         freedom: Degrees of freedom of the error.
+        within: The range that the number cannot leave, nor its interval.
     """
 
     value: float
     error: float = np.inf
     freedom: float = np.inf
+    within: tuple[float, float] = (-np.inf, np.inf)
 
     def __sub__(self, other: Estimate) -> Estimate:
         """The difference of two independent numbers, with the degrees of freedom of Welch and Satterthwaite."""
@@ -46,7 +51,7 @@ class Estimate:
         [-0.48, 4.48]
         """
         half = self.error and self.error * float(stats.t.ppf(1 - CHANCE / (2 * together), self.freedom))
-        return self.value - half, self.value + half
+        return max(self.value - half, self.within[0]), min(self.value + half, self.within[1])
 
     def above(self, limit: float = 0.0, together: int = 1) -> bool | None:
         """Whether the number is above a limit; None where the limit lies in its interval.
@@ -68,16 +73,18 @@ class Estimate:
         return f"{self.value:{how}} [{low:{how}}, {high:{how}}]"
 
 
-def mean_of(values: ArrayLike) -> Estimate:
+def mean_of(values: ArrayLike, within: tuple[float, float] = (-np.inf, np.inf)) -> Estimate:
     """The mean of independent values, with their standard deviation over the root of their number as its error.
 
     >>> f"{mean_of([0.2, 0.3, 0.4]):.2f}"
     '0.30 [0.05, 0.55]'
+    >>> f"{mean_of([0.8, 0.9, 1.0], SCORES):.2f}"
+    '0.90 [0.65, 1.00]'
     """
     known = np.asarray(values, dtype=float)
     if len(known) < 2:
-        return Estimate(float(known.mean()))
-    return Estimate(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5), len(known) - 1)
+        return Estimate(float(known.mean()), within=within)
+    return Estimate(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5), len(known) - 1, within)
 
 
 def correlation(one: ArrayLike, other: ArrayLike) -> Estimate:

@@ -10,7 +10,7 @@ from scipy import stats
 
 from affscore.analysis.bimodality import one_peak_test
 from affscore.analysis.claims.claim import Claim, Outcome
-from affscore.analysis.claims.estimate import CHANCE, every, mean_of
+from affscore.analysis.claims.estimate import CHANCE, SCORES, every, mean_of
 from affscore.analysis.claims.facts import Facts
 from affscore.analysis.history import trend
 from affscore.network.result import Signature
@@ -44,7 +44,7 @@ def _deeper_approaches_one(facts: Facts) -> Outcome | None:
     after = [scores.mean() for scores, _ in groups.values()]
     gaps = [scores.mean() - others.mean() for scores, others in groups.values()]
     rises = [trend(range(len(after)), values) for values in (after, gaps)]
-    last = mean_of(list(groups.values())[-1][0])
+    last = mean_of(list(groups.values())[-1][0], SCORES)
     rising = [one.correlation > 0 if one.p_value < CHANCE else None for one in rises]
     told = [f"{one.correlation:.2f} (p = {one.p_value:.3f})" for one in rises]
     found = (
