@@ -120,7 +120,7 @@ plt.show()
 # affscore compare mine.parquet shipped:resnet20 shipped:squeezenet1_1 --out beside.svg
 # ```
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "One's own signature beside those of trained networks that come with the package, each on its own images (as figure 5 of the paper; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "Your network beside trained ones that come with the package. Left, the scores; right, how far apart the signatures are: a small distance means a similar course. Each network was measured on its own images, so compare courses and not hundredths (as figure 5 of the paper; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
 comparison = affscore.compare(mine, *beside, data=dataset, names=names, n=n, device=device, seed=seed, progress=False)
 comparison.figure()
