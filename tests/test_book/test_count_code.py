@@ -1,0 +1,39 @@
+"""What counts as a line of code."""
+
+from pathlib import Path
+
+from count_code import count, lines_of_code
+
+MODULE = '''"""What it is for."""
+
+import os
+from math import (
+    pi,
+)
+
+# a comment
+AREA = [
+    pi,
+]
+
+
+def area(radius):
+    """Of a circle."""
+    text = """two
+    lines"""
+    return AREA[0] * radius**2  # and a comment
+'''
+
+
+def test_docstrings_comments_blanks_and_imports_are_no_code():
+    assert lines_of_code(MODULE) == 3 + 1 + 2 + 1
+
+
+def test_folders_are_counted_apart(tmp_path: Path):
+    (tmp_path / "top" / "inner" / "deep").mkdir(parents=True)
+    for name in ("one.py", "inner/two.py", "inner/deep/three.py", "inner/data.csv"):
+        (tmp_path / "top" / name).write_text("x = 1\n\ny = 2\n")
+    assert count(tmp_path / "top") == {
+        "top": {"files": 1, "lines": 3, "code": 2},
+        "top/inner": {"files": 2, "lines": 6, "code": 4},
+    }
