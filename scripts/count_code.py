@@ -21,7 +21,7 @@ _NO_CODE = {
 def lines_of_code(source: str) -> int:
     """How many lines of a module hold code: a statement that is neither an import nor a docstring."""
     left_out: set[int] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)):
         docstring = (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         )

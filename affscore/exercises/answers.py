@@ -127,7 +127,7 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
     >>> call(lambda x: x.flat[10], np.zeros(3))
     Traceback (most recent call last):
     affscore.exercises.answers.NotAnAnswerError: Your function raised IndexError:
-    index 10 is out of bounds for size 3
+    index 10 is out of bounds for ...size 3
     """
     copies = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
     try:

@@ -144,7 +144,7 @@ def test_export_to_a_bad_place(finished, tmp_path):
 BAD = {
     "empty": (lambda file: file.write_bytes(b""), "is not a Parquet file that can be read"),
     "truncated": (lambda file: file.write_bytes(file.read_bytes()[:-500]), "is not a Parquet file that can be read"),
-    "damaged": (lambda file: flip(file, 600), "is damaged|is not a Parquet file that can be read"),
+    "damaged": (lambda file: flip(file, range(500, 900)), "is damaged|is not a Parquet file that can be read"),
     "text": (lambda file: file.write_text("layer,score\n"), "is not a Parquet file that can be read"),
     "foreign": (lambda file: pq.write_table(pa.table({"a": [1]}), file), "is Parquet, but not a signature"),
     "folder": (lambda file: (file.unlink(), file.mkdir()), "there is a folder, not a file"),
@@ -152,9 +152,10 @@ BAD = {
 }
 
 
-def flip(file, position):
+def flip(file, positions):
     content = bytearray(file.read_bytes())
-    content[position] ^= 0xFF
+    for position in positions:
+        content[position] ^= 0xFF
     file.write_bytes(content)
 
 
@@ -249,7 +250,10 @@ WRONG = {
     "a column too few": (lambda t, m: t.drop(columns="raw"), "the column 'raw' is missing"),
     "a column too many": (lambda t, m: t.assign(more=1), "the column 'more' does not belong there"),
     "a criterion too few": (lambda t, m: t.drop(columns="cka"), "the column 'cka' is missing"),
-    "text for numbers": (lambda t, m: t.assign(score="0.5"), "the column 'score' holds str, not numbers"),
+    "text for numbers": (
+        lambda t, m: t.assign(score="0.5"),
+        f"the column 'score' holds {pd.Series(['0.5']).dtype}, not numbers",
+    ),
     "no row": (lambda t, m: t.head(0), "it has no row"),
     "a score above 1": (assign("score", 3, 1.2), "the column 'score' has 1 values outside 0 to 1"),
     "a score that is missing": (assign("score", 3, float("nan")), "the column 'score' lacks 1 values"),
