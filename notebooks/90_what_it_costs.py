@@ -90,7 +90,7 @@ def figure_or_note(draw, benchmark, *goals):
 machines = pd.DataFrame(
     {f"{name}.json": benchmark.machine for name, benchmark in measured.items() if not benchmark.note}
 )
-machines.fillna("none").astype(str)
+machines.T.fillna({"gpu": "none", "allocator": "not recorded"}).T.astype(str)
 
 # %% [markdown]
 # ## One score
@@ -160,15 +160,15 @@ figure_or_note(affscore.figures.score_memory, affinity)
 #
 # The recorder reduces each feature map inside the forward pass and keeps $n \times c$ numbers for each activation, never the maps;
 # the scores are computed between two batches. So beside an expensive forward pass a signature takes hardly longer than the
-# pass itself. Beside a cheap one it shows, above all with wide layers, as in MobileNetV2: a score costs the same wherever it comes
-# from, and most of it is one symmetric eigendecomposition.
+# pass itself. Beside a cheap one with many activations it shows, as in MNASNet and MobileNetV2: a score costs the same wherever
+# it comes from, and a third to a half of it is one symmetric eigendecomposition.
 #
 # The default criteria cost more, and one of them reads whole feature maps: the sparsity counts the small entries before and after
 # each activation. The memory's bandwidth is the limit there. So on a CPU an activation that overwrites its input runs together with the two
 # averages around it and with the counting, block by block in the cache; these need no further pass over the memory. For a ReLU, whose
 # output is small exactly where its input is at most that, the input alone is counted.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "The cheaper the forward pass, the more a signature adds to it. The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "A signature adds most to cheap networks with many activations. The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 aimed_at = {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)}
 aimed_at |= dict.fromkeys(["mobilenet_v2", "mnasnet0_5", "shufflenet_v2_x1_0", "efficientnet_b0"], (1.15, 1.35))
 figure_or_note(affscore.figures.signature_ratios, signatures, aimed_at)
@@ -183,7 +183,7 @@ def seconds_and_memory(benchmark):
         best, largest = (table.set_index("model")[f"{name}_{which}"] for which in ("best", "largest"))
         shown[f"{label}, s"] = [f"{low:.2f} to {high:.2f}" for low, high in zip(best, largest, strict=True)]
     inside = table.set_index("model").reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0]
-    shown["of these, s"] = inside.map("{:.2f}".format)
+    shown["of these, s"] = inside.map("{:.2f}".format, na_action="ignore")
     memory = table.set_index("model")[["memory_mb_plain", "memory_mb_scores"]].round(0)
     shown["plain pass, MB"], shown["above it, MB"] = memory.iloc[:, 0], memory.diff(axis=1).iloc[:, 1]
     styled = shown.style.set_table_attributes('class="dataframe"').format(precision=0, na_rep="not measured")
@@ -200,20 +200,22 @@ if not signatures.note:
     met = (rows["ratio_scores"] <= aims["scores"]) & (rows["ratio_criteria"] <= aims["criteria"])
     inside = rows.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0] / rows["plain_best"]
     too_long = inside > aims["criteria"] - 1
-    met, missed, too_long = (", ".join(rows.index[which]) or "none" for which in (met, ~met, too_long))
-    said = f"""
-* Both aims of the figure are met by: {met}.
-* One of them or both are missed by: {missed}.
-* The scores and criteria alone take longer than the aim leaves for: {too_long}.
-"""
-None if signatures.note else Markdown(said)
+    said = [
+        ("Both aims of the figure are met by", met),
+        ("One of them or both are missed by", ~met),
+        ("The scores and criteria alone take longer than the aim leaves for", too_long),
+    ]
+None if signatures.note else Markdown(
+    "\n".join(f"* {what}: {', '.join(rows.index[which]) or 'none'}." for what, which in said)
+)
 
 # %% [markdown]
-# The column *of these, s* is the time inside of scores and criteria; the rest of what a signature adds are the averages over
-# feature maps.
+# The column *of these, s* is the time inside of scores and criteria; the rest of what a signature adds is
+# spent inside the forward pass: seeing the calls, averaging, counting small entries.
 #
 # The last column is the peak memory of a signature (scores only) above that of the plain forward pass with batches of 64 images. The aim was
-# less than 300 MB for ResNet-50. It holds the reduced samples of 512 images, whatever the size of the feature maps.
+# less than 300 MB for ResNet-50. The signature holds the reduced
+# samples of all $n$ images, whatever the size of the feature maps. A number below 0 is the scatter between two runs.
 #
 # How many images, then, fit in the memory of a few? The published code keeps what goes into each activation and what comes out of it
 # until the batch is complete. Peaks of ResNet-152, 16 images at a time: the plain pass, a pass that keeps the feature maps of one batch
@@ -256,7 +258,7 @@ table_or_note(survey, survey.table.round(3))
 # * in the benchmark of one score, on every pair that both routes have scored;
 # * on every activation of real, trained networks on real images, by `benchmarks/check_real_networks.py`: both routes get the same
 #   reduced samples;
-# * on 1,000 random cases, in `test_textbook_agreement.py` of `tests/transport`: each run of the test suite repeats them.
+# * on 1,000 random cases, in `test_textbook_agreement.py` of `tests/transport`: `make test-all` repeats them.
 
 # %%
 if affinity.note:
@@ -285,14 +287,15 @@ table_or_note(agreement, compared.format("{:.1e}", subset=["largest_difference"]
 # make book
 # ```
 #
-# Each script writes its file into `benchmarks/results` and takes `--help`; keep the machine otherwise idle. Where the operating
-# system takes freed memory back at once, set `MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_MMAP_MAX_=0` for the times. `make book` draws this
+# Each script writes its file into `benchmarks/results` and takes `--help`; keep the machine otherwise idle. Where freed
+# memory goes back to the system at once, set `MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_MMAP_MAX_=0` for the times, as was done for
+# `signature.json` (row `allocator` above; the memory is measured without). `make book` draws this
 # page again when a file has changed.
 #
 # ## Takeaways
 #
 # * Compare by ratios, in turns, in one process; seconds are the machine's.
 # * A width beyond $2n$ costs little more, since two clouds of $n$ points do not leave a space of $2n$ dimensions.
-# * What a signature adds to the forward pass are reductions of feature maps and one small problem for each activation. It is
-#   the criteria that read whole feature maps which one notices.
+# * What a signature adds to the forward pass are reductions of feature maps and one small problem for each activation. Both
+#   show beside a cheap forward pass, and so do the criteria that read whole feature maps.
 # * Fast and exact do not exclude each other: look at the largest difference above.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from affscore.analysis.claims.claim import Claim, Outcome
-from affscore.analysis.claims.estimate import Estimate, every, mean_of
+from affscore.analysis.claims.estimate import SCORES, Estimate, every, mean_of
 from affscore.analysis.claims.facts import Facts
 
 __all__ = ["FUNCTIONS"]
@@ -28,7 +28,7 @@ def _near_zero(facts: Facts) -> Outcome | None:
     found = _of_domain(facts, "lowest", "relu", "gelu")
     if found is None:
         return None
-    relu, gelu = map(mean_of, found)
+    relu, gelu = (mean_of(one, SCORES) for one in found)
     holds = every(one.below(NEAR_ZERO, together=2) for one in (relu, gelu))
     return Outcome(holds, f"The lowest scores are {relu:.3f} for ReLU and {gelu:.3f} for GELU.")
 
@@ -37,7 +37,7 @@ def _sigmoid_stays_away(facts: Facts) -> Outcome | None:
     found = _of_domain(facts, "lowest", "sigmoid")
     if found is None:
         return None
-    lowest = mean_of(found[0])
+    lowest = mean_of(found[0], SCORES)
     return Outcome(lowest.above(NEAR_ZERO), f"The lowest score of Sigmoid is {lowest:.2f}.")
 
 
@@ -59,7 +59,10 @@ def _tanh_lower(facts: Facts) -> Outcome | None:
         return None
     tanh, sigmoid = found
     holds = mean_of(tanh - sigmoid / 2).below()
-    return Outcome(holds, f"The lowest score of Tanh is {mean_of(tanh):.3f}, that of Sigmoid {mean_of(sigmoid):.3f}.")
+    return Outcome(
+        holds,
+        f"The lowest score of Tanh is {mean_of(tanh, SCORES):.3f}, that of Sigmoid {mean_of(sigmoid, SCORES):.3f}.",
+    )
 
 
 def _leaky(facts: Facts) -> Outcome | None:

@@ -112,7 +112,7 @@ def _linear_mode(facts: Facts) -> Outcome | None:
     medians = [float(np.median(after)) for after, _ in _groups(facts).values()]
     if not medians:
         return None
-    median = mean_of(medians)
+    median = mean_of(medians, SCORES)
     found = f"The median score after a sum is {median:.2f} on average over the ResNets."
     return Outcome(median.above(LINEAR), found, len(medians))
 
