@@ -36,6 +36,8 @@ def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
     assert "affinity.json" not in text
     assert "signature.json" not in text
     assert "10 pairs, largest difference 1.0e-12" in text
+    assert "Both aims of the figure are met by: resnet18." in text  # 1.05 and 1.20; nothing is aimed at for vit_b_16
+    assert "One of them or both are missed by: none." in text
 
 
 def test_make_draws_the_page_again_when_a_result_has_changed() -> None:
