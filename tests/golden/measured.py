@@ -1,0 +1,61 @@
+"""What the golden tables hold: the ledger, the shipped results, and the signatures of five networks."""
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+
+import affscore
+
+FOLDER = Path(__file__).parent
+NETWORKS = ("mini:digitsnet", "mini:resnet18", "mini:vit_b_16", "mini:mobilenet_v2", "squeezenet1_1@random")
+HELD = {
+    "ledger": ["source", "item", "published", "way", "ours", "verdict"],
+    "claims": ["claim", "source", "networks", "analogue", "verdict"],
+}
+
+
+def ledger():
+    """The ledger and the claims, as the command writes them."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, claims = Path(folder, "ledger.csv"), Path(folder, "claims.csv")
+        command = [sys.executable, "-m", "affscore.cli", "ledger", "--csv", str(rows), "--claims", str(claims)]
+        subprocess.run(command, check=True, capture_output=True)
+        tables = [pd.read_csv(file, dtype=str, keep_default_na=False)[HELD[file.stem]] for file in (rows, claims)]
+    for table in tables:
+        table["verdict"] = table["verdict"].str.partition(" (")[0]  # not the reason, which is a sentence
+    return tables
+
+
+def shipped():
+    """A row for each shipped result: a digest of its texts and counts, and a weighted sum of each column of numbers."""
+    table = affscore.load_results().drop(columns="seconds")
+    rows = []
+    for _, result in table.groupby("job", sort=False):
+        first = result.iloc[0]
+        about = {name: first[name] for name in ("model", "weights", "dataset", "n", "reduction", "order", "covariance")}
+        exact = result[["layer", "call", "activation", "kind", "depth", "width", "batch", "coupling", "flag"]]
+        digest = hashlib.sha256(exact.to_csv(index=False).encode()).hexdigest()[:16]
+        numbers = result.select_dtypes("float").reset_index(drop=True)
+        sums = numbers.mul(1 + numbers.index.to_numpy(), axis=0).sum(min_count=1)
+        rows.append({**about, "rows": len(result), "digest": digest, **sums})
+    return (
+        pd.DataFrame(rows)
+        .sort_values(["model", "weights", "dataset", "n", "reduction", "order"])
+        .reset_index(drop=True)
+    )
+
+
+def signatures():
+    """The tables of five networks on the digits, two batches each."""
+    tables = [affscore.signature(model, "digits", n=64, images=128, criteria="all").table for model in NETWORKS]
+    return pd.concat(tables, ignore_index=True).drop(columns="seconds")
+
+
+def measured():
+    """The golden tables by their names."""
+    rows, claims = ledger()
+    return {"ledger": rows, "claims": claims, "shipped": shipped(), "signatures": signatures()}
