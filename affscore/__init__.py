@@ -50,7 +50,10 @@ _HOME = {
     "load_signature": "affscore.network.result",
     "signature": "affscore.network.signature",
 }
-_SUBPACKAGES = {"analysis", "exercises", "figures", "network", "parameters", "published", "survey", "transport", "zoo"}
+_SUBPACKAGES = {
+    "analysis", "exercises", "experiments", "figures", "network", "papers", "parameters", "published", "survey",
+    "transport", "zoo",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -50,7 +50,7 @@ import torch.nn.functional as F
 from scipy.stats import norm
 
 import affscore
-from affscore import affinity_score, analysis
+from affscore import affinity_score, experiments
 
 # %% tags=["remove-cell"]
 # the numbers in the text are those of the default parameters; each is checked below, where it is computed
@@ -65,19 +65,19 @@ by_default = (points, width, covariance, seed) == (1000, 300, "ledoit-wolf", 0)
 # clouds.
 #
 # That takes a few minutes on one core, nearly all of it for assignment problems, so the scores of the default parameters come
-# with the package (`python -m affscore.analysis.sweeps domain` computes them again). This page computes those of ReLU, and
+# with the package (`python -m affscore.experiments.sweeps domain` computes them again). This page computes those of ReLU, and
 # all of them where a parameter is changed.
 
 # %%
 options = {"points": points, "width": width, "covariance": covariance, "seed": seed, "n_jobs": jobs}
 if by_default:
-    table = analysis.sweep("domain").query("draw == 0").reset_index(drop=True)
-    again = analysis.domain_sweep(["relu"], **options)
+    table = experiments.sweep("domain").query("draw == 0").reset_index(drop=True)
+    again = experiments.domain_sweep(["relu"], **options)
     apart = (again["score"] - table.loc[table["activation"] == "relu", "score"].reset_index(drop=True)).abs().max()
     print(f"the {len(again)} scores of ReLU, computed again, differ from the stored ones by at most {apart:.0e}")
 else:
-    table = analysis.domain_sweep(**options)
-baseline = analysis.baseline_scores(points=points, width=width, covariance=covariance, seed=seed)
+    table = experiments.domain_sweep(**options)
+baseline = experiments.baseline_scores(points=points, width=width, covariance=covariance, seed=seed)
 print(f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that spreads over all of it evenly."}, "image": {"alt": "Nine panels. ReLU has medians of 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. Sigmoid and Tanh have long boxes at nearly every mean, with medians near 0.8 and 0.6 that rise in the middle; at both ends the median of Tanh is 1."}}
@@ -94,7 +94,7 @@ plt.show()
 # if any of its six scores is.
 
 # %% tags=["hide-input"]
-summary = analysis.domain_summary(table, threshold=0.95)
+summary = experiments.domain_summary(table, threshold=0.95)
 formats = {"lowest": "{:.3f}", "at_mean": "{:.1f}", "at_std": "{:g}", "lowest_median": "{:.3f}"}
 formats |= {"average": "{:.3f}", "constant": "{:.0%}"}
 summary.sort_values("average").style.set_table_attributes('class="dataframe"').format(formats)
@@ -127,7 +127,7 @@ if by_default:
 # \end{gathered}
 # $$ (eq-2-limit)
 #
-# A correlation of one variable, which `affscore.analysis.limit_score` computes by quadrature. Can it replace 1080 optimal
+# A correlation of one variable, which `affscore.experiments.limit_score` computes by quadrature. Can it replace 1080 optimal
 # transport problems?
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-limit", "caption": "Every score of {numref}`fig-2-domain` against the limit {eq}`eq-2-limit`. On the dashed line they agree. Drawn by `affscore.figures.domain_limit`; not in the paper."}, "image": {"alt": "Scatter plot of measured score against limit. Blue circles lie along the diagonal from 0 to 1, with a few exceptions. Red triangles stand in a short column at limit 0, with scores up to 0.1. Black squares are constant outputs: their score is 1, and their limit is either 1 or 0."}}
@@ -168,9 +168,9 @@ if by_default:
 # left, and narrow the cloud:
 
 # %%
-mean = analysis.MEANS[9]
+mean = experiments.MEANS[9]
 rows = {}
-for std in analysis.STDS:
+for std in experiments.STDS:
     cell = table.query("activation == 'relu' and mean == @mean and std == @std").iloc[0]
     awake = norm.logsf(-mean / std) / np.log(10)  # the logarithm: the share itself may be less than any double
     rows[f"{std:g}"] = {
@@ -222,7 +222,7 @@ noise = np.random.default_rng(seed).standard_normal((points, width))
 rows = {}
 for name, mean, std in (("silu", -10, 0.01), ("silu", -10, 0.5), ("gelu", -3, 0.1), ("hardswish", -2.5, 0.1)):
     x = torch.from_numpy(mean + std * noise)
-    y = analysis.ACTIVATIONS[name](x)
+    y = experiments.ACTIVATIONS[name](x)
     rows[f"{name}, mean {mean}, std {std:g}"] = {
         "corr(x, y)": np.corrcoef(x.ravel(), y.ravel())[0, 1],
         "score of (X, σ(X))": affinity_score(x, y, covariance).value,
@@ -266,7 +266,7 @@ if by_default:
 # %%
 far = table[table["mean"].between(-15, -9)]
 rows = {}
-for std in analysis.STDS:
+for std in experiments.STDS:
     cells = far[far["std"] == std].groupby("activation")["score"].mean()
     predicted = {rate: 1 - np.sqrt(1 - rate * std / np.sqrt(np.expm1((rate * std) ** 2))) for rate in (1, 2)}
     rows[f"{std:g}"] = {
@@ -334,7 +334,7 @@ twins.round(3)
 smooth = ["sigmoid", "tanh", "gelu", "silu"]
 rows = {}
 for dtype in (torch.float64, torch.float32):
-    sweep = analysis.domain_sweep(
+    sweep = experiments.domain_sweep(
         smooth, stds=[0.1], points=200, width=100, covariance=covariance, dtype=dtype, seed=seed, n_jobs=jobs
     )
     for name, cells in sweep.groupby("activation", sort=False):
@@ -487,7 +487,7 @@ verdict
 # :nonumber:
 #
 # ReLU does not notice the scale of its input, so on normal inputs its score depends on the ratio $m / s$ alone. For which ratio
-# is it one half, for many independent coordinates? Give two decimals. `analysis.limit_score` and a root finder help.
+# is it one half, for many independent coordinates? Give two decimals. `experiments.limit_score` and a root finder help.
 # ```
 
 # %%
@@ -505,7 +505,7 @@ answer = None  # your answer here: a number
 # %%
 from scipy.optimize import brentq
 
-answer = brentq(lambda ratio: analysis.limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3)
+answer = brentq(lambda ratio: experiments.limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3)
 print(f"ratio {answer:.3f}; share of positive inputs {norm.sf(-answer):.2f}")
 
 verdict = affscore.exercises.check("2.2", answer)

@@ -51,10 +51,10 @@ import torch
 import torch.nn.functional as F
 
 import affscore
-from affscore import affinity_score, analysis, transport
+from affscore import affinity_score, experiments, papers, transport
 
-names = list(analysis.ACTIVATIONS)
-printed = analysis.printed_table("figure7_activation_scores")
+names = list(experiments.ACTIVATIONS)
+printed = papers.printed_table("figure7_activation_scores")
 
 # %% tags=["remove-cell"]
 # the numbers in the text are those of the default parameters; each is checked below, where it is computed
@@ -69,10 +69,10 @@ by_default = (points, repeats, seed) == (1000, 8, 0)
 # as the published code does (`activate-first`, see {doc}`04_signature_of_a_network`). A fourth variant averages first.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-reductions", "caption": "One set of random maps, four ways to a vector, and the value that the paper prints for the first three of them (figure 7, top left). Markers inside each other agree. Drawn by `affscore.figures.reductions`."}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}}
-if by_default:  # as the package brings them; `python -m affscore.analysis.sweeps reductions` computes them again
-    reduced = analysis.sweep("reductions").query("draw == 0").drop(columns="draw").set_index("activation")
+if by_default:  # as the package brings them; `python -m affscore.experiments.sweeps reductions` computes them again
+    reduced = experiments.sweep("reductions").query("draw == 0").drop(columns="draw").set_index("activation")
 else:
-    reduced = analysis.reduction_scores(names, points=points, seed=seed)
+    reduced = experiments.reduction_scores(names, points=points, seed=seed)
 affscore.figures.reductions(
     reduced.assign(printed=printed["reduced_mean"]),
     {"mean": "average", "sum": "sum", "flatten": "flatten", "printed": "printed", "reduce_first": "reduce first"},
@@ -109,7 +109,7 @@ if by_default:
 # %%
 rows = {}
 for channels in (1, 2, 4, 8, 16, 64):
-    scores = analysis.reduction_scores(
+    scores = experiments.reduction_scores(
         ["relu"], points=points, channels=channels, reductions=["mean", "flatten"], seed=seed
     ).loc["relu"]
     rows[channels] = {"average": scores["mean"], "flatten": scores["flatten"]}
@@ -125,7 +125,7 @@ rows = {}
 for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
     scores = reduced  # of independent positions, from above
     if shared:
-        scores = analysis.reduction_scores(
+        scores = experiments.reduction_scores(
             ["relu", "tanh"],
             points=points,
             shared=shared,
@@ -167,10 +167,10 @@ if by_default:
 ratios = np.arange(0.5, 4.6, 0.5)
 quarter = points // 4
 widths = [round(ratio * quarter) for ratio in ratios]
-if by_default:  # as the package brings them: `python -m affscore.analysis.sweeps drift`
-    drift = analysis.sweep("drift").query("repeat == 0")
+if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps drift`
+    drift = experiments.sweep("drift").query("repeat == 0")
 else:
-    drift = analysis.estimation_sweep(names, widths, [quarter], n_jobs=jobs, seed=seed)
+    drift = experiments.estimation_sweep(names, widths, [quarter], n_jobs=jobs, seed=seed)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "The score over the ratio of width and number of points, with the empirical covariance (figure 7, top right) and with Ledoit-Wolf shrinkage (figure 7, bottom). The ticks at the right edges are the printed values. Drawn by `affscore.figures.drift`."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 affscore.figures.drift(
@@ -191,10 +191,10 @@ plt.show()
 # $d = 500$ to 4500.
 
 # %%
-if by_default:  # as the package brings them: `python -m affscore.analysis.sweeps shrinkage`
-    full = analysis.sweep("shrinkage").query("repeat == 0")
+if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps shrinkage`
+    full = experiments.sweep("shrinkage").query("repeat == 0")
 else:
-    full = analysis.estimation_sweep(names, [100, 3000], [points], ["ledoit-wolf"], n_jobs=jobs, seed=seed)
+    full = experiments.estimation_sweep(names, [100, 3000], [points], ["ledoit-wolf"], n_jobs=jobs, seed=seed)
 ours = full.pivot_table(index="activation", columns="width", values="score")
 curves = drift[drift["covariance"] == "empirical"].pivot_table(index="activation", columns="width", values="score")
 beside = pd.DataFrame(
@@ -239,7 +239,7 @@ if by_default:
 # %%
 rows = {}
 for n in (60, 120, 240):
-    sweep = analysis.estimation_sweep(["relu"], [n // 2, n, 2 * n, 4 * n], [n], ["empirical"], repeats=2, seed=seed)
+    sweep = experiments.estimation_sweep(["relu"], [n // 2, n, 2 * n, 4 * n], [n], ["empirical"], repeats=2, seed=seed)
     rows[f"n = {n}"] = sweep.groupby("width")["score"].mean().set_axis(["d = n/2", "d = n", "d = 2n", "d = 4n"])
 same_ratio = pd.DataFrame(rows).T
 same_ratio.round(3)
@@ -260,15 +260,15 @@ if by_default:
 # normal, but the spectrum of the covariance decays like $k^{-\alpha}$, in random directions: $\alpha = 0$ are the
 # independent coordinates from above, and with $\alpha = 1.5$ a few directions hold most of the variance. For normal inputs the
 # covariances of the output are known exactly, and with them the score that both estimates tend to as $n$ grows
-# (`affscore.analysis.paired_limit`). We measure how far we are from it: 128 coordinates, 32 to 2048 points, ReLU, and
+# (`affscore.experiments.paired_limit`). We measure how far we are from it: 128 coordinates, 32 to 2048 points, ReLU, and
 # several fresh samples for each point of the figure.
 
 # %%
 d = 128
 alphas = (0.0, 0.5, 1.5)
 sizes = [d // 4, d // 2, d, 2 * d, 4 * d, 8 * d, 16 * d]
-sweep = analysis.estimation_sweep(["relu"], [d], sizes, exponents=alphas, repeats=repeats, seed=seed)
-summary = analysis.bias_and_spread(sweep)
+sweep = experiments.estimation_sweep(["relu"], [d], sizes, exponents=alphas, repeats=repeats, seed=seed)
+summary = experiments.bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "Bias of the score of ReLU against the number of points, for independent coordinates and for two spectra that decay. Bars are the spread: one standard deviation of a single score. The dashed line is the first-order formula {eq}`eq-3-bias` for the empirical covariance. Drawn by `affscore.figures.bias_against_points`; not in the paper."}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}}
@@ -327,14 +327,14 @@ if by_default:
 
 # %%
 others = ["relu", "gelu", "silu", "tanh", "sigmoid"]
-check = analysis.bias_and_spread(
-    analysis.estimation_sweep(others, [64], [512], exponents=alphas, repeats=repeats, seed=seed)
+check = experiments.bias_and_spread(
+    experiments.estimation_sweep(others, [64], [512], exponents=alphas, repeats=repeats, seed=seed)
 )
 check["unit"] = check["bias"] * check["ratio"]
 formula = {}
 for name in others:
-    c = 1 - (1 - analysis.limit_score(analysis.ACTIVATIONS[name])) ** 2
-    formula[name] = analysis.first_order_bias(c, ratio=1.0)
+    c = 1 - (1 - experiments.limit_score(experiments.ACTIVATIONS[name])) ** 2
+    formula[name] = experiments.first_order_bias(c, ratio=1.0)
 units = check.pivot_table(index="activation", columns=["covariance", "exponent"], values="unit").loc[others]
 units.insert(0, ("first order", ""), pd.Series(formula))
 units.rename_axis(columns=["bias · n/d", "α"]).round(3)
@@ -368,16 +368,16 @@ if by_default:
 rows = {}
 for layer in (64, 128, 256, 512, 1024, 2048):
     rows[layer] = {
-        "points for a bias of 0.01": analysis.points_needed(layer, 0.01),
-        "points for 0.02": analysis.points_needed(layer, 0.02),
-        "points for 0.05": analysis.points_needed(layer, 0.05),
+        "points for a bias of 0.01": experiments.points_needed(layer, 0.01),
+        "points for 0.02": experiments.points_needed(layer, 0.02),
+        "points for 0.05": experiments.points_needed(layer, 0.05),
     }
 pd.DataFrame(rows).T.rename_axis("width")
 
 # %% tags=["remove-cell"]
 if by_default:
-    assert analysis.points_needed(62, 0.01) <= 512 < analysis.points_needed(63, 0.01)
-    assert 1.6 < analysis.points_needed(1000, 0.05) / 1000 < 1.7
+    assert experiments.points_needed(62, 0.01) <= 512 < experiments.points_needed(63, 0.01)
+    assert 1.6 < experiments.points_needed(1000, 0.05) / 1000 < 1.7
 
 # %% [markdown]
 # What if there are no more points? Two checks cost next to nothing.
@@ -392,7 +392,7 @@ if by_default:
 means = sweep.groupby(["exponent", "covariance", "ratio"])["error"].mean()
 plain_rows = sweep[sweep["covariance"] == "empirical"]
 corrected = plain_rows["error"] - [
-    analysis.first_order_bias(1 - (1 - raw) ** 2, ratio)
+    experiments.first_order_bias(1 - (1 - raw) ** 2, ratio)
     for raw, ratio in zip(plain_rows["raw"], plain_rows["ratio"], strict=True)
 ]
 corrected = corrected.groupby([plain_rows["exponent"], plain_rows["ratio"]]).mean()
@@ -519,7 +519,7 @@ if by_default:
 # %%
 rows = {}
 for degrees in (1.0, 2.0, np.inf):
-    x = analysis.heavy_tailed_sample(256, 1024, degrees=degrees, large=100, seed=seed)
+    x = experiments.heavy_tailed_sample(256, 1024, degrees=degrees, large=100, seed=seed)
     y = F.relu6(x)
     shrunk = affinity_score(x, y, "ledoit-wolf")
     rows["normal" if np.isinf(degrees) else f"t, {degrees:g} degrees"] = {
@@ -534,7 +534,7 @@ tails = pd.DataFrame(rows).T.rename_axis("size of a row")
 tails.style.set_table_attributes('class="dataframe"').format("{:.2f}").format("{}", subset=["bound exceeded"])
 
 # %%
-x = analysis.heavy_tailed_sample(256, 1024, large=100, seed=seed)  # the first row of the table
+x = experiments.heavy_tailed_sample(256, 1024, large=100, seed=seed)  # the first row of the table
 y = F.relu6(x)
 transported = transport.affine_map(x, y, "ledoit-wolf")(x)
 inflation = float(transported.var(dim=0).sum() / y.var(dim=0).sum())
@@ -598,7 +598,7 @@ answer = None  # your answer here: a number
 # The constant of ReLU is 0.075, so that $n \ge 0.075 \cdot 256 / 0.01$: nearly two thousand images, four of the usual batches *in one*.
 
 # %%
-answer = analysis.points_needed(256, 0.01, torch.relu)
+answer = experiments.points_needed(256, 0.01, torch.relu)
 print(answer, "points")
 
 verdict = affscore.exercises.check("3.1", answer)
@@ -614,7 +614,7 @@ verdict
 # :nonumber:
 #
 # Feature maps have 16 independent, standard normal positions and very many channels. Predict the score of Tanh for `reduce-first`, that is, the
-# score of Tanh acting on the averages, to two decimals. `analysis.limit_score(function, mean, std)` knows the closed form.
+# score of Tanh acting on the averages, to two decimals. `experiments.limit_score(function, mean, std)` knows the closed form.
 # ```
 
 # %%
@@ -630,8 +630,8 @@ answer = None  # your answer here: a number
 # nearly the identity.
 
 # %%
-answer = analysis.limit_score(torch.tanh, mean=0.0, std=1 / 4)
-measured = analysis.reduction_scores(["tanh"], points=500, channels=100, positions=16, seed=seed)
+answer = experiments.limit_score(torch.tanh, mean=0.0, std=1 / 4)
+measured = experiments.reduction_scores(["tanh"], points=500, channels=100, positions=16, seed=seed)
 print(f"predicted {answer:.3f}, measured {measured.loc['tanh', 'reduce_first']:.3f}")
 
 verdict = affscore.exercises.check("3.2", answer)

@@ -67,8 +67,9 @@ import pandas as pd
 from IPython.display import display
 
 import affscore
-from affscore.analysis import along_depth, history, share_above, short_name, short_names, study_models, trends
+from affscore.analysis import along_depth, share_above, trends
 from affscore.figures import raw_signature, timeline
+from affscore.papers import history, short_name, short_names, study_models
 from affscore.survey import kept_signatures
 from affscore.survey.shipped import shipped_signature
 

@@ -66,28 +66,30 @@ from IPython.display import display
 
 import affscore
 from affscore.analysis import (
-    FIRST_PAPER_STATISTICS,
     STATISTICS,
-    accuracy_groups,
     best_by_chance,
     best_explained,
     best_of_each_seed,
     chance_of_group,
     chance_within_families,
-    common_characteristic_fits,
-    common_characteristics_again,
     explained_accuracy,
     independent_best,
     independent_p_value,
     over_seeds,
     plain_r2,
-    printed_table,
     signature_statistics,
     spread_in_errors,
+)
+from affscore.figures import accuracy_fits, best_under_chance
+from affscore.papers import (
+    FIRST_PAPER_STATISTICS,
+    accuracy_groups,
+    common_characteristic_fits,
+    common_characteristics_again,
+    printed_table,
     study_groups,
     study_models,
 )
-from affscore.figures import accuracy_fits, best_under_chance
 from affscore.zoo import characteristics
 
 pd.set_option("display.max_colwidth", 200)  # notes are sentences

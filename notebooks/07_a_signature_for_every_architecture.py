@@ -47,20 +47,20 @@ import numpy as np
 import pandas as pd
 
 import affscore
-from affscore import AffscoreError, analysis
+from affscore import AffscoreError, analysis, papers
 from affscore.figures import dendrogram, distance_heatmap, score_distributions, score_histograms
 from affscore.survey import kept_signatures
 from affscore.survey.shipped import shipped_signature
 
-networks = models or analysis.study_models("mini:")
+networks = models or papers.study_models("mini:")
 options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
 results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
-by_name = {analysis.short_names(networks)[model]: result for model, result in results.items()}
+by_name = {papers.short_names(networks)[model]: result for model, result in results.items()}
 # an activation whose input is constant has no score
 signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
 if len(signatures) < 2:
     raise AffscoreError("this chapter compares networks: name at least two in the parameter models")
-about = analysis.network_table(signatures)
+about = papers.network_table(signatures)
 families = about["family"].tolist()
 print(f"{len(signatures)} networks of {len(set(families))} families, with {min(map(len, signatures.values()))} to "
       f"{max(map(len, signatures.values()))} activations, on {dataset}")  # fmt: skip
@@ -369,12 +369,12 @@ pd.DataFrame(chances).round(3)
 
 # %% tags=["hide-input"]
 untrained = {}
-for name in analysis.study_models(""):
+for name in papers.study_models(""):
     try:
         untrained[name] = shipped_signature(f"shipped:{name}@random").scores
     except AffscoreError:
         continue  # not every network of the study is among the shipped results
-labels = analysis.network_table(untrained)["family"].tolist()
+labels = papers.network_table(untrained)["family"].tolist()
 of_untrained = analysis.distance_matrix(untrained)
 candidates = {
     "warping distance": of_untrained,

@@ -77,18 +77,20 @@ from affscore.analysis import (
     criterion_correlations,
     explained_by_all,
     family_correlations,
+    sign_counts,
+    strength_counts,
+)
+from affscore.figures import criterion_dots, criterion_scatter
+from affscore.papers import (
     network_table,
     printed_correlations,
     printed_table,
     short_name,
     short_names,
-    sign_counts,
-    strength_counts,
     study_models,
     table_1_again,
     table_1_families,
 )
-from affscore.figures import criterion_dots, criterion_scatter
 from affscore.survey import kept_signatures
 from affscore.survey.shipped import shipped_signature
 

@@ -41,11 +41,11 @@ from pathlib import Path
 import pandas as pd
 from IPython.display import HTML, Markdown
 
-from affscore.analysis import measure_as_printed
-from affscore.analysis.claims import claim_counts, decide_claims
-from affscore.analysis.evidence import Evidence
-from affscore.analysis.ledger import ledger
-from affscore.figures import claims_page, ledger_page
+from affscore.papers import measure_as_printed
+from affscore.papers.claims import claim_counts, decide_claims
+from affscore.papers.evidence import Evidence
+from affscore.papers.ledger import ledger
+from affscore.papers.ledger_page import claims_page, ledger_page
 
 if models:
     options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}

@@ -35,9 +35,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import affscore
-from affscore import analysis
+from affscore import experiments
 
-measured = analysis.read_benchmarks(results)
+measured = experiments.read_benchmarks(results)
 affinity, signatures, gpu = measured["affinity"], measured["signature"], measured["gpu"]
 agreement, memory, survey = measured["agreement"], measured["memory"], measured["survey"]
 notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
@@ -113,14 +113,14 @@ figure_or_note(affscore.figures.score_times, affinity)
 # least three of them:
 
 # %%
-exponents = analysis.growth_exponents(affinity.table, along="d")
+exponents = experiments.growth_exponents(affinity.table, along="d")
 table_or_note(affinity, exponents.round(2))
 
 # %% [markdown]
 # And with the number of points, $t \sim n^a$:
 
 # %%
-exponents = analysis.growth_exponents(affinity.table, along="n")
+exponents = experiments.growth_exponents(affinity.table, along="n")
 table_or_note(affinity, exponents.round(2))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the textbook route one score is. Bars mark what was aimed at for $n = 512$. Drawn by `affscore.figures.speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}

@@ -19,7 +19,7 @@ from typing import Any
 import torchvision
 from notebook_files import read_profile
 
-from affscore.analysis import by_printed_reduction
+from affscore.papers import by_printed_reduction
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PROFILE = REPOSITORY / "notebooks" / "params" / "paper.yml"

@@ -7,10 +7,11 @@ import pytest
 import torchvision
 import typer
 
-from affscore.analysis import evidence, printed_table
-from affscore.analysis.claims import CLAIMS, MATERIAL
-from affscore.analysis.ledger import COLUMNS, KINDS, WAYS, ledger, printed_numbers
+from affscore.analysis import evidence
 from affscore.cli.main import app
+from affscore.papers import printed_table
+from affscore.papers.claims import CLAIMS, MATERIAL
+from affscore.papers.ledger import COLUMNS, KINDS, WAYS, ledger, printed_numbers
 from affscore.survey import write_signature
 from tests.synthetic_signatures import synthetic
 

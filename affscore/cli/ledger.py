@@ -30,10 +30,10 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure.
     """
-    from affscore.analysis.claims import claim_counts, claim_table, decide_claims
-    from affscore.analysis.evidence import Evidence
-    from affscore.analysis.ledger import ledger as hold_against
     from affscore.network.files import check_destination
+    from affscore.papers.claims import claim_counts, claim_table, decide_claims
+    from affscore.papers.evidence import Evidence
+    from affscore.papers.ledger import ledger as hold_against
     from affscore.survey.tables import write_table
 
     for file in (csv, claims):

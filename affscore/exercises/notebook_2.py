@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from scipy.optimize import brentq
 
-from affscore.analysis.limits import limit_score
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, as_pair, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
+from affscore.experiments.limits import limit_score
 from affscore.transport import affinity_score
 
 __all__ = ["half_affine_relu", "rising_but_far_from_affine", "tanh_as_sigmoid"]

@@ -12,7 +12,6 @@ from affscore.figures.distributions import score_distributions, score_histograms
 from affscore.figures.estimation import bias_against_points, drift, reductions
 from affscore.figures.families import family_styles
 from affscore.figures.history import timeline
-from affscore.figures.ledger_page import claims_page, ledger_page
 from affscore.figures.redundancy import criterion_dots, criterion_scatter
 from affscore.figures.scheme import scheme
 from affscore.figures.signature import raw_signature
@@ -25,7 +24,6 @@ __all__ = [
     "activation_panels",
     "best_under_chance",
     "bias_against_points",
-    "claims_page",
     "comparison",
     "coupling",
     "criterion_dots",
@@ -36,7 +34,6 @@ __all__ = [
     "drift",
     "family_styles",
     "house_style",
-    "ledger_page",
     "raw_signature",
     "reductions",
     "scheme",

@@ -13,8 +13,8 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.analysis.activations import ACTIVATIONS, Activation
 from affscore.errors import AffscoreError
+from affscore.experiments.activations import ACTIVATIONS, Activation
 from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style
 
 __all__ = ["NAMES", "activation_domain", "domain_limit"]
@@ -47,7 +47,7 @@ def activation_domain(
     dashed.
 
     Args:
-        table: What :func:`affscore.analysis.domain_sweep` returns.
+        table: What :func:`affscore.experiments.domain_sweep` returns.
         baselines: For each activation the score on a sample that covers the interval; none by default.
         functions: The functions behind the names.
         columns: Panels in a row.
@@ -60,7 +60,7 @@ def activation_domain(
 
     Source: figure 6 (appendix D); figure 1 of the first version of the paper has three of the nine.
 
-    >>> from affscore.analysis import domain_sweep
+    >>> from affscore.experiments import domain_sweep
     >>> table = domain_sweep(["relu"], means=[-2.0, 2.0], stds=[1.0, 0.5], points=50, width=20)
     >>> figure = activation_domain(table, {"relu": 0.7})
     >>> [axes.get_title() for axes in figure.axes if axes.get_title()]
@@ -105,7 +105,7 @@ def domain_limit(table: pd.DataFrame) -> Figure:
     colour and a marker each. On the dashed line the two numbers agree.
 
     Args:
-        table: What :func:`affscore.analysis.domain_sweep` returns.
+        table: What :func:`affscore.experiments.domain_sweep` returns.
 
     Returns:
         The figure, as wide as a page.
@@ -115,7 +115,7 @@ def domain_limit(table: pd.DataFrame) -> Figure:
 
     Source: ours; the formula is that of notebook 1.
 
-    >>> from affscore.analysis import domain_sweep
+    >>> from affscore.experiments import domain_sweep
     >>> table = domain_sweep(["relu", "silu"], means=[-9.0, 2.0], stds=[1.0], points=50, width=20)
     >>> figure = domain_limit(table)
     >>> [len(points.get_offsets()) for points in figure.axes[0].collections]

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from affscore.analysis.benchmarks import Benchmark
+from affscore.experiments.benchmarks import Benchmark
 from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
 
 __all__ = ["score_memory", "score_times", "signature_ratios", "speed_ups"]
@@ -33,7 +33,7 @@ def score_times(benchmark: Benchmark) -> Figure:
 
     Source: ours.
 
-    >>> from affscore.analysis import read_benchmarks
+    >>> from affscore.experiments import read_benchmarks
     >>> figure = score_times(read_benchmarks("no such folder")["affinity"])
     >>> figure.axes[0].texts[0].get_text()
     'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'

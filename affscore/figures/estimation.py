@@ -26,7 +26,7 @@ def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Fig
 
     Args:
         table: One row for each activation and one column for each reduction, such as
-            :func:`affscore.analysis.reduction_scores` returns.
+            :func:`affscore.experiments.reduction_scores` returns.
         labels: Column -> what stands in the legend; the columns that are drawn, in this order. By default
             all columns under their own names.
 
@@ -71,7 +71,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Draw scores over the width for a fixed number of points, one panel for each covariance.
 
     Args:
-        table: What :func:`affscore.analysis.estimation_sweep` returns, for one number of points and one
+        table: What :func:`affscore.experiments.estimation_sweep` returns, for one number of points and one
             exponent; scores of several repeats are averaged.
         printed: A value for each activation (row) and covariance (column), drawn as a tick at the right
             edge of its panel; none by default.
@@ -84,7 +84,7 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
 
     Source: figure 7, top right and bottom.
 
-    >>> from affscore.analysis import estimation_sweep
+    >>> from affscore.experiments import estimation_sweep
     >>> figure = drift(estimation_sweep(["relu"], [20, 60], [30]))
     >>> [axes.get_title() for axes in figure.axes]
     ['empirical covariance', 'Ledoit-Wolf shrinkage']
@@ -124,7 +124,7 @@ def bias_against_points(
     Bars show the spread: one standard deviation of a single score.
 
     Args:
-        summary: What :func:`affscore.analysis.bias_and_spread` returns, for one activation and one width.
+        summary: What :func:`affscore.experiments.bias_and_spread` returns, for one activation and one width.
         correlation: corr(x, s(x)): draws the first-order bias of the empirical covariance for it.
         tolerance: A bias to mark with a line; None for no line.
 
@@ -136,7 +136,7 @@ def bias_against_points(
 
     Source: ours.
 
-    >>> from affscore.analysis import bias_and_spread, estimation_sweep
+    >>> from affscore.experiments import bias_and_spread, estimation_sweep
     >>> sweep = estimation_sweep(["relu"], [20], [40, 80], repeats=2)
     >>> figure = bias_against_points(bias_and_spread(sweep), correlation=0.856)
     >>> figure.axes[0].get_title()

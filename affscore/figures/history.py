@@ -18,7 +18,7 @@ def timeline(table: pd.DataFrame) -> Figure:
     """Draw the range of each network's scores, oldest network first.
 
     Args:
-        table: As :func:`affscore.analysis.history` makes it: a row for each network with ``name``, ``family``,
+        table: As :func:`affscore.papers.history` makes it: a row for each network with ``name``, ``family``,
             ``year``, ``min``, ``median`` and ``max``.
 
     Returns:
@@ -30,7 +30,7 @@ def timeline(table: pd.DataFrame) -> Figure:
 
     Source: figure 3 of the paper.
 
-    >>> from affscore.analysis import history
+    >>> from affscore.papers import history
     >>> figure = timeline(history({"alexnet": [0.6, 0.7, 0.65], "vit_b_16": [0.3, 0.5, 0.4]}))
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['alexnet', 'vit_b_16']

@@ -13,8 +13,8 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
-from affscore.analysis import printed_table
 from affscore.network.aside import written_aside
+from affscore.papers import printed_table
 from affscore.zoo.mini.registry import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from affscore import analysis
+from affscore import analysis, papers
 from affscore.analysis.checks import check_columns, distances_between, numbers_of
 from affscore.errors import AffscoreError
 
@@ -98,7 +98,7 @@ def test_a_network_without_a_family(measure):
         measure(DISTANCES, ["u", "u", None, None], permutations=9)
 
 
-HISTORY = analysis.history(SIGNATURES)
+HISTORY = papers.history(SIGNATURES)
 WORDS = GROUP.assign(accuracy="good")
 
 
@@ -122,11 +122,11 @@ WORDS = GROUP.assign(accuracy="good")
         (lambda: analysis.family_correlations(GROUP, {}), "no column 'model'"),
         (lambda: analysis.best_of_each_seed(GROUP, ["mean"]), "no column 'seed'"),
         (lambda: analysis.spread_in_errors(GROUP), "no column 'accuracy_standard_error'"),
-        (lambda: analysis.history([[0.1, 0.2]]), r"signatures by name \(a dict\), got list"),
-        (lambda: analysis.history({}), "at least one signature"),
+        (lambda: papers.history([[0.1, 0.2]]), r"signatures by name \(a dict\), got list"),
+        (lambda: papers.history({}), "at least one signature"),
         (lambda: analysis.spread_of_few([0.1, np.nan, 0.3], 2), "no score for 1 of 3"),
-        (lambda: analysis.network_table([5]), "by their names, got 5"),
-        (lambda: analysis.network_table("resnet18"), r"write \['resnet18'\]"),
+        (lambda: papers.network_table([5]), "by their names, got 5"),
+        (lambda: papers.network_table("resnet18"), r"write \['resnet18'\]"),
         (lambda: analysis.independent_p_value(np.nan, 5, 7), "at most 1, got nan"),
         (lambda: analysis.independent_p_value(2.0, 5, 7), "at most 1, got 2"),
         (lambda: analysis.independent_lead(1.5, 5, 7, 3), r"in \[-1, 1\], got 1.5"),

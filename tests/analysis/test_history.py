@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from affscore.analysis import along_depth, history, spread_of_few, trend, trends
+from affscore.analysis import along_depth, spread_of_few, trend, trends
 from affscore.errors import AffscoreError
+from affscore.papers import history
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 

@@ -8,7 +8,6 @@ from sklearn.linear_model import LinearRegression
 
 from affscore import AffscoreError, load_results
 from affscore.analysis.joint_redundancy import explained_by_all
-from affscore.analysis.printed_redundancy import printed_correlations, table_1_again
 from affscore.analysis.redundancy import (
     CRITERIA_OF_TABLE_1,
     correlation_table,
@@ -18,7 +17,8 @@ from affscore.analysis.redundancy import (
     fisher_interval,
     sign_counts,
 )
-from affscore.analysis.reference import printed_table
+from affscore.papers.reference import printed_table
+from affscore.papers.tables_1_and_2 import printed_correlations, table_1_again
 
 
 def summary(activations=12, seed=0):

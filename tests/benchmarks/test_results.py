@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from affscore.analysis import read_benchmark, read_benchmarks
+from affscore.experiments import read_benchmark, read_benchmarks
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 FILES = sorted(RESULTS.glob("*.json"))

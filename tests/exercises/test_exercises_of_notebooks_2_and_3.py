@@ -13,8 +13,8 @@ from answer_tables import (  # noqa: F401  # tests of every exercise
 )
 from scipy.optimize import brentq
 
-from affscore.analysis import limit_score, points_needed
 from affscore.exercises import check
+from affscore.experiments import limit_score, points_needed
 
 RNG = np.random.default_rng(6)
 NORMAL = RNG.standard_normal((210, 200))

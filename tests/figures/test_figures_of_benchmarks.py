@@ -6,7 +6,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.legend import Legend
 
-from affscore.analysis import read_benchmark, read_benchmarks
+from affscore.experiments import read_benchmark, read_benchmarks
 from affscore.figures import score_memory, score_times, signature_ratios, speed_ups
 from affscore.figures.style import PAGE_WIDTH
 from tests.benchmark_files import affinity_rows, signature_rows, write

@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 from matplotlib.legend import Legend
 
 from affscore import AffscoreError
-from affscore.analysis import first_order_bias
+from affscore.experiments import first_order_bias
 from affscore.figures import activation_domain, bias_against_points, domain_limit, drift, reductions
 from affscore.figures.style import PAGE_WIDTH
 

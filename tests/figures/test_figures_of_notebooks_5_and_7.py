@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.legend import Legend
 
 from affscore import AffscoreError, signature
-from affscore.analysis import distance_matrix, history, leaf_order, linkage
+from affscore.analysis import distance_matrix, leaf_order, linkage
 from affscore.figures import (
     dendrogram,
     distance_heatmap,
@@ -24,6 +24,7 @@ from affscore.figures import (
 from affscore.figures.families import FAMILIES
 from affscore.figures.style import PAGE_WIDTH
 from affscore.network.result import Signature
+from affscore.papers import history
 from tests.synthetic_signatures import synthetic
 
 GENERATOR = np.random.default_rng(0)

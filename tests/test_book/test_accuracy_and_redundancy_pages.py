@@ -5,11 +5,9 @@ import pytest
 
 from affscore.analysis import (
     STATISTICS,
-    accuracy_groups,
     best_explained,
     best_of_each_seed,
     chance_of_group,
-    common_characteristic_fits,
     correlations_within_kinds,
     criterion_correlations,
     explained_accuracy,
@@ -17,12 +15,16 @@ from affscore.analysis import (
     family_correlations,
     independent_best,
     independent_p_value,
-    network_table,
     over_seeds,
     plain_r2,
+    sign_counts,
+)
+from affscore.papers import (
+    accuracy_groups,
+    common_characteristic_fits,
+    network_table,
     printed_correlations,
     printed_table,
-    sign_counts,
     study_groups,
     study_models,
     table_1_again,

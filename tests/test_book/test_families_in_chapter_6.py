@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 
 import affscore
-from affscore.analysis import (
-    FIRST_PAPER_STATISTICS,
-    STATISTICS,
-    accuracy_groups,
-    chance_of_group,
-    chance_within_families,
-    over_seeds,
-    study_models,
-)
+from affscore.analysis import STATISTICS, chance_of_group, chance_within_families, over_seeds
+from affscore.papers import FIRST_PAPER_STATISTICS, accuracy_groups, study_models
 from affscore.zoo import characteristics
 
 PAGE = " ".join(

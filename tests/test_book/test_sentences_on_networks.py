@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import affscore
-from affscore import AffscoreError, analysis
+from affscore import AffscoreError, analysis, papers
 from affscore.network.result import Signature
 from affscore.survey import kept_signatures
 from affscore.survey.shipped import shipped_signature
@@ -22,25 +22,25 @@ Scores = dict[str, np.ndarray]
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     store: Path = tmp_path_factory.mktemp("store")
-    models = [*analysis.study_models(), "mini:squeezenet1_1", "mini:shufflenet_v2_x1_0", "mini:mobilenet_v2"]
+    models = [*papers.study_models(), "mini:squeezenet1_1", "mini:shufflenet_v2_x1_0", "mini:mobilenet_v2"]
     found = kept_signatures(models, "digits", store, jobs=1, n=512, progress=False)
     assert not Store(store).files(), "the chapters' default results are shipped, and none is measured"
-    return {analysis.short_name(model): result for model, result in found.items()}
+    return {papers.short_name(model): result for model, result in found.items()}
 
 
 @pytest.fixture(scope="module")
 def signatures(results: Results) -> Scores:
-    return {analysis.short_name(model): results[analysis.short_name(model)].scores for model in analysis.study_models()}
+    return {papers.short_name(model): results[papers.short_name(model)].scores for model in papers.study_models()}
 
 
 @pytest.fixture(scope="module")
 def decade(signatures: Scores) -> pd.DataFrame:
-    return analysis.history(signatures)
+    return papers.history(signatures)
 
 
 @pytest.fixture(scope="module")
 def families(signatures: Scores) -> list[str]:
-    return analysis.network_table(signatures)["family"].tolist()
+    return papers.network_table(signatures)["family"].tolist()
 
 
 def of_kind(result: Signature, kind: str) -> pd.Series[float]:
@@ -201,7 +201,7 @@ def test_the_tree_and_its_nine_clusters(signatures: Scores, families: list[str])
 
 def test_early_networks_and_later_ones(signatures: Scores) -> None:
     distances = analysis.distance_matrix(signatures)
-    about = analysis.network_table(signatures)
+    about = papers.network_table(signatures)
     early = about.index[about["family"] == "Pure convnets"]
     apart = {}
     for name, matrix in {"raw": distances, "per step": analysis.per_step(distances, signatures)}.items():
@@ -243,7 +243,7 @@ def test_shortcuts_make_two_peaks_with_depth() -> None:
 
 def test_before_training() -> None:
     scores = {result.metadata["model"]: result.scores for result in untrained()}
-    families = analysis.network_table(scores)["family"].tolist()
+    families = papers.network_table(scores)["family"].tolist()
     distances, lengths = analysis.distance_matrix(scores), analysis.length_distances(scores)
     assert sum(families.count(family) > 1 for family in families) == 25
     found, by_length = (
@@ -257,7 +257,7 @@ def test_before_training() -> None:
 
 def untrained() -> list[Signature]:
     found = []
-    for name in analysis.study_models(""):
+    for name in papers.study_models(""):
         try:
             found.append(shipped_signature(f"shipped:{name}@random"))
         except AffscoreError:
@@ -271,7 +271,7 @@ def share_of_other_couplings(results: list[Signature]) -> float:
 
 
 def test_the_optimal_coupling_is_mostly_not_the_pairing(results: Results) -> None:
-    study = [results[analysis.short_name(model)] for model in analysis.study_models()]
+    study = [results[papers.short_name(model)] for model in papers.study_models()]
     assert round(share_of_other_couplings(study), 2) == 0.63
     cifar = [
         shipped_signature(f"shipped:{kind}net{layers}") for kind in ("plain", "res") for layers in (20, 32, 44, 56)

@@ -7,7 +7,7 @@ from torch import nn
 
 import affscore
 from affscore import load_data, load_model
-from affscore.analysis import printed_table
+from affscore.papers import printed_table
 from affscore.zoo import card_of, digits
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import seeded

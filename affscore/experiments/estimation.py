@@ -1,0 +1,157 @@
+"""How far a score is from its limit: bias and spread over width, number of points and kind of input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from affscore.errors import AffscoreError
+from affscore.experiments.activations import Activation, named_activations
+from affscore.experiments.limits import limit_score, paired_limit
+from affscore.experiments.parallel import run_all
+from affscore.experiments.random_inputs import power_law_correlation
+from affscore.transport import affinity_score
+from affscore.transport.covariance import CovarianceName
+
+__all__ = ["bias_and_spread", "estimation_sweep"]
+
+
+def estimation_sweep(
+    activations: Sequence[str] | Mapping[str, Activation],
+    widths: Sequence[int],
+    points: Sequence[int],
+    covariances: Sequence[CovarianceName] = ("empirical", "ledoit-wolf"),
+    *,
+    exponents: Sequence[float] = (0.0,),
+    repeats: int = 1,
+    seed: int = 0,
+    n_jobs: int = 1,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Score activations on fresh normal samples for all combinations of width, size and kind of input.
+
+    Each coordinate of the input is standard normal; how the coordinates depend on each other is decided by
+    the exponent of :func:`power_law_correlation`. Activations and covariances share their samples.
+
+    Args:
+        activations: Names, or functions of tensors by name.
+        widths: Numbers of coordinates d.
+        points: Numbers of points n.
+        covariances: "ledoit-wolf" and "empirical", or one of them.
+        exponents: Decay of the spectrum of the input, >= 0; 0 for independent coordinates.
+        repeats: Fresh samples for each combination.
+        seed: Seed of all samples, >= 0.
+        n_jobs: Processes; -1 for one per core.
+        progress: Whether to show a bar.
+
+    Returns:
+        One row for each score: activation, exponent, width, points, ratio (n/d), covariance, repeat, score,
+        raw, pairing_optimal, bound_exceeded, limit (:func:`paired_limit`) and error (raw - limit).
+
+    Raises:
+        AffscoreError: An unknown activation or covariance, or bad numbers.
+
+    Source: figure 7, top right and bottom, for independent coordinates; the rest is ours.
+
+    >>> table = estimation_sweep(["relu"], [100], [50, 1000])
+    >>> table.pivot(index="points", columns="covariance", values="raw").round(1).values.tolist()
+    [[0.8, 0.6], [0.6, 0.6]]
+    """
+    functions = named_activations(activations)
+    for what, numbers in (("widths", widths), ("points", points), ("covariances", covariances)):
+        if not len(numbers):
+            raise AffscoreError(f"expected at least one of {what}, got none")
+    if repeats < 1:
+        raise AffscoreError(f"expected at least one repeat, got {repeats}")
+    tasks = [
+        (name, function, width, n, tuple(covariances), exponent, repeat, seed)
+        for exponent, width, n, repeat in product(exponents, widths, points, range(repeats))
+        for name, function in functions.items()
+    ]
+    rows = run_all(_scores_of_one_draw, tasks, n_jobs=n_jobs, progress=progress, description="samples")
+    table = pd.DataFrame([row for some in rows for row in some])
+    limits = {
+        (name, exponent, width): _limit(function, exponent, width)
+        for (name, function), exponent, width in product(functions.items(), exponents, widths)
+    }
+    keys = zip(table["activation"], table["exponent"], table["width"], strict=True)
+    table["limit"] = [limits[key] for key in keys]
+    table["error"] = table["raw"] - table["limit"]
+    return table
+
+
+def bias_and_spread(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation of the error of :func:`estimation_sweep` over the repeats.
+
+    Args:
+        table: What :func:`estimation_sweep` returns, with at least two repeats.
+
+    Returns:
+        One row for each activation, exponent, width, points, ratio and covariance, with bias, spread
+        (standard deviation of one score), standard_error (of the bias), paired (share of the samples whose
+        pairs were the optimal coupling) and limit.
+
+    >>> sweep = estimation_sweep(["relu"], [50], [400], ["empirical"], repeats=4)
+    >>> bias_and_spread(sweep)[["ratio", "bias", "paired"]].round(2).values.tolist()
+    [[8.0, 0.01, 1.0]]
+    """
+    keys = ["activation", "exponent", "width", "points", "ratio", "covariance"]
+    grouped = table.groupby(keys, sort=False)
+    summary = grouped.agg(
+        limit=("limit", "first"),
+        bias=("error", "mean"),
+        spread=("error", "std"),
+        repeats=("error", "size"),
+        paired=("pairing_optimal", "mean"),
+    )
+    summary["standard_error"] = summary["spread"] / summary["repeats"] ** 0.5
+    return summary.reset_index()
+
+
+def _scores_of_one_draw(
+    name: str,
+    function: Activation,
+    width: int,
+    points: int,
+    covariances: tuple[CovarianceName, ...],
+    exponent: float,
+    repeat: int,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """The rows of the table for one activation on one sample, which is the same for all activations."""
+    noise = np.random.default_rng([seed, repeat, points, width]).standard_normal((points, width))
+    if exponent != 0:
+        noise = noise @ np.linalg.cholesky(power_law_correlation(width, exponent)).T
+    x = torch.from_numpy(noise)
+    y = function(x)
+    rows = []
+    for covariance in covariances:
+        score = affinity_score(x, y, covariance)
+        rows.append(
+            {
+                "activation": name,
+                "exponent": exponent,
+                "width": width,
+                "points": points,
+                "ratio": points / width,
+                "covariance": covariance,
+                "repeat": repeat,
+                "score": score.value,
+                "raw": score.raw,
+                "pairing_optimal": score.pairing_optimal,
+                "bound_exceeded": score.bound_exceeded,
+            }
+        )
+    return rows
+
+
+def _limit(function: Activation, exponent: float, width: int) -> float:
+    """The limit of the score; for independent coordinates it has a closed form for every width."""
+    if exponent == 0:
+        return limit_score(function)
+    return paired_limit(function, power_law_correlation(width, exponent))

@@ -1,0 +1,151 @@
+"""What the score of an activation tends to on normal inputs: in high dimension, and with many points."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.experiments.activations import Activation
+from affscore.transport.samples import CONSTANT_TOLERANCE
+
+__all__ = ["correlation_with_input", "limit_score", "normal_quadrature", "paired_limit"]
+
+Matrix = NDArray[np.float64]
+
+DEGREE = 60
+"""Hermite polynomials up to this degree: enough for correlations between coordinates up to about 0.9."""
+
+
+def limit_score(function: Activation, mean: float = 0.0, std: float = 1.0) -> float:
+    r"""The score of a function of independent normal coordinates in high dimension.
+
+    .. math:: \lim_{d \to \infty} \rho(X, \sigma(X)) = 1 - \sqrt{1 - \max(c, 0)},\qquad
+       c = \operatorname{corr}(x, \sigma(x)),\quad x \sim \mathcal{N}(m, s^2),
+
+    for a fixed number of points. There the points are all equally far from each other: where c > 0 the
+    pairs are the cheapest coupling, and where c < 0 any other one is cheaper, but none is better than
+    chance. For an increasing function the limit is also the score of the two distributions on a line.
+
+    Args:
+        function: A function of tensors that acts on each entry.
+        mean: m.
+        std: s > 0.
+
+    Returns:
+        A number in [0, 1], by quadrature with an error of about 1e-6; 1 where the function is constant up
+        to rounding.
+
+    Raises:
+        AffscoreError: A standard deviation that is not positive, or a function that does not act entrywise.
+
+    >>> round(limit_score(torch.relu), 6)  # corr = sqrt(pi / (2 (pi - 1)))
+    0.621093
+    >>> [round(limit_score(function), 6) for function in (lambda x: 2 * x + 1, torch.neg, torch.ones_like)]
+    [1.0, 0.0, 1.0]
+    """
+    correlation = correlation_with_input(function, mean, std)
+    return 1.0 if correlation is None else 1.0 - (1.0 - max(correlation, 0.0)) ** 0.5
+
+
+def paired_limit(function: Activation, correlation: Matrix) -> float:
+    r"""The score of the true covariances, with the pairs as the coupling, for standard normal coordinates.
+
+    .. math:: 1 - \sqrt{1 - \frac{\operatorname{tr}(A\, S_{XY})}{\operatorname{tr} S_Y}}
+
+    It is what both estimates of the covariance converge to with the number of points, as long as the pairs
+    stay the optimal coupling. With the orthonormal Hermite polynomials and
+    :math:`\sigma = \sum_k a_k h_k` the covariances of y are known (Mehler): the entry (i, j) of
+    :math:`S_Y` is :math:`\sum_{k \ge 1} a_k^2 r_{ij}^k` and that of :math:`S_{XY}` is :math:`a_1 r_{ij}`.
+
+    Args:
+        function: A function of tensors that acts on each entry.
+        correlation: Array (d, d), the correlation matrix of the input, positive definite.
+
+    Returns:
+        A number, at most 1.
+
+    Raises:
+        AffscoreError: A matrix that is no positive definite correlation matrix, or a constant function.
+
+    >>> round(paired_limit(torch.relu, np.eye(2)), 3)  # the closed form of independent coordinates
+    0.621
+    """
+    correlation = np.asarray(correlation, dtype=np.float64)
+    if correlation.ndim != 2 or not np.allclose(correlation, correlation.T) or not np.allclose(np.diag(correlation), 1):
+        raise AffscoreError("expected a symmetric matrix with ones on the diagonal")
+    values, vectors = np.linalg.eigh(correlation)
+    if values[0] <= 0:
+        raise AffscoreError(f"the correlation matrix must be positive definite, its smallest eigenvalue is {values[0]}")
+    coefficients, variance = _hermite_coefficients(function)
+    if variance == 0:
+        raise AffscoreError("the function is constant, so that its outputs have no covariance")
+    # Horner; on the diagonal the series converges slowly for functions with kinks, but its sum is known
+    spread = np.zeros_like(correlation)
+    for coefficient in coefficients[:0:-1]:
+        spread = (spread + coefficient**2) * correlation
+    np.fill_diagonal(spread, variance)
+    root = (vectors * values**0.5) @ vectors.T
+    inverse_root = (vectors / values**0.5) @ vectors.T
+    middle_values, middle = np.linalg.eigh(root @ spread @ root)
+    matrix = inverse_root @ (middle * middle_values.clip(min=0) ** 0.5) @ middle.T @ inverse_root
+    explained = coefficients[1] * np.sum(matrix * correlation) / np.trace(spread)
+    return float(1 - max(1 - explained, 0.0) ** 0.5)
+
+
+def correlation_with_input(function: Activation, mean: float = 0.0, std: float = 1.0) -> float | None:
+    """The correlation of x and function(x) for a normal x; None where the function is constant up to rounding.
+
+    >>> round(correlation_with_input(torch.neg), 9)
+    -1.0
+    """
+    z, weights = normal_quadrature()
+    y = _on_normal_input(function, mean, std)
+    centre = float(weights @ y)
+    spread = float(weights @ (y - centre) ** 2) ** 0.5
+    if spread <= CONSTANT_TOLERANCE * float(np.finfo(np.float64).eps) * abs(centre):
+        return None
+    return float(np.clip(weights @ (z * (y - centre)) / spread, -1.0, 1.0))
+
+
+@cache
+def normal_quadrature() -> tuple[Matrix, Matrix]:
+    """Nodes z and weights of the standard normal distribution: a fine grid, good for functions with kinks.
+
+    >>> z, weights = normal_quadrature()
+    >>> round(float(weights.sum()), 12), round(float(weights @ z**2), 12)
+    (1.0, 1.0)
+    """
+    z = np.linspace(-16.0, 16.0, 32001)
+    density = np.exp(-(z**2) / 2)
+    weights = density / density.sum()
+    z.flags.writeable = weights.flags.writeable = False  # everybody gets the same arrays
+    return z, weights
+
+
+def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[np.float64]:
+    """The values of the function at the nodes of the quadrature."""
+    if std <= 0:
+        raise AffscoreError(f"the standard deviation must be positive, got {std}")
+    z, _ = normal_quadrature()
+    x = torch.from_numpy(mean + std * z)
+    y = function(x)
+    if not isinstance(y, Tensor) or y.shape != x.shape:
+        raise AffscoreError("the function must map a tensor to a tensor of the same shape, entry by entry")
+    return y.to(torch.float64).numpy()
+
+
+def _hermite_coefficients(function: Activation) -> tuple[Matrix, float]:
+    """Coefficients of a function of a standard normal variable in orthonormal Hermite polynomials, and its variance."""
+    z, weights = normal_quadrature()
+    y = function(torch.tensor(z)).to(torch.float64).numpy()
+    before, current = np.zeros_like(z), np.ones_like(z)
+    coefficients = []
+    for degree in range(DEGREE + 1):
+        coefficients.append(float(weights @ (y * current)))
+        before, current = current, (z * current - degree**0.5 * before) / (degree + 1) ** 0.5
+    return np.array(coefficients), float(weights @ (y - coefficients[0]) ** 2)

@@ -1,0 +1,90 @@
+"""The groups in which the papers compare networks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from affscore.papers.networks import network_table
+from affscore.papers.reference import printed_table
+
+__all__ = [
+    "FIRST_PAPER_GROUPS",
+    "FIRST_PAPER_STATISTICS",
+    "accuracy_groups",
+    "group_of_each",
+    "study_groups",
+    "table_1_families",
+]
+
+FIRST_PAPER_GROUPS = {
+    "Traditional and residual": ("Pure convnets", "ResNets", "DenseNets"),
+    "Efficient": ("SqueezeNets", "ShuffleNets", "Convnexts"),
+    "Vision transformers": ("ViTs",),
+}
+"""The three groups of the first paper's section 4.4 (its figure 9), by the families that it names."""
+
+FIRST_PAPER_STATISTICS = ("mean", "std", "min", "max", "max/mean")
+"""The five statistics that the first paper chooses from, by the largest correlation with accuracy."""
+
+
+def study_groups() -> dict[str, list[str]]:
+    """The networks of each group of figure 4.
+
+    Source: section 4; the networks are those of figure 14.
+
+    >>> study_groups()["ViTs"]
+    ['vit_b_16', 'vit_b_32', 'vit_l_16', 'vit_l_32', 'vit_h_14']
+    """
+    table = printed_table("study_networks")
+    members = table[table["in_figure14"] == 1].groupby("figure4_group", sort=False).groups
+    return {str(group): list(names) for group, names in members.items()}
+
+
+def group_of_each() -> dict[str, str]:
+    """The group of each network in figure 4, the other way round than :func:`study_groups`.
+
+    >>> group_of_each()["vit_h_14"]
+    'ViTs'
+    """
+    return {name: group for group, names in study_groups().items() for name in names}
+
+
+def accuracy_groups(models: Iterable[str]) -> pd.DataFrame:
+    """The family of networks, and their groups in figure 4 of the paper and figure 9 of the first one.
+
+    Args:
+        models: MODEL or MODEL@WEIGHTS, each.
+
+    Returns:
+        A row for each of the models, by its name as it was given; columns ``name``, ``family``, ``group`` and
+        ``first_paper_group``, the last two missing for networks that are in none.
+
+    Raises:
+        AffscoreError: A model that is named twice.
+
+    >>> accuracy_groups(["mini:vgg11", "squeezenet1_0"])[["group", "first_paper_group"]].fillna("").values.tolist()
+    [['Pre-residual', 'Traditional and residual'], ['', 'Efficient']]
+    """
+    table = network_table(models)
+    of_family = {family: group for group, families in FIRST_PAPER_GROUPS.items() for family in families}
+    first = [of_family.get(family) for family in table["family"]]
+    return table[["name", "family", "group"]].assign(first_paper_group=pd.Series(first, table.index, dtype=object))
+
+
+def table_1_families(models: Iterable[str]) -> dict[str, str]:
+    """The families of table 1, which has the VGGs apart from AlexNet.
+
+    Args:
+        models: MODEL or MODEL@WEIGHTS, each.
+
+    >>> table_1_families(["alexnet", "mini:vgg11", "resnet18"])
+    {'alexnet': 'AlexNet', 'mini:vgg11': 'VGGs', 'resnet18': 'ResNets'}
+    """
+    own = {"alexnet": "AlexNet", "vgg": "VGGs"}
+    table = network_table(models)
+    return {
+        str(model): next((name for begin, name in own.items() if row["name"].startswith(begin)), str(row["family"]))
+        for model, row in table.iterrows()
+    }

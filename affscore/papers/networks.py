@@ -1,0 +1,103 @@
+"""What is known of networks by their names: family, year and group, as in the study of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from affscore.analysis.checks import check_names
+from affscore.errors import AffscoreError
+from affscore.papers.reference import printed_table
+from affscore.zoo.architectures import architecture_of
+
+__all__ = ["network_table", "short_name", "short_names", "study_models"]
+
+
+def study_models(prefix: str = "mini:") -> list[str]:
+    """The 36 networks of the paper's study, oldest first, as names that the library knows.
+
+    Args:
+        prefix: What stands before each name: ``mini:`` for the small members of the same families, nothing
+            for torchvision's own.
+
+    Source: section 4 and figure 14 of the paper.
+
+    >>> names = study_models()
+    >>> len(names), names[0], names[-1]
+    (36, 'mini:alexnet', 'mini:convnext_large')
+    """
+    study = printed_table("study_networks")
+    return [f"{prefix}{name}" for name in study.index[study["in_figure14"] == 1]]
+
+
+def short_name(model: str) -> str:
+    """The bare name of a network, without where it comes from and without its weights.
+
+    Args:
+        model: MODEL or MODEL@WEIGHTS.
+
+    >>> [short_name(model) for model in ("mini:resnet50", "resnet50@IMAGENET1K_V1", "my_file.py:resnet50")]
+    ['resnet50', 'resnet50', 'resnet50']
+    """
+    return model.partition("@")[0].rpartition(":")[2]
+
+
+def short_names(models: Iterable[str]) -> dict[str, str]:
+    """The bare names of several networks, for labels: as short as they can be and still differ.
+
+    Args:
+        models: MODEL or MODEL@WEIGHTS, each.
+
+    Returns:
+        The short name of each model; the name as it was given where two have the same short one.
+
+    >>> short_names(["mini:vgg11", "resnet50@IMAGENET1K_V1", "resnet50@IMAGENET1K_V2"])
+    {'mini:vgg11': 'vgg11', 'resnet50@IMAGENET1K_V1': 'resnet50@IMAGENET1K_V1',
+     'resnet50@IMAGENET1K_V2': 'resnet50@IMAGENET1K_V2'}
+    """
+    models = list(models)
+    short = [short_name(model) for model in models]
+    return {model: name if short.count(name) == 1 else model for model, name in zip(models, short, strict=True)}
+
+
+def network_table(models: Iterable[str]) -> pd.DataFrame:
+    """Family, group and year of networks, by their names.
+
+    A network of the study has what the paper says of it. Another one that is named as torchvision names it has
+    the family and the year of its architecture, and no group. Any other is a family of its own, without a year.
+
+    Args:
+        models: MODEL or MODEL@WEIGHTS, each.
+
+    Returns:
+        A row for each of the models, by its name as it was given; columns ``name`` (the short name), ``family``,
+        ``group`` (of figure 4, else missing) and ``year`` (else missing).
+
+    Raises:
+        AffscoreError: A model that is named twice, or what is no name.
+
+    Source: section 4 of the paper; for other architectures the years of their publications.
+
+    >>> network_table(["mini:vgg11", "squeezenet1_1@DEFAULT", "my_file.py:net"])[["family", "year"]].values.tolist()
+    [['Pure convnets', 2014], ['SqueezeNets', 2016], ['net', <NA>]]
+    """
+    models = check_names(models)
+    if twice := sorted({model for model in models if models.count(model) > 1}):
+        raise AffscoreError(f"each network must be named once, got {', '.join(twice)} more than once")
+    study = printed_table("study_networks")
+    study = study[study["in_figure14"] == 1]
+    rows: list[dict[str, object]] = []
+    for model in models:
+        name = short_name(model)
+        if name in study.index:
+            known = study.loc[name].to_dict()
+            about = {"family": known["family"], "group": known["figure4_group"], "year": known["year"]}
+        elif architecture := architecture_of(name):
+            about = {"family": architecture.family, "group": None, "year": architecture.year}
+        else:
+            about = {"family": name, "group": None, "year": None}
+        rows.append({"name": name, **about})
+    columns = ["name", "family", "group", "year"]
+    table = pd.DataFrame(rows, index=pd.Index(models, dtype=object), columns=columns, dtype=object)
+    return table.astype({"year": "Int64"})

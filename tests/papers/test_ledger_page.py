@@ -1,0 +1,117 @@
+"""The tables of the ledger's page."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from affscore.papers.claims import Claim, Decision, Facts, Outcome
+from affscore.papers.ledger import VERDICTS, Finding, PrintedNumber
+from affscore.papers.ledger.finding import row_of
+from affscore.papers.ledger_page import claims_page, ledger_page
+
+ROWS = [
+    row_of(PrintedNumber("t", "a", "x", "0.62", "paper, figure 7", "relu <b>"), Finding(ours=0.6241)),
+    row_of(PrintedNumber("t", "b", "x", "0.62", "paper, figure 7", "gelu"), Finding(ours=0.7, why="a & b")),
+    row_of(
+        PrintedNumber("t", "c", "x", "0.005", "paper, table 2", "alexnet"),
+        Finding(analogue=0.25, analogue_of="mini:alexnet on digits", command="affscore survey && affscore ledger"),
+    ),
+    row_of(
+        PrintedNumber("t", "d", "x", "2012", "paper, figure 7", "year"),
+        Finding(ours=2012.0, exact=True, way="looked up"),
+    ),
+]
+
+
+class Table(HTMLParser):
+    """The words of every cell, by source, and whether all that was opened was closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.rows, self.source, self.options = [], [], "", []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag != "br":
+            self.open.append(tag)
+        self.source = given.get("data-source", self.source)
+        if tag == "tr":
+            self.rows.append((self.source, given.get("data-verdict"), []))
+        if tag == "td":
+            self.rows[-1][2].append("")
+        if tag == "option":
+            self.options.append(given["value"])
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "td" in self.open:
+            self.rows[-1][2][-1] += data
+
+
+@pytest.fixture(scope="module")
+def page():
+    return Table(ledger_page(ROWS))
+
+
+def test_every_row_is_there_under_its_source(page):
+    assert page.open == []
+    cells = [(source, verdict, cells[0]) for source, verdict, cells in page.rows if cells]
+    assert cells == [
+        ("paper, figure 7", "reproduced", "relu <b>"),
+        ("paper, figure 7", "differs", "gelu"),
+        ("paper, figure 7", "reproduced", "year"),
+        ("paper, table 2", "needs data", "alexnet"),
+    ]
+
+
+def test_a_source_that_is_folded_up_says_how_many_of_its_numbers_have_which_verdict():
+    told = re.findall(r"<summary><strong>(.*?)</strong>: (.*?)</summary>", ledger_page(ROWS))
+    assert told == [("paper, figure 7", "2 reproduced, 1 differs"), ("paper, table 2", "1 needs data")]
+
+
+def test_a_row_shows_its_numbers_and_words(page):
+    rows = {cells[0]: cells[1:] for _, _, cells in page.rows if cells}
+    assert rows["relu <b>"] == ["0.62", "measured", "0.6241", "+0.0041", "reproducedwithin 0.005", ""]
+    assert rows["gelu"] == ["0.62", "measured", "0.7000", "+0.0800", "differsa & b", ""]
+    assert rows["alexnet"][:4] == ["0.005", "measured", "", ""]
+    assert rows["alexnet"][4] == "needs datacommandaffscore survey && affscore ledger"
+    assert rows["alexnet"][5] == "0.2500 (mini:alexnet on digits)"
+    assert rows["year"][:4] == ["2012", "looked up", "2012", "+0"]
+
+
+def test_one_can_choose_a_source_and_a_verdict(page):
+    assert page.options == ["", "paper, figure 7", "paper, table 2", "", *VERDICTS]
+
+
+def test_two_ledgers_on_a_page_do_not_share_a_filter():
+    one, other = ledger_page(ROWS), ledger_page(ROWS, name="other")
+    assert re.findall(r'getElementById\("(\w+)"\)', one + other) == ["ledger", "other"]
+
+
+def test_claims_have_a_line_for_each_test():
+    claim = Claim("name", "section 4", "ReLU & co.", "It is below 0.1.", lambda facts: None, "data")
+    open_one = Claim("open", "section 5", "Other.", "Test.", lambda facts: None, "ImageNet")
+    theirs, small = Facts("the papers' networks", "one batch"), Facts("small networks", "5 seeds & more", analogue=True)
+    decisions = [
+        Decision(claim, theirs, Outcome(True, "It is 0.1.", 4)),
+        Decision(claim, small, Outcome(False, "It is 0.5.")),
+        Decision(open_one),
+    ]
+    page = Table(claims_page(decisions))
+    assert page.open == []
+    rows = [cells for _, _, cells in page.rows if cells]
+    assert rows[0] == [
+        "ReLU & co.section 4testIt is below 0.1.",
+        "holds",
+        "the papers' networks",
+        "one batch",
+        "4",
+        "It is 0.1.",
+    ]
+    assert rows[1] == ["does not hold", "small networks (analogue)", "5 seeds & more", "", "It is 0.5."]
+    assert rows[2][1:] == ["cannot be decided", "nothing that there is", "", "", "It takes ImageNet."]
