@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import math
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +18,11 @@ import yaml
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, error, read_profile
 
+from affscore.network.columns import ANYWHERE, details
+from affscore.network.criteria import CRITERIA, SCHEMA
+
 INTRODUCTION = Path("book/intro.md")
+COLUMNS = Path("book/columns.md")
 FRONT_PAGE_TAG = "front-page"
 FRONT_PAGE_MARK = "<!-- front-page -->"
 IMAGES = {"image/svg+xml": ".svg", "image/png": ".png"}
@@ -37,6 +42,7 @@ def main() -> None:
     files = {path: path.read_bytes() for path in Path("book").rglob("*") if path.is_file()}
     files[Path("_config.yml")] = configuration(Path("_config.yml"))
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
+    files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files |= front_page(files[INTRODUCTION].decode(), executed)
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
@@ -96,6 +102,26 @@ def image_of(cell: NotebookNode, name: Path) -> tuple[str, bytes]:
                 data = output.data[kind]
                 return kind, data.encode() if kind == "image/svg+xml" else base64.b64decode(data)
     raise error(f"{name}: the cell tagged {FRONT_PAGE_TAG!r} has drawn no image")
+
+
+def columns_page(page: str) -> str:
+    """The page of the columns with its tables: all columns as their schema has them, and the criteria."""
+    columns, criteria = [], []
+    for field in SCHEMA:
+        told = details(field)
+        words = " or ".join(f"`{word}`" for word in told["words"] if word)
+        ends = zip(("at least", "at most"), told["within"], strict=True)
+        within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
+        flags = " or ".join(f"`{flag}`" for flag in told["missing"] if flag != ANYWHERE)
+        said = [told["description"], words, within, flags and f"missing with the flag {flags}"]
+        columns.append((f"`{field.name}`", told["kind"], "; ".join(part for part in said if part)))
+    for name, criterion in CRITERIA.items():
+        names = ", ".join(f"`{field.name}`" for field in criterion.columns)
+        whole = criterion.of_moments is not None or criterion.mean_over_samples
+        criteria.append((f"`{name}`", names, "yes" if criterion.place else "", "yes" if whole else ""))
+    page = page.replace("<!-- columns -->", table(("column", "type", "what it says"), columns))
+    head = ("criterion", "columns", "by default", "of a whole data set")
+    return page.replace("<!-- criteria -->", table(head, criteria))
 
 
 def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:

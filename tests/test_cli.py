@@ -12,7 +12,7 @@ from torch import nn
 import affscore
 from affscore import signature
 from affscore.cli.words import without_folders
-from affscore.network.scoring import CRITERIA
+from affscore.network.criteria import CRITERIA
 from affscore.survey import read_signature
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]

@@ -27,12 +27,11 @@ CRITERIA_OF_TABLE_1 = ("cka", "norm", "sparsity", "entropy", "r2")
 LEAST_ACTIVATIONS = 4
 """Fewer have no interval: the variance of Fisher's z is 1 / (n - 3)."""
 
-_CHANGES = {"sparsity": ("sparsity_before", "sparsity_after"), "entropy": ("entropy_before", "entropy_after")}
 _SAME = 1e-6  # a criterion that varies by less, relative to its size, varies by rounding
 
 
 def criterion_values(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_OF_TABLE_1) -> pd.DataFrame:
-    """The score and the criteria of each activation; of sparsity and entropy the change, after minus before.
+    """The score and the criteria of each activation; of one that is measured twice the change, after minus before.
 
     Args:
         summary: A row for each activation, as in :attr:`affscore.Signature.summary`.
@@ -52,11 +51,10 @@ def criterion_values(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_O
         raise AffscoreError("expected a table with a column 'score', a row for each activation, as Signature.summary")
     columns = {"score": summary["score"]}
     for name in criteria:
-        before, after = _CHANGES.get(name, (name, name))
-        if after not in summary or before not in summary:
-            columns[name] = pd.Series(np.nan, index=summary.index)
+        if {f"{name}_before", f"{name}_after"} <= set(summary):
+            columns[name] = summary[f"{name}_after"] - summary[f"{name}_before"]
         else:
-            columns[name] = summary[after] - summary[before] if name in _CHANGES else summary[name]
+            columns[name] = summary.get(name, pd.Series(np.nan, index=summary.index))
     return pd.DataFrame(columns).astype(float)
 
 

@@ -14,7 +14,7 @@ Criterion = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME,...",
-        help="Compute these criteria instead: cka, norm, sparsity, entropy, r2, cka_debiased, nlc, or all.",
+        help="Compute these criteria instead (cka,r2,nlc, say), or all; an unknown name is answered with their list.",
     ),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, ...")]

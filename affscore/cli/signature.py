@@ -33,8 +33,8 @@ def signature(
 
     Prints one line for every activation: where it is, what it is, its affinity score (1 is affine).
     """
+    from affscore.network.criteria import CRITERIA
     from affscore.network.files import check_destination
-    from affscore.network.scoring import CRITERIA
     from affscore.network.signature import signature as measure
     from affscore.network.table import brief
 
@@ -54,7 +54,8 @@ def signature(
         seed=seed,
         whole=whole,
     )
-    asked = [column for name in result.metadata["criteria"] for column in CRITERIA[name]] if criterion else []
+    chosen = result.metadata["criteria"] if criterion else []
+    asked = [column.name for name in chosen for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     about, *notes = repr(result).splitlines()
     typer.echo(about)

@@ -14,18 +14,9 @@ from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1, criterion_correlat
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
 from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
+from affscore.network.criteria import CRITERIA
 
 __all__ = ["criterion_dots", "criterion_scatter"]
-
-_TITLES = {
-    "cka": "linear CKA",
-    "norm": "norm",
-    "sparsity": "change of\nsparsity",
-    "entropy": "change of\nentropy",
-    "r2": "$R^2$",
-    "cka_debiased": "debiased\nCKA",
-    "nlc": "non-linearity\ncoefficient",
-}
 
 
 def criterion_dots(
@@ -72,7 +63,7 @@ def criterion_dots(
                 axes.plot(values, np.arange(len(models)), linestyle="", marker="|", markersize=8, color="black",
                           markeredgewidth=1.1, label="printed (ImageNet)", zorder=4)  # fmt: skip
             axes.axvline(0, color=PALETTE["grey"], linewidth=0.8, zorder=0)
-            axes.set(title=_TITLES.get(criterion, criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
+            axes.set(title=_title(criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
             axes.tick_params(axis="y", length=0)
         grid[0, 0].set_yticks(range(len(models)), [literal(model) for model in models])
         grid[0, 0].set_ylim(len(models) - 0.4, -0.6)
@@ -109,11 +100,18 @@ def criterion_scatter(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_
         )
         for axes, name in zip(grid.flat, criteria, strict=True):
             axes.scatter(values[name], values["score"], c=order, cmap="Blues", vmin=0, vmax=1, s=16, linewidths=0)
-            axes.set_xlabel(_TITLES.get(name, name))
+            axes.set_xlabel(_title(name))
             r = float(found[name])
             axes.set_title("r not defined" if np.isnan(r) else f"r = {r:.2f}")
         grid[0, 0].set_ylabel("affinity score")
     return figure
+
+
+def _title(name: str) -> str:
+    known = CRITERIA.get(name)
+    if known is None:
+        return name
+    return f"change of\n{known.title}" if known.before_and_after else known.title
 
 
 def _dots(axes: Axes, table: pd.DataFrame, chosen: np.ndarray, style: tuple[str, str], label: str) -> None:

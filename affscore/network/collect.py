@@ -14,9 +14,9 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.network.axes import channels_last
 from affscore.network.calls import ActivationCall
+from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
-from affscore.network.sparsity import sparse_entries
 from affscore.network.streaming import can_stream, reduce_around
 from affscore.transport.samples import rounding_of
 

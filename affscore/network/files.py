@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pandas.api.types import is_float_dtype
 
 from affscore.errors import AffscoreError
 from affscore.network.aside import written_aside
+from affscore.network.columns import ALWAYS, misfits
 from affscore.network.table import summary_of
 from affscore.zoo.paths import as_path, check_name, no_file
 
@@ -28,11 +28,6 @@ _KEY = b"affscore"
 
 FORMAT = "1.0"
 """Raised where a survey shall measure again what older files hold; files without it are 1.0."""
-
-COLUMNS = ("model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch",
-           "n", "reduction", "order", "covariance", "coupling", "score", "raw", "pairing_optimal", "bound_exceeded",
-           "flag", "seconds")  # fmt: skip
-"""What every signature has, whatever the criteria are."""
 
 METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
             "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
@@ -196,15 +191,14 @@ def _parts(table: pa.Table) -> tuple[pd.DataFrame, dict[str, Any], list[str]]:
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
         raise TypeError("the entry affscore of its metadata holds something else")
-    if missing := next((name for name in COLUMNS if name not in rows.columns), None):
-        raise _ForeignError(f"the column {missing!r} is missing")
+    if "pairing_optimal" in rows:
+        rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
+    if problem := next(misfits(rows, ALWAYS), None):
+        raise _ForeignError(problem)
     if missing := next((name for name in METADATA if name not in metadata), None):
         raise _ForeignError(f"its metadata lacks {missing!r}")
-    if not is_float_dtype(rows["score"]):
-        raise _ForeignError(f"the column 'score' holds {rows['score'].dtype}, not numbers")
     if rows.empty:
         raise _ForeignError("it has no row")
-    rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
     if "checksum" in kept and kept["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
         raise _DamagedError
     summary_of(rows)  # which all that shows a result asks for

@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from affscore.network.calls import ActivationCall
 from affscore.network.dataflow import Origin
 
-__all__ = ["ORDINALS", "find_gate", "place_in_blocks"]
+__all__ = ["KINDS", "ORDINALS", "find_gate", "place_in_blocks"]
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 """Places in a block. A module with more activations one behind the other is a stage of a network, and no block."""
+
+KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden")
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 

@@ -8,8 +8,9 @@ from numbers import Integral
 from typing import Any
 
 from affscore.errors import AffscoreError
+from affscore.network.criteria import choose_criteria
 from affscore.network.reduction import OrderName, ReductionName, check_order, check_reduction
-from affscore.network.scoring import Choices, choose_criteria
+from affscore.network.scoring import Choices
 from affscore.transport.covariance import CovarianceName, check_name
 
 __all__ = ["Options", "check_whole_number", "choose_options"]

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from affscore.network.calls import ActivationCall
+from affscore.network.criteria.sparsity import count_sparse
 from affscore.network.reduction import ReductionName
-from affscore.network.sparsity import count_sparse
 
 __all__ = ["can_stream", "reduce_around"]
 
@@ -62,7 +62,7 @@ def reduce_around(
 
     Returns:
         The reduced input and output, tensors (N, c), and how many entries of each are next to zero
-        (:func:`affscore.network.sparsity.sparse_entries`), or (0, 0).
+        (:func:`affscore.network.criteria.sparsity.sparse_entries`), or (0, 0).
 
     >>> features = torch.tensor([[[-1.0, 3.0]]])
     >>> before, after, sparse = reduce_around(features, "mean", torch.relu_, sparse=True, relu=True)

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from affscore.network.scoring import CRITERIA
+from affscore.network.columns import details
+from affscore.network.criteria import SCHEMA
 
 __all__ = ["brief", "summary_of", "table_of", "without_formulas"]
 
@@ -21,24 +22,23 @@ def table_of(rows: list[dict[str, Any]], shared: dict[str, str], choices: dict[s
 
     Args:
         rows: What :func:`affscore.network.scoring.score_pair` returned, with ``batch``.
-        shared: Columns that are the same in every row, and come first: model, weights, dataset.
+        shared: Columns that are the same in every row: model, weights, dataset.
         choices: Columns that say how it was measured: reduction, order, covariance.
     """
     table = pd.DataFrame(rows).assign(**shared, **choices)
     table["pairing_optimal"] = table["pairing_optimal"].astype("boolean")
-    first = [*shared, "index", *_ACTIVATION, "batch", "n", *choices]
-    return table[[*first, *(name for name in table.columns if name not in first)]]
+    return table[[name for name in SCHEMA.names if name in table]]
 
 
 def summary_of(table: pd.DataFrame) -> pd.DataFrame:
     """One row for every activation of such a table (see :attr:`affscore.Signature.summary`)."""
-    criteria = [name for columns in CRITERIA.values() for name in columns if name in table]
     groups = table.groupby("index", sort=True)
     summary = groups[_ACTIVATION].first()
     summary["score"] = groups["score"].mean()
     summary["score_std"] = groups["score"].std(ddof=1)
-    for name in ["raw", *(["effective_width"] if "effective_width" in table else []), *criteria]:
-        summary[name] = groups[name].mean()
+    for field in SCHEMA:
+        if details(field)["kind"] == "number" and field.name in table and field.name not in ("score", "seconds"):
+            summary[field.name] = groups[field.name].mean()
     for name in ["pairing_optimal", "bound_exceeded"]:  # the share of the batches; missing where not looked at
         summary[name] = table[name].astype("Float64").groupby(table["index"]).mean().astype(float)
     summary["flag"] = groups["flag"].max()

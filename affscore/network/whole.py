@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from typing import Any
 
+import numpy as np
 import torch
-from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
-from affscore.network.criteria import entropy, linear_cka, norm, r2
-from affscore.network.moment_criteria import criteria_from_moments
+from affscore.network.criteria import CRITERIA
+from affscore.network.criteria.declaration import Criterion, Numbers, Seen
 from affscore.network.rows import Rows
-from affscore.network.scoring import Choices, check_finite, first_columns, naming, scored, sparsity
-from affscore.transport.affinity import affinity_score, paired_affinity_score
+from affscore.network.scoring import Choices, row_of, score_pair
+from affscore.transport.affinity import paired_affinity_score
 from affscore.transport.moments import PairMoments
-from affscore.transport.samples import centred
 
 __all__ = ["WholeDataset", "bytes_needed"]
 
@@ -35,14 +33,14 @@ class WholeDataset:
 
     Args:
         total: How many images there will be, or None where that is not known.
-        choices: What to compute; of the criteria those that moments know (not the debiased CKA and the
-            non-linearity coefficient).
+        choices: What to compute; of the criteria those that have moments, or are means over the samples.
         memory: Bytes that may be used; by default three quarters of the machine's.
     """
 
     def __init__(self, total: int | None, choices: Choices, memory: int | None = None) -> None:
-        if beyond := sorted({"cka_debiased", "nlc"} & set(choices.criteria)):
-            raise AffscoreError(f"{beyond[0]} needs the samples of a batch; leave it away, or use whole=False")
+        for name in choices.criteria:
+            if CRITERIA[name].of_moments is None and not CRITERIA[name].mean_over_samples:
+                raise AffscoreError(f"{name} needs the samples of a batch; omit it, or use whole=False")
         self.total = total
         self.choices = choices
         self.memory = memory
@@ -56,7 +54,7 @@ class WholeDataset:
         """
         if not self._parts:
             self._check_memory([pair.x.shape[1] for pair in pairs], pairs[0].x.device)
-            self._parts = [_Part(self.total, self.choices) for _ in pairs]
+            self._parts = [_Part(pair, self.total, self.choices) for pair in pairs]
         for part, pair in zip(self._parts, pairs, strict=True):
             part.add(pair)
 
@@ -93,74 +91,47 @@ def bytes_needed(widths: list[int], total: int | None) -> int:
 class _Part:
     """One activation: its samples while these are few, then its moments."""
 
-    def __init__(self, total: int | None, choices: Choices) -> None:
+    def __init__(self, pair: Pair, total: int | None, choices: Choices) -> None:
+        self.pair = pair  # holds the samples that are no part of the moments
         self.total = total
         self.choices = choices
-        self.pair: Pair | None = None
         self.moments: PairMoments | None = None
-        self.samples: list[tuple[Tensor, Tensor]] = []
-        self.count = 0
-        self.entropies = (0.0, 0.0)
+        self.sums = {
+            name: np.zeros(len(CRITERIA[name].columns)) for name in choices.criteria if CRITERIA[name].mean_over_samples
+        }
         self.seconds = 0.0
 
     def add(self, pair: Pair) -> None:
         start = time.perf_counter()
-        x, y = check_finite(pair)
-        if self.pair is None:
-            self.pair = pair
-        else:
-            self.pair.entries += pair.entries
-            self.pair.sparse = (self.pair.sparse[0] + pair.sparse[0], self.pair.sparse[1] + pair.sparse[1])
-            self.pair.call = pair.call
-        pair.xs, pair.ys = Rows(), Rows()
-        self.count += len(x)
-        if "entropy" in self.choices.criteria:
-            before, after = self.entropies
-            # one image alone is no sample, but it has an entropy: that of two such images
-            twice = (2, -1) if len(x) == 1 else (-1, -1)
-            self.entropies = (
-                before + entropy(x.expand(twice)) * len(x),
-                after + entropy(y.expand(twice)) * len(y),
-            )
-        self.samples.append((x, y))
-        expected = self.count if self.total is None else self.total
-        if self.moments is not None or expected >= 2 * x.shape[1]:
-            for part_x, part_y in self.samples:
-                part = PairMoments.of(part_x.double(), part_y.double(), pair.rounding)
-                self.moments = part if self.moments is None else self.moments.merged(part)
-            self.samples = []
+        if pair is not self.pair:
+            self.pair.extend(pair, room=self.total or 0)
+        if self.moments is not None or (self.total or len(self.pair.xs)) >= 2 * self.pair.x.shape[1]:
+            seen = Seen(self.pair)
+            part = PairMoments.of(seen.x, seen.y, self.pair.rounding)
+            self.moments = part if self.moments is None else self.moments.merged(part)
+            for name, total in self.sums.items():
+                total += len(seen.x) * np.array(CRITERIA[name].of_samples(seen))
+            self.pair.xs, self.pair.ys = Rows(), Rows()
         self.seconds += time.perf_counter() - start
 
     def row(self) -> dict[str, Any]:
-        assert self.pair is not None
-        start, rounding, covariance = time.perf_counter(), self.pair.rounding, self.choices.covariance
-        with naming(self.pair.call):
-            if self.moments is not None:
-                pairs = self.moments.centred(rounding)
-                score = scored(lambda: paired_affinity_score(pairs, covariance, rounding=rounding))
-                found, width = (
-                    criteria_from_moments(pairs, rounding) if self.choices.criteria else {},
-                    len(pairs.x.first),
-                )
-            else:
-                x, y = (torch.cat(parts) for parts in zip(*self.samples, strict=True))
-                source, target = centred(x, rounding=rounding), centred(y, rounding=rounding)
-                score = scored(lambda: affinity_score(source, target, covariance, coupling="paired"))
-                found, width = {}, x.shape[1]
-                if self.choices.criteria:
-                    fit = math.nan if target.constant else r2(source, target)
-                    found = {"cka": linear_cka(source, target), "norm": norm(x, y), "r2": fit}
-        row = first_columns(self.pair.call, width, self.count) | score
-        for name in self.choices.criteria:
-            if name == "sparsity":
-                row |= sparsity(self.pair)
-            elif name == "entropy":
-                before, after = self.entropies
-                row |= {"entropy_before": before / self.count, "entropy_after": after / self.count}
-            else:
-                row[name] = found[name]
-        row["seconds"] = self.seconds + time.perf_counter() - start
-        return row
+        start = time.perf_counter()
+        if self.moments is None:
+            row = score_pair(self.pair, self.choices, coupling="paired")
+        else:
+            pair, pairs = self.pair, self.moments.centred(self.pair.rounding)
+            count, width = pairs.x.count, len(pairs.x.first)
+
+            def compute(criterion: Criterion) -> Numbers:
+                if criterion.of_moments is not None:
+                    return criterion.of_moments(pair, pairs)
+                return tuple((self.sums[criterion.name] / count).tolist())
+
+            row = row_of(
+                pair.call, (count, width), self.choices.criteria,
+                lambda: paired_affinity_score(pairs, self.choices.covariance, rounding=pair.rounding), compute,
+            )  # fmt: skip
+        return row | {"seconds": self.seconds + time.perf_counter() - start}
 
 
 def _memory_of(device: torch.device) -> int:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from affscore.network.criteria import BY_DEFAULT, CRITERIA
 from affscore.network.files import FORMAT
 from affscore.network.options import Options
-from affscore.network.scoring import CRITERIA, DEFAULT_CRITERIA
 from affscore.zoo.identity import identity_of_data, identity_of_model
 
 __all__ = ["DescribedJob", "Job", "describe", "key_of"]
@@ -108,7 +108,7 @@ def _words_of(options: Options) -> list[str]:
         words.append(f"images{options.images}")
     for value, usual in ((options.order, "activate-first"), (options.covariance, "ledoit-wolf")):
         words += [value] if value != usual else []
-    if options.criteria != DEFAULT_CRITERIA:
+    if options.criteria != BY_DEFAULT:
         every = options.criteria == tuple(CRITERIA)
         words.append("all-criteria" if every else "+".join(options.criteria) or "no-criteria")
     words += [f"seed{options.seed}"] if options.seed else []

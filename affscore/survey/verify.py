@@ -7,50 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from pandas.api import types
+import pyarrow as pa
 
 from affscore.errors import AffscoreError
+from affscore.network.columns import ANYWHERE, details, misfits
+from affscore.network.criteria import CRITERIA, schema
 from affscore.network.files import FORMAT
 from affscore.network.result import load_signature
-from affscore.network.scoring import CRITERIA
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 
 __all__ = ["problems_of", "verify"]
 
-TEXT = (
-    "model",
-    "weights",
-    "dataset",
-    "layer",
-    "activation",
-    "kind",
-    "reduction",
-    "order",
-    "covariance",
-    "coupling",
-    "decided_by",
-    "flag",
-)
-WHOLE = ("index", "call", "depth", "width", "batch", "n")
-LOGICAL = ("pairing_optimal", "bound_exceeded")
-COLUMNS = (*TEXT, *WHOLE, *LOGICAL, "score", "raw", "seconds")
-LATER = "effective_width"
-"""Older results lack it."""
-
-RANGES: dict[str, tuple[float, float]] = {
-    "index": (0, np.inf), "call": (0, np.inf), "depth": (1, np.inf), "width": (1, np.inf), "batch": (0, np.inf),
-    "n": (2, np.inf), "score": (0, 1), "raw": (-np.inf, 1), "effective_width": (1, np.inf), "seconds": (0, np.inf),
-    "cka": (0, 1), "norm": (0, np.inf), "sparsity_before": (0, 1), "sparsity_after": (0, 1),
-    "entropy_before": (0, np.inf), "entropy_after": (0, np.inf), "r2": (0, 1), "cka_debiased": (-np.inf, 1),
-    "nlc": (0, np.inf),
-}  # fmt: skip
-"""Smallest and largest value of each column of numbers."""
-
 ROUNDING = 1e-6
-FLAGS = ("", "constant input", "constant output", "degenerate input")
 
 
 def verify(folder: str | Path) -> dict[str, list[str]]:
@@ -76,60 +46,41 @@ def verify(folder: str | Path) -> dict[str, list[str]]:
 
 
 def problems_of(path: Path) -> list[str]:
-    """What is wrong with a file: with its columns, their types and values, its batches, its metadata."""
+    """What is wrong with a file: with its columns and their values, its batches, its metadata."""
     try:
         result = load_signature(path)
     except AffscoreError as error:
         return [str(error)]
-    table = result.table
-    problems = list(_of_columns(table, result.metadata.get("criteria")))
-    if problems:
-        return problems  # nothing else can be asked
-    if table.empty:
-        return ["it has no row"]
-    return [*_of_values(table), *_of_batches(table, result.metadata), *_of_metadata(path, table, result.metadata)]
-
-
-def _of_columns(table: pd.DataFrame, criteria: Any) -> Iterator[str]:
+    table, metadata = result.table, result.metadata
+    criteria = metadata["criteria"]
     if not isinstance(criteria, list) or not set(criteria) <= CRITERIA.keys():
-        yield "its metadata does not say which criteria it holds"
-        return
-    numbers = [column for name in criteria for column in CRITERIA[name]]
-    for name in sorted({*COLUMNS, *numbers} - set(table.columns)):
-        yield f"the column {name!r} is missing"
-    for name in sorted(set(map(str, table.columns)) - {*COLUMNS, LATER, *numbers}):
-        yield f"the column {name!r} does not belong there"
-    checks = (
-        (TEXT, types.is_string_dtype, "text"),
-        (WHOLE, types.is_integer_dtype, "whole numbers"),
-        (LOGICAL, types.is_bool_dtype, "true or false"),
-        (("score", "raw", "seconds", LATER, *numbers), types.is_float_dtype, "numbers"),
-    )
-    for names, check, kind in checks:
-        for name in names:
-            if name in table and not check(table[name]):
-                yield f"the column {name!r} holds {table[name].dtype}, not {kind}"
+        return ["its metadata does not say which criteria it holds"]
+    expected = schema(criteria)
+    foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
+    if problems := [*misfits(table, expected), *foreign]:
+        return problems  # nothing else can be asked
+    return [*_of_values(table, expected), *_of_batches(table, metadata), *_of_metadata(path, table, metadata)]
 
 
-def _of_values(table: pd.DataFrame) -> Iterator[str]:
-    constant = table["flag"] == "constant input"
-    may_miss = {"cka", "cka_debiased", "nlc", "r2", LATER}  # of an activation whose input or output is constant
-    for name, (low, high) in RANGES.items():
-        if name not in table:
+def _of_values(table: pd.DataFrame, expected: pa.Schema) -> Iterator[str]:
+    for field in expected:
+        if field.name not in table:
             continue
-        values = table[name].astype(float)
-        outside = int(((values < low - ROUNDING) | (values > high + ROUNDING)).sum())
-        if outside:
-            yield f"the column {name!r} has {outside} values outside {low:g} to {high:g}"
-        missing = int((values.isna() & ~(constant if name in ("score", "raw") else name in may_miss)).sum())
-        if missing:
-            yield f"the column {name!r} lacks {missing} values"
+        values, asked = table[field.name], details(field)
+        if asked["kind"] in ("integer", "number"):
+            low, high = asked["within"]
+            outside = int(((values < low - ROUNDING) | (values > high + ROUNDING)).sum())
+            if outside:
+                yield f"the column {field.name!r} has {outside} values outside {low:g} to {high:g}"
+        if asked["words"] and (unknown := sorted(set(values.dropna()) - set(asked["words"]))):
+            yield f"the column {field.name!r} holds {unknown[0]!r}"
+        if ANYWHERE not in asked["missing"] and (
+            lacks := int((values.isna() & ~table["flag"].isin(asked["missing"])).sum())
+        ):
+            yield f"the column {field.name!r} lacks {lacks} values"
     clipped = (table["score"] - table["raw"].clip(lower=0)).abs() > ROUNDING
     if clipped.any():
         yield f"{int(clipped.sum())} scores are not their raw values, cut at 0"
-    unknown = sorted(set(table["flag"]) - set(FLAGS))
-    if unknown:
-        yield f"the column 'flag' holds {unknown[0]!r}"
 
 
 def _of_batches(table: pd.DataFrame, metadata: dict[str, Any]) -> Iterator[str]:

@@ -3,25 +3,13 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from affscore import affinity_score
 from affscore.errors import AffscoreError
-from affscore.network.calls import ActivationCall
-from affscore.network.collect import Pair
-from affscore.network.criteria import entropy, linear_cka, norm, r2
-from affscore.network.rows import Rows
-from affscore.network.scoring import CRITERIA, Choices, choose_criteria, score_pair
-
-CALL = ActivationCall(
-    index=4, layer="block.act", call=1, activation="relu", depth=3, kind="hidden", channel_axis=1, image_axis=0,
-    positions=4, upstream=None,
-)  # fmt: skip
-
-
-def pair(x, y, parts=1, dtype=torch.float32):
-    return Pair(CALL, dtype, torch.relu, Rows(x.chunk(parts)), Rows(y.chunk(parts)), entries=100, sparse=(5, 50))
+from affscore.network import entropy, linear_cka, norm, r2
+from affscore.network.criteria import CRITERIA, choose_criteria
+from affscore.network.scoring import Choices, score_pair
+from tests.network.criteria.activations import pair
 
 
 def row_of(given, covariance="ledoit-wolf", criteria=False):
@@ -52,24 +40,11 @@ def test_a_row_is_the_score_and_the_criteria_of_the_pair(x, covariance, parts):
 
 
 def test_without_criteria(x):
-    columns = {column for columns in CRITERIA.values() for column in columns}
+    columns = {column.name for criterion in CRITERIA.values() for column in criterion.columns}
     assert not set(row_of(pair(x, x.relu()))) & columns
     assert set(row_of(pair(x, x.relu()), criteria=["nlc", "entropy"])) & columns == {
         "nlc", "entropy_before", "entropy_after",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("wrong", ["ckaa", "", "cka,", "cka r2", ["ckaa"], ["cka", "philipp"], None, 1, [["cka"]]])
-def test_an_unknown_criterion_is_refused(wrong):
-    with pytest.raises(AffscoreError, match=r"criteria must be True, False, all, or names among cka, norm, .* got "):
-        choose_criteria(wrong)
-
-
-@given(st.lists(st.sampled_from([*CRITERIA, "all"]), min_size=1))
-def test_criteria_in_a_text_are_those_of_the_list(names):
-    expected = [name for name in CRITERIA if name in names or "all" in names]
-    assert [*choose_criteria(names)] == [*choose_criteria(",".join(names))] == [*choose_criteria(", ".join(names))]
-    assert [*choose_criteria(set(names))] == expected
 
 
 def test_a_constant_output_is_affine_and_flagged(x):

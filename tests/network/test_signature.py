@@ -12,8 +12,8 @@ from torchvision.models.swin_transformer import SwinTransformer
 from torchvision.models.vision_transformer import VisionTransformer
 
 from affscore import AffscoreError, load_data, load_model, signature
-from affscore.network.criteria import entropy, linear_cka, norm, r2
-from affscore.network.scoring import CRITERIA
+from affscore.network import entropy, linear_cka, norm, r2
+from affscore.network.criteria import CRITERIA
 from affscore.zoo import TextPreprocessing, card_of, digits
 from tests.network import hard_networks as hard
 from tests.network.torchvision_networks import MODULES
@@ -136,7 +136,7 @@ def test_the_table_has_a_row_for_every_activation_and_batch():
     assert set(table["weights"]) == {"in memory"}
     assert not table.isna().any().any()
     assert len(result) == len(result.scores) == 2
-    columns = {column for columns in CRITERIA.values() for column in columns}
+    columns = {column.name for criterion in CRITERIA.values() for column in criterion.columns}
     assert not columns & set(signature(small_net(), pictures(8), n=8, criteria=False).table)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 from pandas.api import types
+from stage_book import columns_page
 
 import affscore
-from affscore.network.scoring import CRITERIA
+from affscore.network.columns import details, misfits
+from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, schema
 
-PAGE = (Path(__file__).resolve().parents[2] / "book" / "columns.md").read_text()
+PAGE = columns_page((Path(__file__).resolve().parents[2] / "book" / "columns.md").read_text())
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|", re.MULTILINE)
 JSON = {str: "text", int: "integer", float: "number", list: "list", dict: "object", type(None): "text"}
 
@@ -24,32 +24,33 @@ def described(heading: str) -> list[tuple[str, str]]:
     return ROW.findall(section)
 
 
-def kind_of(column: pd.Series[Any]) -> str:
-    kinds = {
-        "flag": types.is_bool_dtype,
-        "integer": types.is_integer_dtype,
-        "number": types.is_float_dtype,
-        "text": types.is_string_dtype,
-    }
-    return next(kind for kind, is_one in kinds.items() if is_one(column))
-
-
-def columns_of(table: pd.DataFrame) -> list[tuple[str, str]]:
-    return [(name, kind_of(table[name])) for name in table.columns]
-
-
 @pytest.fixture(scope="module")
 def result() -> affscore.Signature:
     return affscore.signature("mini:digitsnet", "digits", n=64, images=128, criteria=list(CRITERIA), progress=False)
 
 
 def test_the_table(result: affscore.Signature) -> None:
-    assert described("The table") == columns_of(result.table)
+    assert [name for name, _ in described("The table")] == list(result.table.columns)
+    assert not list(misfits(result.table, SCHEMA))
+    for field in SCHEMA:
+        assert set(result.table[field.name]) <= set(details(field)["words"] or result.table[field.name]), field.name
+
+
+def test_the_criteria() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (`.*`) \|.*\| (yes)? \|$", PAGE, re.MULTILINE)
+    assert [row[0] for row in rows] == list(CRITERIA)
+    assert rows[2][1:] == ("`sparsity_before`, `sparsity_after`", "yes")
 
 
 def test_the_summary(result: affscore.Signature) -> None:
-    assert described("The summary") == columns_of(result.summary)
-    assert result.summary.index.name == "index"
+    summary = result.summary
+    assert summary.index.name == "index"
+    more = dict(described("The summary"))
+    assert list(more) == [name for name in summary if name in more]
+    assert set(summary) - set(more) <= set(SCHEMA.names)
+    numbers = [field.name for field in SCHEMA if details(field)["kind"] == "number" and field.name != "seconds"]
+    for name in [*numbers, *(name for name, kind in more.items() if kind == "number")]:
+        assert types.is_float_dtype(summary[name]), name
 
 
 def test_the_metadata(result: affscore.Signature) -> None:
@@ -58,21 +59,9 @@ def test_the_metadata(result: affscore.Signature) -> None:
     assert named[1:-1] == list(result.metadata["preprocessing"])
 
 
-def test_the_words_that_columns_hold(result: affscore.Signature) -> None:
-    said = dict(re.findall(r"^\| `(\w+)` \| \w+ \| (.*) \|$", PAGE.partition("## The summary")[0], re.MULTILINE))
-    for name in ("kind", "reduction", "order", "covariance", "coupling"):
-        assert set(result.table[name]) <= set(re.findall(r"`([\w-]+)`", said[name])), name
-
-
-def test_the_criteria_that_can_be_named() -> None:
-    (listed,) = re.findall(r"a list those that it names\n\((.*?)\)", PAGE)
-    assert re.findall(r"`(\w+)`", listed) == list(CRITERIA)
-
-
 def test_a_whole_data_set() -> None:
     whole = affscore.signature("mini:digitsnet", "digits", n=64, images=128, whole=True, progress=False)
-    names = [name for name, _ in described("The table")]
-    assert [name for name in names if name not in ("cka_debiased", "nlc")] == list(whole.table.columns)
+    assert list(whole.table.columns) == schema(BY_DEFAULT).names
     assert whole.table[["batch", "n", "coupling"]].drop_duplicates().to_numpy().tolist() == [[0, 128, "paired"]]
     assert whole.table["pairing_optimal"].isna().all()
     assert whole.summary["score_std"].isna().all()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affscore import AffscoreError, affinity_score
-from affscore.network.criteria import debiased_cka, entropy, linear_cka, norm, r2
+from affscore.network import debiased_cka, entropy, linear_cka, norm, r2
 from affscore.transport.samples import centre, rounding_of
 from tests.transport import textbook
 

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.network.columns import ANYWHERE, CONSTANT
+from affscore.network.criteria.declaration import Criterion, Seen
 from affscore.transport.samples import centred, rounding_of
 
 __all__ = ["nonlinearity_coefficient"]
@@ -116,3 +118,21 @@ def _refused() -> Iterator[None]:
             "the non-linearity coefficient needs a function of x and its derivative; this one cannot be applied to x, "
             f"or has no backward or no forward derivative ({(str(error).splitlines() or [type(error).__name__])[0]})"
         ) from error
+
+
+def _of_samples(seen: Seen) -> float:
+    """NaN where the coefficient needs more than an elementwise function with a derivative."""
+    try:
+        return nonlinearity_coefficient(seen.pair.function, seen.pair.x.to(seen.pair.dtype), directions=0)
+    except AffscoreError:
+        return math.nan
+
+
+CRITERIA = (
+    Criterion(
+        "nlc", "non-linearity\ncoefficient",
+        "Philipp's coefficient of the activation on its reduced input, 1 for an affine function; missing, with a note, "
+        "where that is no elementwise function of vectors of channels or has no derivative in PyTorch",
+        (0, math.inf), of_samples=_of_samples, missing=(*CONSTANT, ANYWHERE),
+    ),
+)  # fmt: skip

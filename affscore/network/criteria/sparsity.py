@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from affscore.network.criteria.declaration import Criterion
+
+if TYPE_CHECKING:
+    from affscore.network.collect import Pair
 
 __all__ = ["count_sparse", "sparse_entries"]
 
@@ -70,3 +75,16 @@ def _threads(number: int) -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_threads.cache_clear)  # a forked process has no threads but one
+
+
+def _shares(pair: Pair) -> tuple[float, float]:
+    return pair.sparse[0] / pair.entries, pair.sparse[1] / pair.entries
+
+
+CRITERIA = (
+    Criterion(
+        "sparsity", "sparsity", "share of the entries of the feature maps with a magnitude of at most $10^{-3}$",
+        (0, 1), of_samples=lambda seen: _shares(seen.pair), of_moments=lambda pair, _: _shares(pair),
+        before_and_after=True, place=3,
+    ),
+)  # fmt: skip

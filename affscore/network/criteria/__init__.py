@@ -1,0 +1,77 @@
+"""The criteria that the score is compared with: each module of this folder declares one, or a family.
+
+A new criterion is a new module with ``CRITERIA``, a tuple of :class:`~affscore.network.criteria.declaration.Criterion`.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+from collections.abc import Collection, Iterable
+from importlib import import_module
+
+import pyarrow as pa
+
+from affscore.errors import AffscoreError
+from affscore.network.columns import ALWAYS
+from affscore.network.criteria.declaration import Criterion
+
+__all__ = ["BY_DEFAULT", "CRITERIA", "SCHEMA", "choose_criteria", "gathered", "schema"]
+
+
+def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
+    """Criteria by their names, the papers' first.
+
+    Raises:
+        AffscoreError: Two of them have the same name or column, or one has the name of another column of a result.
+    """
+    ordered = sorted(criteria, key=lambda criterion: criterion.place or math.inf)
+    taken = {"all", *(field.name for field in ALWAYS)}
+    for criterion in ordered:
+        for name in {criterion.name, *(field.name for field in criterion.columns)}:
+            if name in taken:
+                raise AffscoreError(f"the criterion {criterion.name!r} needs another name: {name!r} is taken")
+            taken.add(name)
+    return {criterion.name: criterion for criterion in ordered}
+
+
+_MODULES = [import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
+
+CRITERIA = gathered(criterion for module in _MODULES for criterion in getattr(module, "CRITERIA", ()))
+"""All criteria by their names, in the order of their columns."""
+
+BY_DEFAULT = tuple(name for name, criterion in CRITERIA.items() if criterion.place)
+"""The names of the criteria of tables 1 and 2."""
+
+
+def choose_criteria(criteria: bool | str | Collection[str]) -> tuple[str, ...]:
+    """The names of the criteria to compute: the papers' five for True, none for False.
+
+    >>> choose_criteria(True), choose_criteria("r2, cka"), choose_criteria("all") == tuple(CRITERIA)
+    (('cka', 'norm', 'sparsity', 'entropy', 'r2'), ('cka', 'r2'), True)
+    """
+    if isinstance(criteria, bool):
+        return BY_DEFAULT if criteria else ()
+    if isinstance(criteria, str):
+        criteria = [name.strip() for name in criteria.split(",")]
+    given = list(criteria) if isinstance(criteria, Collection) else [criteria]
+    unknown = [name for name in given if name not in [*CRITERIA, "all"]]
+    if unknown:
+        raise AffscoreError(
+            f"criteria must be True, False, all, or names among {', '.join(CRITERIA)}, got {unknown[0]!r}"
+        )
+    return tuple(name for name in CRITERIA if name in given or "all" in given)
+
+
+def schema(criteria: Iterable[str]) -> pa.Schema:
+    """The columns of a result that has these criteria, in their order.
+
+    >>> schema(["cka"]).names[-3:]
+    ['flag', 'cka', 'seconds']
+    """
+    *first, last = ALWAYS
+    return pa.schema([*first, *(field for name in criteria for field in CRITERIA[name].columns), last])
+
+
+SCHEMA = schema(CRITERIA)
+"""The columns of a result that has all criteria."""

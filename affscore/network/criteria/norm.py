@@ -1,0 +1,59 @@
+"""How far an activation moves its input."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.network.criteria.declaration import Criterion
+from affscore.transport.moments import PairMoments
+from affscore.transport.samples import Samples, as_samples, power_of_two_above
+
+if TYPE_CHECKING:
+    from affscore.network.collect import Pair
+
+__all__ = ["norm"]
+
+
+def norm(x: Samples, y: Samples) -> float:
+    r"""Frobenius norm :math:`\|X - Y\|_F` over the batch, in the units of x; >= 0.
+
+    Args:
+        x: Array or tensor (n, d).
+        y: Array or tensor (n, d).
+
+    Source: tables 1 to 3.
+
+    >>> norm([[0.0, 0.0], [0.0, 0.0]], [[3.0, 0.0], [0.0, 4.0]])
+    5.0
+    """
+    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
+    if points_x.shape != points_y.shape:
+        raise AffscoreError(
+            f"x and y must have the same shape, got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
+        )
+    return _norm(points_x - points_y)
+
+
+def _norm(difference: Tensor) -> float:
+    size = power_of_two_above(float(difference.abs().max()))
+    return float((difference / size).norm()) * size
+
+
+def _of_moments(_: Pair, pairs: PairMoments) -> float:
+    size = max(pairs.x.unit, pairs.y.unit)
+    a, b = pairs.x.unit / size, pairs.y.unit / size
+    shift = float(((pairs.x.mean - pairs.y.mean) / size).square().sum())
+    squared = a * a * pairs.x.second.trace() + b * b * pairs.y.second.trace() - 2 * a * b * pairs.cross.trace()
+    return math.sqrt(max(float(squared) + pairs.x.count * shift, 0.0)) * size
+
+
+CRITERIA = (
+    Criterion(
+        "norm", "norm", r"Frobenius norm of $r(X) - r(\sigma(X))$ over the batch, in the units of the network",
+        (0, math.inf), of_samples=lambda seen: _norm(seen.x - seen.y), of_moments=_of_moments, place=2,
+    ),
+)  # fmt: skip
