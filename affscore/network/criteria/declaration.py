@@ -95,7 +95,7 @@ class Criterion:
     missing: tuple[str, ...] = ()
     place: int | None = None
 
-    @property
+    @cached_property
     def columns(self) -> tuple[pa.Field, ...]:
         """Its columns, in the order of what is computed."""
         sides = {"_before": ", before the activation", "_after": ", after it"} if self.before_and_after else {"": ""}
