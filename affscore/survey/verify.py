@@ -104,9 +104,6 @@ def _of_metadata(path: Path, table: pd.DataFrame, metadata: dict[str, Any]) -> I
     for name in ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling"):
         if set(table[name]) != {metadata.get(name)}:
             yield f"its rows and its metadata differ in {name!r}"
-    for name in ("versions", "seed", "fingerprint_weights", "fingerprint_data", "created", "n"):
-        if name not in metadata:
-            yield f"its metadata lacks {name!r}"
     job, key = metadata.get("job"), metadata.get("key")
     if not isinstance(job, dict) or key_of(job) != key:
         yield "its key is not that of the job that its metadata describes"
