@@ -15,7 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from torch import nn
 
-from affscore.analysis.similarity import distance_matrix, signature_statistics
+from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.figures.comparison import comparison
 from affscore.network.aside import written_aside

@@ -67,11 +67,11 @@ from IPython.display import display
 import affscore
 from affscore.analysis import (
     STATISTICS,
-    best_by_chance,
     best_explained,
+    best_fit_lead,
+    best_fit_test,
+    best_fit_tests,
     best_of_each_seed,
-    chance_of_group,
-    chance_within_families,
     explained_accuracy,
     independent_best,
     independent_p_value,
@@ -80,7 +80,7 @@ from affscore.analysis import (
     signature_statistics,
     spread_in_errors,
 )
-from affscore.figures import accuracy_fits, best_under_chance
+from affscore.figures import accuracy_fits, best_under_permutation
 from affscore.papers import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,
@@ -296,11 +296,11 @@ pd.DataFrame(
 # five to eight networks all orders can be tried (there are 120 to 40,320 of them). Each time, take the best of the seven
 # again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "The best $R^2$ of the seven statistics when accuracies are dealt out at random (grey), and what was observed. The ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (`affscore.figures.best_under_chance`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "The best $R^2$ of the seven statistics when accuracies are dealt out at random (grey), and what was observed. The ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (`affscore.figures.best_under_permutation`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
 chances = {}
 for group, members in in_study.groupby("group", sort=False):
     if members[["accuracy", *statistics]].notna().all(axis=1).sum() >= 5:
-        chances[group] = best_by_chance(members, statistics, kind=fit, permutations=permutations, seed=seed)
+        chances[group] = best_fit_test(members, statistics, kind=fit, permutations=permutations, seed=seed)
 sizes_of_groups = {group: len(members) for group, members in study_groups().items()}
 marks = pd.DataFrame(
     {
@@ -312,14 +312,14 @@ marks = pd.DataFrame(
     }
 )
 if chances:
-    best_under_chance({group: chance.shuffled for group, chance in chances.items()}, marks, "best $R^2$ of seven")
+    best_under_permutation({group: chance.permuted for group, chance in chances.items()}, marks, "best $R^2$ of seven")
     plt.show()
 else:
     print("No group has five networks with an accuracy.")
 
 # %% tags=["hide-input"]
 rows = {
-    group: chance_of_group(members, statistics, common, kind=fit, permutations=permutations, seed=seed)
+    group: best_fit_lead(members, statistics, common, kind=fit, permutations=permutations, seed=seed)
     for group, members in in_study.groupby("group", sort=False)
 }
 chance_table = pd.DataFrame.from_dict(rows, orient="index")
@@ -363,7 +363,7 @@ chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(
 
 # %% tags=["hide-input"]
 options = {"permutations": permutations, "seed": seed}
-within = chance_within_families(in_study, statistics, kind=fit, **options)
+within = best_fit_tests(in_study, statistics, kind=fit, **options)
 names = {
     "families": "families",
     "best_statistic": "best statistic",
@@ -429,9 +429,9 @@ else:
 rows = {}
 for group, members in first.groupby("group", sort=False):
     if members[["accuracy", *five]].notna().all(axis=1).sum() >= 5:
-        chance = best_by_chance(members, five, permutations=permutations, seed=seed)
-        rows[group] = {"median by chance": np.median(chance.shuffled), "p-value": chance.p_value}
-        inside = chance_within_families(members, five, permutations=permutations, seed=seed)
+        chance = best_fit_test(members, five, permutations=permutations, seed=seed)
+        rows[group] = {"median by chance": np.median(chance.permuted), "p-value": chance.p_value}
+        inside = best_fit_tests(members, five, permutations=permutations, seed=seed)
         rows[group]["p within families"] = inside.loc[group, "p_within"]
 columns = {"points": "networks", "characteristic": "statistic", "correlation": "correlation", "r2": "R2"}
 shown = first_best.set_index("group")[[*columns, "note"]].rename(columns=columns)

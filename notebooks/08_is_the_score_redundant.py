@@ -73,7 +73,7 @@ from IPython.display import display
 import affscore
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
-    correlations_within_kinds,
+    correlations_by_kind,
     criterion_correlations,
     explained_by_all,
     family_correlations,
@@ -251,7 +251,7 @@ again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
 # %% tags=["hide-input"]
 residual = {model: summary for model, summary in summaries.items() if short_name(model).startswith("resnet")}
 if residual:
-    by_kind = correlations_within_kinds(residual).reset_index("part")
+    by_kind = correlations_by_kind(residual).reset_index("part")
     by_kind["network"] = [short_name(model) for model in by_kind.index]
     display(by_kind.set_index(["network", "part"])[["activations", *criteria]].round(2))
 else:

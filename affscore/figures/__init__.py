@@ -4,7 +4,7 @@ from affscore.figures.accuracy import accuracy_fits
 from affscore.figures.activation_domain import activation_domain, domain_limit
 from affscore.figures.activation_panels import activation_panels
 from affscore.figures.benchmarks import score_memory, score_times, signature_ratios, speed_ups
-from affscore.figures.chance import best_under_chance
+from affscore.figures.chance import best_under_permutation
 from affscore.figures.clustering import dendrogram, distance_heatmap
 from affscore.figures.comparison import comparison
 from affscore.figures.coupling import coupling
@@ -22,7 +22,7 @@ __all__ = [
     "accuracy_fits",
     "activation_domain",
     "activation_panels",
-    "best_under_chance",
+    "best_under_permutation",
     "bias_against_points",
     "comparison",
     "coupling",

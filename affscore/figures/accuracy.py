@@ -11,8 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.analysis.accuracy import Fit, fit
-from affscore.analysis.repeats import ERROR
+from affscore.analysis import ERROR, Fit, fit
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
 from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal

@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike
 from affscore.errors import AffscoreError
 from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
 
-__all__ = ["best_under_chance"]
+__all__ = ["best_under_permutation"]
 
 _HEIGHT = 0.75  # of the tallest part of a distribution, in units of the distance between two rows
 
 
-def best_under_chance(shuffled: Mapping[str, ArrayLike], marks: pd.DataFrame, xlabel: str = "$R^2$") -> Figure:
+def best_under_permutation(shuffled: Mapping[str, ArrayLike], marks: pd.DataFrame, xlabel: str = "$R^2$") -> Figure:
     """Draw for each group the distribution of the best R2 under chance, and mark what was observed.
 
     Args:
@@ -37,7 +37,7 @@ def best_under_chance(shuffled: Mapping[str, ArrayLike], marks: pd.DataFrame, xl
 
     Source: ours.
 
-    >>> figure = best_under_chance({"A": [0.1, 0.5, 0.7]}, pd.DataFrame({"observed": {"A": 0.9}}))
+    >>> figure = best_under_permutation({"A": [0.1, 0.5, 0.7]}, pd.DataFrame({"observed": {"A": 0.9}}))
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['A']
     >>> plt.close(figure)

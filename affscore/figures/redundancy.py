@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
+from affscore.analysis import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from affscore.errors import AffscoreError
 from affscore.figures.families import family_styles
 from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal

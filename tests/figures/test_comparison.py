@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from affscore.analysis.similarity import distance_matrix
+from affscore.analysis import distance_matrix
 from affscore.errors import AffscoreError
 from affscore.figures.comparison import comparison
 

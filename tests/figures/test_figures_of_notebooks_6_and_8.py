@@ -6,10 +6,9 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
-from affscore.analysis.accuracy import explained_accuracy, fit
-from affscore.analysis.redundancy import criterion_correlations
+from affscore.analysis import criterion_correlations, explained_accuracy, fit
 from affscore.errors import AffscoreError
-from affscore.figures import accuracy_fits, best_under_chance, criterion_dots, criterion_scatter
+from affscore.figures import accuracy_fits, best_under_permutation, criterion_dots, criterion_scatter
 
 RNG = np.random.default_rng(0)
 
@@ -88,7 +87,7 @@ def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(AffscoreError, match="no column 'height'"):
         accuracy_fits(networks(), panels)
     with pytest.raises(AffscoreError, match="at least one group"):
-        best_under_chance({}, pd.DataFrame())
+        best_under_permutation({}, pd.DataFrame())
     with pytest.raises(AffscoreError, match="at least one correlation"):
         criterion_dots(pd.DataFrame(), {})
 
@@ -101,7 +100,7 @@ def upright_lines(axes):
 def test_chance_has_a_histogram_for_each_group_and_its_marks():
     shuffled = {"A": RNG.uniform(size=500), "B": RNG.beta(1, 5, size=500)}
     marks = pd.DataFrame({"ours": {"B": 0.9, "A": 0.5}, "depth": {"B": np.nan, "A": 0.7}})
-    figure = best_under_chance(shuffled, marks)
+    figure = best_under_permutation(shuffled, marks)
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
     drawn = {

@@ -7,12 +7,12 @@ from scipy.stats import pearsonr, ttest_1samp
 from sklearn.linear_model import LinearRegression
 
 from affscore import AffscoreError, load_results
-from affscore.analysis.joint_redundancy import explained_by_all
-from affscore.analysis.redundancy import (
+from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
     correlation_table,
     criterion_correlations,
     criterion_values,
+    explained_by_all,
     family_correlations,
     fisher_interval,
     sign_counts,
