@@ -76,6 +76,7 @@ from affscore.analysis import (
     independent_best,
     independent_p_value,
     over_seeds,
+    panel_fits,
     plain_r2,
     signature_statistics,
     spread_in_errors,
@@ -185,7 +186,7 @@ common_characteristics_again().rename(columns={"ours": "adjusted R2, logarithm"}
 study = [name for members in study_groups().values() for name in members]
 metadata = accuracy_groups(study).join(characteristics(study)[["accuracy", *common]])
 panels = fits[(fits["weights"] == "DEFAULT") & fits["fit"].isin(["linear", "logarithm"])]
-accuracy_fits(metadata, panels, adjusted=True)
+accuracy_fits(metadata, panels, panel_fits(metadata, panels), adjusted=True)
 plt.show()
 
 # %% [markdown]
@@ -231,7 +232,8 @@ else:
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group, with bars of one standard error over seeds where there are several (figure 4 of the paper; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
 panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values("group", kind="stable")
 if len(panels):
-    accuracy_fits(in_study, pd.concat([panels[panels["group"] == group] for group in best_statistic["group"]]))
+    panels = pd.concat([panels[panels["group"] == group] for group in best_statistic["group"]])
+    accuracy_fits(in_study, panels, panel_fits(in_study, panels))
     plt.show()
 else:
     print("None of these networks is in a group of figure 4.")
@@ -420,7 +422,7 @@ first = table.assign(group=table["first_paper_group"]).dropna(subset="group")
 five = list(FIRST_PAPER_STATISTICS)
 first_best = best_explained(explained_accuracy(first, five))
 if len(first_best):
-    accuracy_fits(first, first_best)
+    accuracy_fits(first, first_best, panel_fits(first, first_best))
     plt.show()
 else:
     print("None of these networks is in a group of the first version.")

@@ -322,6 +322,7 @@ def shape(result):
     return {
         "activations": len(table),
         "p-value of one mode": analysis.unimodality_test(table["score"], seed=seed).p_value,
+        "p-value of one Gaussian": analysis.mixture_test(table["score"], seed=seed).p_value,
         "share above 0.9": (table["score"] > 0.9).mean(),
         "mean after the sum, or second": second.mean(),
         "mean of first": first.mean(),
