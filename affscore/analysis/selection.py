@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -86,7 +87,12 @@ def best_fit_test(
         return np.square(y @ x).max(axis=-1) / np.square(y).sum(axis=-1)
 
     accuracy = known[target].to_numpy()
-    labels = _strata(table, strata, known.index)
+    labels = None
+    if strata is not None:
+        check_columns(table, [strata])
+        labels = pd.factorize(table.loc[known.index, strata])[0]
+        if (labels < 0).any():
+            raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
     test = permutation_test(accuracy, best_r2, strata=labels, permutations=permutations, seed=seed)
     best = values.columns[np.square(x.T @ (accuracy - accuracy.mean())).argmax()]
     return BestFitTest(test.observed, test.permuted, test.exact, len(known), str(best), left_out)
@@ -98,10 +104,8 @@ def best_fit_lead(
     common: Sequence[str],
     *,
     target: str = "accuracy",
-    kind: str = "linear",
     strata: str | None = None,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
+    **options: Any,
 ) -> dict[str, object]:
     """How often the best statistic of a signature beats the best common characteristic of a group under permutation.
 
@@ -109,11 +113,9 @@ def best_fit_lead(
         table: A row for each network of the group.
         statistics: Columns of the signature.
         common: Columns such as depth, parameters and operations.
-        target: As in :func:`best_fit_test`, like the other arguments.
-        kind: "linear" or "logarithm".
+        target: As in :func:`best_fit_test`.
         strata: A column within which alone accuracies change places.
-        permutations: How many.
-        seed: Fixes them.
+        options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
 
     Returns:
         ``points``, ``best_statistic``, ``statistic_r2``, ``permuted_median`` and ``permuted_95`` (of the best
@@ -141,9 +143,10 @@ def best_fit_lead(
         check_columns(table, [strata])
         group[strata] = table.loc[known.index, strata]
     # one seed for both, so that accuracies are permuted in the same way
-    test = partial(best_fit_test, group, target=target, kind=kind, strata=strata, permutations=permutations, seed=seed)
     try:
-        ours, theirs = test(statistics), test(common)
+        ours, theirs = (
+            best_fit_test(group, names, target=target, strata=strata, **options) for names in (statistics, common)
+        )
     except AffscoreError as reason:
         return {"points": len(known), "note": str(reason)}
     leads = ours.permuted - theirs.permuted
@@ -171,9 +174,7 @@ def best_fit_tests(
     group: str = "group",
     family: str = "family",
     target: str = "accuracy",
-    kind: str = "linear",
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
+    **options: Any,
 ) -> pd.DataFrame:
     """Tests of the best of several statistics in each group: accuracies permuted freely, and stratified by family.
 
@@ -185,10 +186,8 @@ def best_fit_tests(
         statistics: Columns that compete.
         group: The column of the groups; rows without one are left out.
         family: The column of the families.
-        target: As in :func:`best_fit_test`, like the other arguments.
-        kind: "linear" or "logarithm".
-        permutations: How many.
-        seed: Fixes them.
+        target: As in :func:`best_fit_test`.
+        options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
 
     Returns:
         A row for each group, by its name: ``networks``, ``families``, ``between_families``
@@ -217,9 +216,7 @@ def best_fit_tests(
         families = members[family].nunique()
         row: dict[str, object] = {"networks": len(members), "families": families}
         row["between_families"] = between_families(members, family, target)
-        test = partial(
-            best_fit_test, members, statistics, target=target, kind=kind, permutations=permutations, seed=seed
-        )
+        test = partial(best_fit_test, members, statistics, target=target, **options)
         try:
             free = test()
             row |= {"best_statistic": free.best, "statistic_r2": free.observed, "p_value": free.p_value}
@@ -257,13 +254,3 @@ def _known(
     if not columns or np.ptp(known[target]) == 0:
         raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
     return pd.DataFrame({**columns, target: known[target]}), left_out
-
-
-def _strata(table: pd.DataFrame, column: str | None, known: pd.Index) -> NDArray[np.intp] | None:
-    if column is None:
-        return None
-    check_columns(table, [column])
-    labels = table.loc[known, column]
-    if labels.isna().any():
-        raise AffscoreError(f"a network has nothing in the column {column!r}, within which accuracies are permuted")
-    return pd.factorize(labels)[0]

@@ -13,7 +13,16 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, name_rows, page
+from affscore.figures.style import (
+    PALETTE,
+    family_styles,
+    house_style,
+    legend_below,
+    literal,
+    name_rows,
+    one_panel,
+    page,
+)
 
 if TYPE_CHECKING:
     from affscore.analysis import Fit
@@ -142,18 +151,15 @@ def best_under_permutation(permuted: Mapping[str, ArrayLike], marks: pd.DataFram
     if not permuted:
         raise AffscoreError("expected the permutations of at least one group, got none")
     names = list(permuted)
-    figure, grid = page(1, 1, 1.1 + 0.68 * len(names))
-    axes = grid[0, 0]
+    figure, axes = one_panel(1.1 + 0.68 * len(names))
     for row, name in enumerate(names):
         _distribution(axes, np.asarray(permuted[name], dtype=float), row)
-    looks = itertools.cycle(
-        [
-            {"color": PALETTE["vermilion"], "marker": "D", "s": 46},
-            {"facecolors": "none", "edgecolors": PALETTE["blue"], "marker": "o", "s": 46},
-            {"color": PALETTE["black"], "marker": "|", "s": 150},
-        ]
-    )
-    for column, look in zip(marks.columns, looks, strict=False):
+    looks: list[Any] = [
+        {"color": PALETTE["vermilion"], "marker": "D", "s": 46},
+        {"facecolors": "none", "edgecolors": PALETTE["blue"], "marker": "o", "s": 46},
+        {"color": PALETTE["black"], "marker": "|", "s": 150},
+    ]
+    for column, look in zip(marks.columns, itertools.cycle(looks), strict=False):
         values = marks[column].reindex(names).to_numpy(dtype=float)
         axes.scatter(values, range(len(names)), linewidths=1.6, zorder=4, clip_on=False, label=literal(column), **look)
     name_rows(axes, names)

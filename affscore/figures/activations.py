@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page
+from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, one_panel
 
 __all__ = ["NAMES", "activation_domain", "domain_limit"]
 
@@ -130,8 +130,7 @@ def domain_limit(table: pd.DataFrame) -> Figure:
         "the output falls with the input on the whole": (falling, OUTPUT),
         "the output of the sample is constant": (constant, PALETTE["black"]),
     }
-    figure, grid = page(1, 1, 4.3)
-    axes = grid[0, 0]
+    figure, axes = one_panel(4.3)
     axes.plot([0, 1], [0, 1], color=PALETTE["grey"], linestyle="--", linewidth=1.0, zorder=1)
     for (label, (rows, colour)), marker in zip(groups.items(), MARKERS, strict=False):
         chosen = table[rows]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, one_panel, page, series_style
 
 if TYPE_CHECKING:
     from affscore.experiments import Benchmark
@@ -71,8 +71,7 @@ def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) ->
 
     Source: ours.
     """
-    figure, grid = page(1, 1, 3.6)
-    axes = grid[0, 0]
+    figure, axes = one_panel(3.6)
     if benchmark.note:
         return _say(figure, axes, benchmark.note)
     _lines(axes, benchmark, "ratio")
@@ -101,8 +100,7 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
     Source: ours.
     """
     table = benchmark.table
-    figure, grid = page(1, 1, 1.3 + 0.55 * max(len(table), 1))
-    axes = grid[0, 0]
+    figure, axes = one_panel(1.3 + 0.55 * max(len(table), 1))
     if benchmark.note:
         return _say(figure, axes, benchmark.note)
     parts = (("scores", "scores only", "blue", "white"), ("criteria", "with all default criteria", "orange", "black"))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import family_styles, house_style, legend_below, literal, page, series_style
+from affscore.figures.style import family_styles, house_style, legend_below, literal, one_panel, page, series_style
 
 __all__ = ["comparison", "dendrogram", "distance_heatmap"]
 
@@ -50,8 +50,8 @@ def distance_heatmap(
     if sorted(order) != sorted(distances.index):
         raise AffscoreError(f"the order must hold each of the {len(distances)} networks once")
     few = len(order) <= 12
-    figure, grid = page(1, 1, 5.2 if few else 7.2)
-    axes, size = grid[0, 0], 8 if few else 6.5
+    figure, axes = one_panel(5.2 if few else 7.2)
+    size = 8 if few else 6.5
     image = _heatmap(axes, distances.loc[order, order], numbers=few)
     names = [literal(name) for name in order]
     axes.set_xticks(range(len(order)), names, rotation=90, fontsize=size)
@@ -94,8 +94,7 @@ def dendrogram(
         raise AffscoreError(
             f"a tree of {leaves} networks needs as many names and families, got {len(names)} and {len(families)}"
         )
-    figure, grid = page(1, 1, 1.2 + 0.19 * leaves)
-    axes = grid[0, 0]
+    figure, axes = one_panel(1.2 + 0.19 * leaves)
     drawn = hierarchy.dendrogram(
         tree, labels=list(names), orientation="left", ax=axes, color_threshold=0, above_threshold_color="#555555"
     )

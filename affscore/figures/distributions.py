@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page, page_of
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, one_panel, page_of
 
 __all__ = ["score_distributions", "score_histograms"]
 
@@ -48,8 +48,7 @@ def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[
     styles = family_styles(families)
     generator = np.random.default_rng(0)
     violin: Any = {"native_scale": True, "cut": 0, "inner": None, "density_norm": "width", "width": 0.8}
-    figure, grid = page(1, 1, 4.0)
-    axes = grid[0, 0]
+    figure, axes = one_panel(4.0)
     for place, (name, family) in enumerate(zip(names, families, strict=True)):
         scores = np.asarray(signatures[name], dtype=float)
         colour, marker = styles[family]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
 from affscore.figures.activations import NAMES
-from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, one_panel, page, series_style
 
 __all__ = ["bias_against_points", "drift", "reductions"]
 
@@ -46,8 +46,7 @@ def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Fig
         raise AffscoreError("expected at least one score to draw, got an empty table")
     if missing := [column for column in labels if column not in table.columns]:
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(table.columns)}")
-    figure, grid = page(1, 1, 0.9 + 0.29 * len(table))
-    axes = grid[0, 0]
+    figure, axes = one_panel(0.9 + 0.29 * len(table))
     for k, (column, label) in enumerate(labels.items()):
         # the first marker is the largest, so that markers which coincide are all seen
         style = series_style(k)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, one_panel
 
 __all__ = ["timeline"]
 
@@ -41,8 +41,7 @@ def timeline(table: pd.DataFrame) -> Figure:
     places: list[float] = []
     for number, year in enumerate(years):
         places.append(0.0 if number == 0 else places[-1] + (1.0 if year == years[number - 1] else 1.5))
-    figure, grid = page(1, 1, 4.4)
-    axes = grid[0, 0]
+    figure, axes = one_panel(4.4)
     for family, (colour, marker) in family_styles(table["family"]).items():
         rows = (table["family"] == family).to_numpy()
         where = [place for place, chosen in zip(places, rows, strict=True) if chosen]

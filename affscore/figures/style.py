@@ -27,6 +27,7 @@ __all__ = [
     "legend_below",
     "literal",
     "name_rows",
+    "one_panel",
     "page",
     "page_of",
     "series_style",
@@ -139,6 +140,12 @@ def page(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure
     """
     size = (PAGE_WIDTH, height)
     return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
+
+
+def one_panel(height: float) -> tuple[Figure, Axes]:
+    """As :func:`page`, for a single panel."""
+    figure, grid = page(1, 1, height)
+    return figure, grid[0, 0]
 
 
 def page_of(count: int, columns: int, start: float, each: float, **options: Any) -> tuple[Figure, Any, list[Axes]]:
