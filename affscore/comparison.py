@@ -15,9 +15,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from torch import nn
 
-from affscore.analysis.similarity import distance_matrix, signature_statistics
+from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
-from affscore.figures.comparison import comparison
+from affscore.figures import comparison
 from affscore.network.aside import written_aside
 from affscore.network.files import check_destination
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on

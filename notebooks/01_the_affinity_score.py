@@ -50,10 +50,12 @@ from itertools import permutations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
 from scipy.stats import beta, norm
 
 import affscore
 from affscore import affinity_score, transport
+from affscore.experiments import score_steps
 
 rng = np.random.default_rng(seed)
 
@@ -120,7 +122,8 @@ pd.Series(
 ).round(4).to_frame()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "Two plans for the same two clouds: the pairs as they are numbered, and the optimal coupling, whose mean squared length is $W_2^2$ of {eq}`eq-1-assignment`. Drawn by `affscore.figures.coupling`; not in the paper."}, "image": {"alt": "Two panels with the same six grey dots at the left and six red triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
-affscore.figures.coupling(six_x, six_y)
+optimal = transport.optimal_coupling(torch.from_numpy(six_x), torch.from_numpy(six_y))
+affscore.figures.coupling(six_x, six_y, optimal)
 plt.show()
 
 # %% [markdown]
@@ -307,7 +310,7 @@ for layer in range(4):
     signal = relu(signal)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature (figure 1 of the paper, drawn from data by `affscore.figures.scheme`). Above: input (grey dots) and output (red triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its red image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to red triangles; the red cloud with two arrows."}}
-affscore.figures.scheme(activations, covariance_name=covariance)
+affscore.figures.scheme([score_steps(x, y, covariance) for x, y in activations])
 plt.show()
 
 # %% [markdown]
@@ -326,8 +329,9 @@ plt.show()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-ranges", "caption": "ReLU on a sliding window of inputs (figure 2 A of the paper): the score of {eq}`eq-1-score` depends on where the input lies. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the graph of ReLU and a window of inputs of width 20 that slides from [-20, 0] to [0, 20]. The scores are 1.00, 0.27, 0.45, 0.68, 0.87 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine fit misses them."}}
 windows = [(low, low + 20) for low in (-20, -18, -15, -10, -5, 0)]
+inputs = [np.linspace(low, high, n) for low, high in windows]
 affscore.figures.activation_panels(
-    [(f"ReLU on [{low}, {high}]", relu, np.linspace(low, high, n)) for low, high in windows],
+    [(f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x))) for x in inputs],
     domain=(-20, 20),
 )
 plt.show()
@@ -367,7 +371,9 @@ pd.DataFrame(rows).T.round(2)
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-functions", "caption": "Three activations on the same input, evenly spread over $[-5, 5]$ (figure 2 B of the paper). Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Three panels. ReLU has a score of 0.68, Tanh 0.75 and Sigmoid 0.84. The outputs of Tanh and Sigmoid heap up at both ends, those of ReLU at zero."}}
 even = np.linspace(-5, 5, n)
 functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid}
-affscore.figures.activation_panels([(name, function, even) for name, function in functions.items()])
+affscore.figures.activation_panels(
+    [(name, function, score_steps(even, function(even))) for name, function in functions.items()]
+)
 plt.show()
 
 # %% [markdown]
@@ -397,8 +403,8 @@ pd.DataFrame(rows).T.rename_axis("input").round(2)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$ (figure 2 C of the paper): the score falls with the degree. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
 line = np.linspace(-1, 1, n)
-powers = [(f"$x^{k}$", lambda x, k=k: x**k, line) for k in range(2, 7)]
-affscore.figures.activation_panels([("$x$", lambda x: x, line), *powers])
+powers = {"$x$": lambda x: x} | {f"$x^{k}$": lambda x, k=k: x**k for k in range(2, 7)}
+affscore.figures.activation_panels([(name, power, score_steps(line, power(line))) for name, power in powers.items()])
 plt.show()
 
 # %% [markdown]

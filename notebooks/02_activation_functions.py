@@ -81,7 +81,7 @@ baseline = experiments.baseline_scores(points=points, width=width, covariance=co
 print(f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}")
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that spreads over all of it evenly."}, "image": {"alt": "Nine panels. ReLU has medians of 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. Sigmoid and Tanh have long boxes at nearly every mean, with medians near 0.8 and 0.6 that rise in the middle; at both ends the median of Tanh is 1."}}
-affscore.figures.activation_domain(table, baseline)
+affscore.figures.activation_domain(table, experiments.activation_graphs(), baseline)
 plt.show()
 
 # %% [markdown]

@@ -272,7 +272,9 @@ summary = experiments.bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "Bias of the score of ReLU against the number of points, for independent coordinates and for two spectra that decay. Bars are the spread: one standard deviation of a single score. The dashed line is the first-order formula {eq}`eq-3-bias` for the empirical covariance. Drawn by `affscore.figures.bias_against_points`; not in the paper."}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}}
-affscore.figures.bias_against_points(summary, correlation=correlation, tolerance=0.01)
+fine = np.geomspace(summary["ratio"].min(), summary["ratio"].max(), 100)
+theory = pd.Series({ratio: experiments.first_order_bias(correlation, ratio) for ratio in fine})
+affscore.figures.bias_against_points(summary, theory, tolerance=0.01)
 plt.show()
 
 # %%

@@ -67,7 +67,7 @@ import pandas as pd
 from IPython.display import display
 
 import affscore
-from affscore.analysis import along_depth, share_above, trends
+from affscore.analysis import along_depth, common_language_effect_size, trends
 from affscore.figures import raw_signature, timeline
 from affscore.papers import history, short_name, short_names, study_models
 from affscore.survey import kept_signatures
@@ -274,7 +274,13 @@ for name in resnets:
     after = table[table["kind"] == "after-sum"]
     inside = table.loc[table["kind"] != "after-sum", "score"]
     deeper = after.loc[after["depth"] > after["depth"].median(), "score"]
-    rows[name] = [len(table), after["score"].mean(), deeper.mean(), inside.mean(), share_above(after["score"], inside)]
+    rows[name] = [
+        len(table),
+        after["score"].mean(),
+        deeper.mean(),
+        inside.mean(),
+        common_language_effect_size(after["score"], inside),
+    ]
 pd.DataFrame.from_dict(
     rows, orient="index", columns=["activations", "after a sum", "deeper half of these", "elsewhere", "told apart"]
 ).round(3)

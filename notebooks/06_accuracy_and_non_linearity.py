@@ -67,20 +67,21 @@ from IPython.display import display
 import affscore
 from affscore.analysis import (
     STATISTICS,
-    best_by_chance,
     best_explained,
+    best_fit_lead,
+    best_fit_test,
+    best_fit_tests,
     best_of_each_seed,
-    chance_of_group,
-    chance_within_families,
     explained_accuracy,
     independent_best,
     independent_p_value,
     over_seeds,
+    panel_fits,
     plain_r2,
     signature_statistics,
     spread_in_errors,
 )
-from affscore.figures import accuracy_fits, best_under_chance
+from affscore.figures import accuracy_fits, best_under_permutation
 from affscore.papers import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,
@@ -185,7 +186,7 @@ common_characteristics_again().rename(columns={"ours": "adjusted R2, logarithm"}
 study = [name for members in study_groups().values() for name in members]
 metadata = accuracy_groups(study).join(characteristics(study)[["accuracy", *common]])
 panels = fits[(fits["weights"] == "DEFAULT") & fits["fit"].isin(["linear", "logarithm"])]
-accuracy_fits(metadata, panels, adjusted=True)
+accuracy_fits(metadata, panels, panel_fits(metadata, panels), adjusted=True)
 plt.show()
 
 # %% [markdown]
@@ -231,7 +232,8 @@ else:
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group, with bars of one standard error over seeds where there are several (figure 4 of the paper; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
 panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values("group", kind="stable")
 if len(panels):
-    accuracy_fits(in_study, pd.concat([panels[panels["group"] == group] for group in best_statistic["group"]]))
+    panels = pd.concat([panels[panels["group"] == group] for group in best_statistic["group"]])
+    accuracy_fits(in_study, panels, panel_fits(in_study, panels))
     plt.show()
 else:
     print("None of these networks is in a group of figure 4.")
@@ -296,11 +298,11 @@ pd.DataFrame(
 # five to eight networks all orders can be tried (there are 120 to 40,320 of them). Each time, take the best of the seven
 # again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "The best $R^2$ of the seven statistics when accuracies are dealt out at random (grey), and what was observed. The ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (`affscore.figures.best_under_chance`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "The best $R^2$ of the seven statistics when accuracies are dealt out at random (grey), and what was observed. The ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (`affscore.figures.best_under_permutation`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
 chances = {}
 for group, members in in_study.groupby("group", sort=False):
     if members[["accuracy", *statistics]].notna().all(axis=1).sum() >= 5:
-        chances[group] = best_by_chance(members, statistics, kind=fit, permutations=permutations, seed=seed)
+        chances[group] = best_fit_test(members, statistics, kind=fit, permutations=permutations, seed=seed)
 sizes_of_groups = {group: len(members) for group, members in study_groups().items()}
 marks = pd.DataFrame(
     {
@@ -312,14 +314,14 @@ marks = pd.DataFrame(
     }
 )
 if chances:
-    best_under_chance({group: chance.shuffled for group, chance in chances.items()}, marks, "best $R^2$ of seven")
+    best_under_permutation({group: chance.permuted for group, chance in chances.items()}, marks, "best $R^2$ of seven")
     plt.show()
 else:
     print("No group has five networks with an accuracy.")
 
 # %% tags=["hide-input"]
 rows = {
-    group: chance_of_group(members, statistics, common, kind=fit, permutations=permutations, seed=seed)
+    group: best_fit_lead(members, statistics, common, kind=fit, permutations=permutations, seed=seed)
     for group, members in in_study.groupby("group", sort=False)
 }
 chance_table = pd.DataFrame.from_dict(rows, orient="index")
@@ -363,7 +365,7 @@ chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(
 
 # %% tags=["hide-input"]
 options = {"permutations": permutations, "seed": seed}
-within = chance_within_families(in_study, statistics, kind=fit, **options)
+within = best_fit_tests(in_study, statistics, kind=fit, **options)
 names = {
     "families": "families",
     "best_statistic": "best statistic",
@@ -420,7 +422,7 @@ first = table.assign(group=table["first_paper_group"]).dropna(subset="group")
 five = list(FIRST_PAPER_STATISTICS)
 first_best = best_explained(explained_accuracy(first, five))
 if len(first_best):
-    accuracy_fits(first, first_best)
+    accuracy_fits(first, first_best, panel_fits(first, first_best))
     plt.show()
 else:
     print("None of these networks is in a group of the first version.")
@@ -429,9 +431,9 @@ else:
 rows = {}
 for group, members in first.groupby("group", sort=False):
     if members[["accuracy", *five]].notna().all(axis=1).sum() >= 5:
-        chance = best_by_chance(members, five, permutations=permutations, seed=seed)
-        rows[group] = {"median by chance": np.median(chance.shuffled), "p-value": chance.p_value}
-        inside = chance_within_families(members, five, permutations=permutations, seed=seed)
+        chance = best_fit_test(members, five, permutations=permutations, seed=seed)
+        rows[group] = {"median by chance": np.median(chance.permuted), "p-value": chance.p_value}
+        inside = best_fit_tests(members, five, permutations=permutations, seed=seed)
         rows[group]["p within families"] = inside.loc[group, "p_within"]
 columns = {"points": "networks", "characteristic": "statistic", "correlation": "correlation", "r2": "R2"}
 shown = first_best.set_index("group")[[*columns, "note"]].rename(columns=columns)

@@ -134,13 +134,13 @@ plt.show()
 # %% tags=["hide-input"]
 def row(matrix, labels, method="average"):
     found = analysis.family_agreement(matrix, labels, method, permutations, seed)
-    near = analysis.relatives(matrix, labels, permutations, seed)
+    near = analysis.nearest_neighbour_accuracy(matrix, labels, permutations, seed)
     return {
         "cophenetic correlation": analysis.cophenetic_correlation(matrix, analysis.linkage(matrix, method)),
         "adjusted Rand index": found.value,
         "p-value": found.p_value,
         "nearest is a relative": near.value,
-        "by chance": near.chance,
+        "by chance": near.permuted,
         "p-value of this": near.p_value,
     }
 
@@ -149,9 +149,9 @@ methods = {f"{method} linkage": row(distances, families, method) for method in (
 pd.DataFrame.from_dict(methods, orient="index").iloc[:, :3].round(4)
 
 # %% tags=["hide-input"]
-near = analysis.relatives(distances, families, permutations, seed)
+near = analysis.nearest_neighbour_accuracy(distances, families, permutations, seed)
 print(
-    f"nearest neighbour is a relative: {near.value:.2f} of the networks (by chance {near.chance:.2f}, p = {near.p_value:.4f})"
+    f"nearest neighbour is a relative: {near.value:.2f} of the networks (by chance {near.permuted:.2f}, p = {near.p_value:.4f})"
 )
 
 # %% [markdown]
@@ -202,7 +202,7 @@ only_length = analysis.length_distances(signatures)
 per_step = analysis.per_step(distances, signatures)
 rows = {}
 for name, matrix in {"warping distance": distances, "per step": per_step}.items():
-    found = analysis.matrix_correlation(matrix, only_length, permutations, seed)
+    found = analysis.mantel_test(matrix, only_length, permutations, seed)
     rows[name] = {"rank correlation with difference in length": found.correlation, "p-value": found.p_value}
 pd.DataFrame.from_dict(rows, orient="index").round(4)
 
@@ -321,11 +321,12 @@ def shape(result):
     first = table.loc[table["kind"] == "first", "score"]
     return {
         "activations": len(table),
-        "p-value of one mode": analysis.one_peak_test(table["score"], seed=seed).p_value,
+        "p-value of one mode": analysis.unimodality_test(table["score"], seed=seed).p_value,
+        "p-value of one Gaussian": analysis.mixture_test(table["score"], seed=seed).p_value,
         "share above 0.9": (table["score"] > 0.9).mean(),
         "mean after the sum, or second": second.mean(),
         "mean of first": first.mean(),
-        "after the sum is larger": analysis.share_above(second, first),
+        "after the sum is larger": analysis.common_language_effect_size(second, first),
     }
 
 
@@ -352,7 +353,7 @@ for order in ("activate-first", "reduce-first"):
     for layers in pairs:
         for kind, what in (("plain", "plain"), ("res", "residual")):
             scores = shipped_signature(f"shipped:{kind}net{layers}", order=order).scores
-            activations, p = len(scores), analysis.one_peak_test(scores, seed=seed).p_value
+            activations, p = len(scores), analysis.unimodality_test(scores, seed=seed).p_value
             chances[order, what] = chances.get((order, what), {}) | {f"{layers} layers, {activations} activations": p}
 pd.DataFrame(chances).round(3)
 

@@ -73,8 +73,9 @@ from IPython.display import display
 import affscore
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
-    correlations_within_kinds,
+    correlations_by_kind,
     criterion_correlations,
+    criterion_values,
     explained_by_all,
     family_correlations,
     sign_counts,
@@ -117,11 +118,11 @@ print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-one-network", "caption": "The affinity score of each activation of one network over each of the five criteria, with Pearson's correlation (`affscore.figures.criterion_scatter`)."}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. Darker points are deeper activations. The correlation stands above each panel."}}
 example = "resnet50" if "resnet50" in summaries else next(iter(summaries))
-criterion_scatter(summaries[example])
+one = criterion_correlations({example: summaries[example]}, level=level)
+criterion_scatter(criterion_values(summaries[example]), one)
 plt.show()
 
 # %%
-one = criterion_correlations({example: summaries[example]}, level=level)
 one.set_index("criterion")[["activations", "correlation", "low", "high", "note"]].round(2)
 
 # %% [markdown]
@@ -251,7 +252,7 @@ again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
 # %% tags=["hide-input"]
 residual = {model: summary for model, summary in summaries.items() if short_name(model).startswith("resnet")}
 if residual:
-    by_kind = correlations_within_kinds(residual).reset_index("part")
+    by_kind = correlations_by_kind(residual).reset_index("part")
     by_kind["network"] = [short_name(model) for model in by_kind.index]
     display(by_kind.set_index(["network", "part"])[["activations", *criteria]].round(2))
 else:

@@ -7,7 +7,7 @@ from torch import nn
 
 import affscore
 from affscore import AffscoreError, comparison
-from affscore.analysis.similarity import signature_distance
+from affscore.analysis import signature_distance
 from affscore.network.files import write_signature
 from affscore.survey import survey
 

@@ -1,103 +1,46 @@
 """Floor 4: what many scores say. Arrays and tables in, tables out; it knows no networks, no papers and no files."""
 
-from affscore.analysis.accuracy import FITS, LEAST_POINTS, Fit, best_explained, explained_accuracy, fit
-from affscore.analysis.bimodality import OnePeakTest, one_peak_test, share_above
-from affscore.analysis.chance import Chance, best_by_chance, chance_of_group
-from affscore.analysis.clustering import (
-    Agreement,
-    clusters,
-    cophenetic_correlation,
-    family_agreement,
-    leaf_order,
-    linkage,
-    relatives,
-)
-from affscore.analysis.consistency import simultaneous_intervals, strength_counts
-from affscore.analysis.independent_statistics import independent_best, independent_lead, independent_p_value, plain_r2
-from affscore.analysis.joint_redundancy import explained_by_all
-from affscore.analysis.redundancy import (
-    CRITERIA_OF_TABLE_1,
-    correlation_table,
-    criterion_correlations,
-    criterion_values,
-    family_correlations,
-    fisher_interval,
-    sign_counts,
-)
-from affscore.analysis.repeats import best_of_each_seed, over_seeds, spread_in_errors
-from affscore.analysis.signature_length import (
-    FamilyLead,
-    MatrixCorrelation,
-    family_lead,
-    length_distances,
-    matrix_correlation,
-    per_step,
-)
-from affscore.analysis.similarity import (
-    STATISTICS,
-    deviations,
-    distance_matrix,
-    signature_distance,
-    signature_statistics,
-)
-from affscore.analysis.trends import Trend, along_depth, spread_of_few, trend, trends
-from affscore.analysis.within_families import between_families, chance_within_families
-from affscore.analysis.within_kinds import correlations_within_kinds
+from __future__ import annotations
 
-__all__ = [
-    "CRITERIA_OF_TABLE_1",
-    "FITS",
-    "LEAST_POINTS",
-    "STATISTICS",
-    "Agreement",
-    "Chance",
-    "FamilyLead",
-    "Fit",
-    "MatrixCorrelation",
-    "OnePeakTest",
-    "Trend",
-    "along_depth",
-    "best_by_chance",
-    "best_explained",
-    "best_of_each_seed",
-    "between_families",
-    "chance_of_group",
-    "chance_within_families",
-    "clusters",
-    "cophenetic_correlation",
-    "correlation_table",
-    "correlations_within_kinds",
-    "criterion_correlations",
-    "criterion_values",
-    "deviations",
-    "distance_matrix",
-    "explained_accuracy",
-    "explained_by_all",
-    "family_agreement",
-    "family_correlations",
-    "family_lead",
-    "fisher_interval",
-    "fit",
-    "independent_best",
-    "independent_lead",
-    "independent_p_value",
-    "leaf_order",
-    "length_distances",
-    "linkage",
-    "matrix_correlation",
-    "one_peak_test",
-    "over_seeds",
-    "per_step",
-    "plain_r2",
-    "relatives",
-    "share_above",
-    "sign_counts",
-    "signature_distance",
-    "signature_statistics",
-    "simultaneous_intervals",
-    "spread_in_errors",
-    "spread_of_few",
-    "strength_counts",
-    "trend",
-    "trends",
-]
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.analysis.accuracy import *
+    from affscore.analysis.bimodality import *
+    from affscore.analysis.clustering import *
+    from affscore.analysis.consistency import *
+    from affscore.analysis.correlations import *
+    from affscore.analysis.distances import *
+    from affscore.analysis.families import *
+    from affscore.analysis.independence import *
+    from affscore.analysis.permutation import *
+    from affscore.analysis.regression import *
+    from affscore.analysis.selection import *
+    from affscore.analysis.statistics import *
+    from affscore.analysis.tables import cell as cell
+    from affscore.analysis.time_trends import *
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "accuracy": "ERROR best_explained best_of_each_seed between_families explained_accuracy over_seeds panel_fits "
+        "spread_in_errors",
+        "bimodality": "MixtureTest UnimodalityTest common_language_effect_size count_modes mixture_test "
+        "unimodality_test",
+        "clustering": "clusters cophenetic_correlation leaf_order linkage",
+        "consistency": "family_correlations sign_counts simultaneous_intervals strength_counts",
+        "correlations": "CRITERIA_OF_TABLE_1 correlation_table correlations_by_kind criterion_correlations "
+        "criterion_values fisher_interval",
+        "distances": "MantelTest deviations distance_matrix length_distances mantel_test per_step signature_distance",
+        "families": "Agreement FamilyLead family_agreement family_lead nearest_neighbour_accuracy",
+        "independence": "independent_best independent_lead independent_p_value",
+        "permutation": "PERMUTATIONS PermutationTest permutation_test",
+        "regression": "FITS Fit LEAST_POINTS explained_by_all fit plain_r2",
+        "selection": "BestFitTest best_fit_lead best_fit_test best_fit_tests",
+        "statistics": "STATISTICS along_depth rarefied_range signature_statistics",
+        "tables": "cell",
+        "time_trends": "Trend trend trends",
+    },
+)

@@ -1,109 +1,32 @@
-"""How well one number of a network explains its accuracy: fits of one variable, and never on fewer than five points."""
+"""What explains the accuracy of networks, in each group and for each seed, beside its error and that of families."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
 
-from affscore.analysis.checks import check_columns, numbers_of
+from affscore.analysis.regression import FITS, Fit, fit
+from affscore.analysis.tables import check_columns, numbers_of
 from affscore.errors import AffscoreError
 
-__all__ = ["FITS", "LEAST_POINTS", "Fit", "best_explained", "explained_accuracy", "fit"]
+__all__ = [
+    "ERROR",
+    "best_explained",
+    "best_of_each_seed",
+    "between_families",
+    "explained_accuracy",
+    "over_seeds",
+    "panel_fits",
+    "spread_in_errors",
+]
 
-LEAST_POINTS = 5
-"""No R2 is computed on fewer networks."""
-
-FITS = {"linear": 1, "logarithm": 1, "quadratic": 2}
-"""The fits of :func:`fit`, and how many coefficients beside the constant each of them has."""
-
+ERROR = "_standard_error"
+"""What the names of the columns of standard errors end in."""
 
 _COLUMNS = ("group", "characteristic", "fit", "points", "r2", "adjusted_r2", "correlation", "note")
-
-
-@dataclass(frozen=True)
-class Fit:
-    """A least-squares fit of one variable.
-
-    Attributes:
-        kind: One of :data:`FITS`.
-        points: Number of points.
-        r2: Share of the variance of y that the fit explains, in [0, 1].
-        adjusted_r2: The same after a correction for the number of coefficients; at most r2, may be below 0.
-        coefficients: Of the polynomial in (x - centre) / scale or (ln x - centre) / scale, highest power first.
-        centre: Mean of x or ln x.
-        scale: Standard deviation of x or ln x.
-    """
-
-    kind: str
-    points: int
-    r2: float
-    adjusted_r2: float
-    coefficients: tuple[float, ...]
-    centre: float
-    scale: float
-
-    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
-        """The fitted values at x."""
-        values = np.asarray(x, dtype=np.float64)
-        variable = np.log(values) if self.kind == "logarithm" else values
-        fitted = np.polyval(self.coefficients, (variable - self.centre) / self.scale)
-        return np.asarray(fitted, dtype=np.float64)
-
-
-def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
-    r"""Fit y on one variable by least squares.
-
-    With k coefficients beside the constant and residuals :math:`e_i`,
-
-    .. math:: R^2 = 1 - \frac{\sum_i e_i^2}{\sum_i (y_i - \bar y)^2},\qquad
-       R^2_{\text{adjusted}} = 1 - (1 - R^2)\,\frac{n - 1}{n - k - 1}.
-
-    Args:
-        x: Numbers (n,), n >= 5; positive ones for the logarithm.
-        y: Numbers (n,).
-        kind: "linear" (a + b x), "logarithm" (a + b ln x) or "quadratic" (a + b x + c x^2).
-
-    Raises:
-        AffscoreError: Fewer than five points, a missing value, too few different values of x, constant y, a
-            logarithm of a number that is not positive, or an unknown kind.
-
-    Source: section 4 of the paper, figure 4, which says neither which fit nor which R2 it means.
-
-    >>> x = [1, 2, 3, 4, 5]
-    >>> fit(x, [1, 4, 9, 16, 25], "quadratic").r2, round(fit(x, [1, 4, 9, 16, 25]).r2, 3)
-    (1.0, 0.963)
-    """
-    if kind not in FITS:
-        raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
-    variable, target = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if variable.ndim != 1 or variable.shape != target.shape:
-        raise AffscoreError(f"expected as many x as y, got the shapes {variable.shape} and {target.shape}")
-    points, order = len(variable), FITS[kind]
-    if points < LEAST_POINTS:
-        raise AffscoreError(
-            f"an R2 on {points} points would say nothing; it takes at least {LEAST_POINTS}: add networks to the group"
-        )
-    if not (np.isfinite(variable).all() and np.isfinite(target).all()):
-        raise AffscoreError("x and y must be finite; leave out the networks of which a number is missing")
-    if kind == "logarithm":
-        if variable.min() <= 0:
-            raise AffscoreError(f"the logarithm needs positive numbers, got {variable.min():g}")
-        variable = np.log(variable)
-    if len(np.unique(variable)) <= order:
-        raise AffscoreError(f"a {kind} fit needs at least {order + 1} different values of x")
-    if np.ptp(target) == 0:
-        raise AffscoreError("y is the same everywhere, so there is nothing to explain")
-    centre, scale = float(variable.mean()), float(variable.std())
-    standard = (variable - centre) / scale
-    coefficients = np.polyfit(standard, target, order)
-    rest = float(np.square(target - np.polyval(coefficients, standard)).sum())
-    r2 = float(np.clip(1 - rest / np.square(target - target.mean()).sum(), 0, 1))
-    adjusted = 1 - (1 - r2) * (points - 1) / (points - order - 1)
-    return Fit(kind, points, r2, adjusted, tuple(map(float, coefficients)), centre, scale)
 
 
 def explained_accuracy(
@@ -138,9 +61,19 @@ def explained_accuracy(
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     rows = []
-    for name, members in numbers.groupby(group, sort=False):
-        for column in columns:
-            rows.append({"group": name, "characteristic": column, "fit": kind, **_row(members, column, target, kind)})
+    for (name, members), column in product(numbers.groupby(group, sort=False), columns):
+        known = members[[column, target]].dropna()
+        row: dict[str, object] = {"group": name, "characteristic": column, "fit": kind, "points": len(known)}
+        missing, notes = len(members) - len(known), []
+        try:
+            found = fit(known[column], known[target], kind)
+            correlation = float(np.corrcoef(known[column], known[target])[0, 1])
+            row |= {"r2": found.r2, "adjusted_r2": found.adjusted_r2, "correlation": correlation}
+        except AffscoreError as reason:
+            notes.append(str(reason))
+        if missing:
+            notes.append(f"without {missing} of {len(members)} networks, of which a number is missing")
+        rows.append(row | {"note": "; ".join(notes)})
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
@@ -166,21 +99,145 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
     return explained.loc[best].reset_index(drop=True)
 
 
-def _row(members: pd.DataFrame, column: str, target: str, kind: str) -> dict[str, object]:
-    known = members[[column, target]].dropna()
-    missing = len(members) - len(known)
-    note = f"without {missing} of {len(members)} networks, of which a number is missing" if missing else ""
-    try:
-        found = fit(known[column], known[target], kind)
-    except AffscoreError as reason:
-        said = "; ".join(filter(None, (str(reason), note)))
-        nothing = {"r2": np.nan, "adjusted_r2": np.nan, "correlation": np.nan}
-        return {"points": len(known), **nothing, "note": said}
-    correlation = float(np.corrcoef(known[column], known[target])[0, 1])
-    return {
-        "points": found.points,
-        "r2": found.r2,
-        "adjusted_r2": found.adjusted_r2,
-        "correlation": correlation,
-        "note": note,
+def panel_fits(table: pd.DataFrame, panels: pd.DataFrame, target: str = "accuracy") -> list[Fit | None]:
+    """The fits behind the panels of a figure.
+
+    Args:
+        table: A row for each network, with ``group``, the accuracy and the characteristics.
+        panels: A row for each fit: ``group``, ``characteristic`` and ``fit``, as of :func:`best_explained`.
+        target: The column of the accuracies.
+
+    Returns:
+        The fit of each row; None where there is none.
+
+    Raises:
+        AffscoreError: A column that is not there.
+
+    >>> nets = pd.DataFrame({"group": ["A"] * 5, "accuracy": range(5), "depth": range(5)})
+    >>> [found.r2 for found in panel_fits(nets, best_explained(explained_accuracy(nets, ["depth"])))]
+    [1.0]
+    """
+    check_columns(panels, ("group", "characteristic", "fit"))
+    check_columns(table, ("group", target, *panels["characteristic"]))
+    fits: list[Fit | None] = []
+    for group, name, kind in panels[["group", "characteristic", "fit"]].itertuples(index=False):
+        known = table.loc[table["group"] == group, [name, target]].dropna()
+        try:
+            fits.append(fit(known[name], known[target], kind))
+        except AffscoreError:
+            fits.append(None)
+    return fits
+
+
+def over_seeds(table: pd.DataFrame, by: str = "name", seed: str = "seed") -> pd.DataFrame:
+    """Means over seeds, and their standard errors.
+
+    Args:
+        table: A row for each network and seed.
+        by: The column of the networks.
+        seed: The column of the seeds.
+
+    Returns:
+        A row for each network, by its name: ``seeds`` (how many), and for each other column of numbers its mean, and
+        the standard error of that under its name with :data:`ERROR` (missing for a single seed).
+
+    Raises:
+        AffscoreError: A column that is not there, or a seed that a network has twice.
+
+    >>> trials = pd.DataFrame({"name": ["a", "a"], "seed": [0, 1], "accuracy": [80.0, 90.0]})
+    >>> over_seeds(trials).loc["a"].tolist()
+    [2.0, 85.0, 5.0]
+    """
+    check_columns(table, (by, seed))
+    if table.duplicated([by, seed]).any():
+        raise AffscoreError("a network has two rows of the same seed")
+    groups = table.groupby(by, sort=False)
+    columns: dict[str, pd.Series] = {"seeds": groups.size()}
+    for name in map(str, table.drop(columns=[by, seed]).select_dtypes("number")):
+        columns |= {name: groups[name].mean(), name + ERROR: groups[name].sem()}
+    return pd.DataFrame(columns)
+
+
+def best_of_each_seed(
+    table: pd.DataFrame, columns: Sequence[str], *, kind: str = "linear", seed: str = "seed"
+) -> pd.DataFrame:
+    """Which characteristic explains accuracy best in each group, when only the networks of one seed are looked at.
+
+    Args:
+        table: A row for each network and seed, with ``group``, ``accuracy`` and the characteristics.
+        columns: The characteristics.
+        kind: One of :data:`affscore.analysis.FITS`.
+        seed: The column of the seeds.
+
+    Returns:
+        A row for each group and seed, as of :func:`explained_accuracy`, with the seed.
+
+    Raises:
+        AffscoreError: A column that is not there, or a table without rows.
+
+    >>> x = [1.0, 2.0, 3.0, 4.0, 5.0]
+    >>> trials = pd.DataFrame({"group": "A", "seed": 3, "accuracy": x, "mean": x, "max": [1.0, 1.0, 1.0, 1.0, 2.0]})
+    >>> best_of_each_seed(trials, ["mean", "max"])[["seed", "characteristic", "r2"]].values.tolist()
+    [[3, 'mean', 1.0]]
+    """
+    check_columns(table, (seed,))
+    best = {
+        number: best_explained(explained_accuracy(some, columns, kind=kind)) for number, some in table.groupby(seed)
     }
+    if not best:
+        raise AffscoreError("the table has no rows, so there is no seed to look at")
+    return pd.concat(best, names=["seed"]).reset_index("seed").reset_index(drop=True)
+
+
+def spread_in_errors(table: pd.DataFrame, column: str = "accuracy", group: str = "group") -> pd.DataFrame:
+    """How far the networks of a group lie apart, in units of the error of one of them.
+
+    Args:
+        table: A row for each network, as of :func:`over_seeds`, with the group.
+        column: Which number.
+        group: The column of the groups.
+
+    Returns:
+        A row for each group: ``networks``, ``lowest``, ``highest``, ``error`` (root mean square of the standard
+        errors) and ``spread`` (highest - lowest, divided by the error).
+
+    Raises:
+        AffscoreError: A column that is not there.
+
+    >>> rows = {"group": ["A", "A"], "accuracy": [80.0, 90.0], "accuracy_standard_error": [1.0, 1.0]}
+    >>> float(spread_in_errors(pd.DataFrame(rows)).loc["A", "spread"])
+    10.0
+    """
+    check_columns(table, (group, column, column + ERROR))
+    groups = table.assign(_square=table[column + ERROR] ** 2).groupby(group, sort=False)
+    found = groups.agg(networks=(column, "size"), lowest=(column, "min"), highest=(column, "max"))
+    error = groups["_square"].mean() ** 0.5
+    return found.assign(error=error, spread=(found["highest"] - found["lowest"]) / error)
+
+
+def between_families(table: pd.DataFrame, family: str = "family", target: str = "accuracy") -> float:
+    r"""The share of the variance of accuracy that lies between families.
+
+    .. math:: 1 - \frac{\sum_i (y_i - \bar y_{f(i)})^2}{\sum_i (y_i - \bar y)^2}
+
+    It is the R2 of a rival that knows the name of each network's family and nothing else.
+
+    Args:
+        table: A row for each network.
+        family: The column of the families.
+        target: The column of the accuracies; networks without one are left out.
+
+    Returns:
+        The share, in [0, 1]; NaN where all accuracies are the same, and 1 where no family has two members.
+
+    Raises:
+        AffscoreError: A column that is not there or holds no numbers.
+
+    >>> between_families(pd.DataFrame({"family": ["a", "a", "b", "b"], "accuracy": [1.0, 2.0, 8.0, 9.0]}))
+    0.98
+    """
+    check_columns(table, [family])
+    values = numbers_of(table, [target])[target].dropna()
+    means = values.groupby(table.loc[values.index, family], sort=False).transform("mean")
+    whole = np.square(values - values.mean()).sum()
+    return float(1 - np.square(values - means).sum() / whole) if whole > 0 else np.nan

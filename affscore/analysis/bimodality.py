@@ -1,4 +1,4 @@
-"""Has a distribution of scores one peak or several?"""
+"""Are scores bimodal? Silverman's test of unimodality, one Gaussian against two, and how far two groups are apart."""
 
 from __future__ import annotations
 
@@ -7,30 +7,52 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
+from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
 
-__all__ = ["OnePeakTest", "count_peaks", "one_peak_test", "share_above"]
+__all__ = [
+    "MixtureTest",
+    "UnimodalityTest",
+    "common_language_effect_size",
+    "count_modes",
+    "mixture_test",
+    "unimodality_test",
+]
 
 _GRID = 400
 
 
 @dataclass(frozen=True)
-class OnePeakTest:
-    """Whether one peak is enough for a sample.
+class UnimodalityTest:
+    """Whether one mode is enough for a sample.
 
     Attributes:
-        bandwidth: The smallest bandwidth at which the density estimate of the sample has a single peak.
-        p_value: Share of the samples from that smoothest one-peaked density which need at least as large a bandwidth.
-            A small one speaks against a single peak.
+        bandwidth: The smallest bandwidth at which the density estimate of the sample has a single mode.
+        p_value: Share of the samples from that smoothest unimodal density which need at least as large a bandwidth.
+            A small one speaks against a single mode.
     """
 
     bandwidth: float
     p_value: float
 
 
-def count_peaks(values: ArrayLike, bandwidth: float) -> int:
-    """The number of peaks of a density estimate with normal kernels.
+@dataclass(frozen=True)
+class MixtureTest:
+    """Whether one Gaussian is enough for a sample, or two are better.
+
+    Attributes:
+        likelihood_ratio: Twice the logarithm of the ratio of the likelihoods of two Gaussians and of one; >= 0.
+        p_value: Share of the samples from one Gaussian with at least as large a ratio.
+            A small one speaks against one Gaussian.
+    """
+
+    likelihood_ratio: float
+    p_value: float
+
+
+def count_modes(values: ArrayLike, bandwidth: float) -> int:
+    """The number of modes of a density estimate with Gaussian kernels.
 
     Args:
         values: A sample, (k,).
@@ -41,19 +63,19 @@ def count_peaks(values: ArrayLike, bandwidth: float) -> int:
 
     Source: Silverman (1981).
 
-    >>> count_peaks([0.2, 0.3, 0.8, 0.9], 0.1), count_peaks([0.2, 0.3, 0.8, 0.9], 0.5)
+    >>> count_modes([0.2, 0.3, 0.8, 0.9], 0.1), count_modes([0.2, 0.3, 0.8, 0.9], 0.5)
     (2, 1)
     """
     sample = _sample(values)
-    return int(_peaks(sample[None], np.array([bandwidth]))[0])
+    return int(_modes(sample[None], np.array([bandwidth]))[0])
 
 
-def one_peak_test(values: ArrayLike, resamples: int = 999, seed: int = 0) -> OnePeakTest:
-    r"""Silverman's test: is one peak enough?
+def unimodality_test(values: ArrayLike, resamples: int = 999, seed: int = 0) -> UnimodalityTest:
+    r"""Silverman's test of unimodality: is one mode enough?
 
-    A density estimate has the fewer peaks the wider its kernels. The critical bandwidth h is the smallest that leaves
-    one peak; a sample from two groups far apart needs a large one. How large by chance is found by drawing from the
-    estimate at h, whose variance is brought back to that of the sample:
+    A density estimate has the fewer modes the wider its kernels. The critical bandwidth h is the smallest that leaves
+    one mode; a sample from two groups far apart needs a large one. How large without two groups is found by drawing
+    from the estimate at h, whose variance is brought back to that of the sample:
 
     .. math:: x^* = \bar x + (x_i - \bar x + h\,\varepsilon) / \sqrt{1 + h^2 / s^2}
 
@@ -72,30 +94,66 @@ def one_peak_test(values: ArrayLike, resamples: int = 999, seed: int = 0) -> One
     Source: Silverman (1981). The paper calls distributions bimodal and gives no test.
 
     >>> far = [0.50, 0.52, 0.53, 0.55, 0.56, 0.58, 0.90, 0.92, 0.93, 0.95, 0.96, 0.98]
-    >>> one_peak_test(far).p_value < 0.05
+    >>> unimodality_test(far).p_value < 0.05
     True
     """
     sample = _sample(values)
     if len(sample) < 4 or np.ptp(sample) == 0:
-        return OnePeakTest(np.nan, np.nan)
+        return UnimodalityTest(np.nan, np.nan)
     widest = float(np.ptp(sample))  # so wide, all kernels are concave where the sample lies, and so is their sum
     narrowest = widest * 1e-3
     bandwidth = float(
-        optimize.bisect(lambda h: count_peaks(sample, h) - 1.5, narrowest, widest, xtol=1e-4 * widest)
-        if count_peaks(sample, narrowest) > 1
+        optimize.bisect(lambda h: count_modes(sample, h) - 1.5, narrowest, widest, xtol=1e-4 * widest)
+        if count_modes(sample, narrowest) > 1
         else narrowest
     )
-    bandwidth += 1e-4 * widest  # on the side of one peak
+    bandwidth += 1e-4 * widest  # on the side of one mode
     generator = np.random.default_rng(seed)
     drawn = generator.choice(sample, (resamples, len(sample)))
     noise = generator.standard_normal(drawn.shape)
     mean, variance = sample.mean(), sample.var(ddof=1)
     drawn = mean + (drawn - mean + bandwidth * noise) / np.sqrt(1 + bandwidth**2 / variance)
-    needs_more = _peaks(drawn, np.full(resamples, bandwidth)) > 1
-    return OnePeakTest(bandwidth, float((1 + needs_more.sum()) / (1 + resamples)))
+    needs_more = _modes(drawn, np.full(resamples, bandwidth)) > 1
+    return UnimodalityTest(bandwidth, float((1 + needs_more.sum()) / (1 + resamples)))
 
 
-def share_above(one: ArrayLike, other: ArrayLike) -> float:
+def mixture_test(values: ArrayLike, resamples: int = 99, seed: int = 0) -> MixtureTest:
+    r"""One Gaussian against a mixture of two, by the likelihood ratio and a parametric bootstrap.
+
+    .. math:: \Lambda = 2 \bigl(\ell_2(x) - \ell_1(x)\bigr)
+
+    with the largest log-likelihoods of both. How large it is without two groups is found by drawing from the one
+    Gaussian. It asks another question than :func:`unimodality_test`: two Gaussians near each other have one mode, and
+    a single group that is skewed or has heavy tails is no Gaussian, so that it is refuted, too.
+
+    Args:
+        values: A sample, (k,).
+        resamples: How many samples to draw.
+        seed: Of the draws.
+
+    Returns:
+        Likelihood ratio and p-value; NaN for fewer than four values or equal ones. A component's variance is at least
+        a hundredth of that of the sample, so that no component shrinks to a point.
+
+    Raises:
+        AffscoreError: No numbers, or missing ones.
+
+    Source: McLachlan (1987). The paper calls distributions bimodal and gives no test.
+
+    >>> far = [0.50, 0.52, 0.53, 0.55, 0.56, 0.58, 0.90, 0.92, 0.93, 0.95, 0.96, 0.98]
+    >>> mixture_test(far, resamples=19).p_value
+    0.05
+    """
+    sample = _sample(values)
+    if len(sample) < 4 or np.ptp(sample) == 0:
+        return MixtureTest(np.nan, np.nan)
+    drawn = np.random.default_rng(seed).standard_normal((resamples, len(sample)))
+    observed, *under_one = (_likelihood_ratio(each) for each in (sample, *drawn))
+    reached = sum(ratio >= observed for ratio in under_one)
+    return MixtureTest(observed, (1 + reached) / (1 + resamples))
+
+
+def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
     """How well two groups of scores are told apart by size: how often one of the first is above one of the second.
 
     Args:
@@ -104,12 +162,13 @@ def share_above(one: ArrayLike, other: ArrayLike) -> float:
 
     Returns:
         The share of the pairs in which the first is larger, ties counted half: 0.5 where the groups cannot be told
-        apart, 1 where they do not overlap. It is Mann and Whitney's U divided by the number of pairs.
+        apart, 1 where they do not overlap. It is the area under the ROC curve (AUC), Mann and Whitney's U divided by
+        the number of pairs.
 
     Raises:
         AffscoreError: An empty group, or no numbers.
 
-    >>> share_above([0.9, 0.8], [0.7, 0.85])
+    >>> common_language_effect_size([0.9, 0.8], [0.7, 0.85])
     0.75
     """
     first, second = _sample(one), _sample(other)
@@ -117,7 +176,7 @@ def share_above(one: ArrayLike, other: ArrayLike) -> float:
     return float((larger + 1).mean() / 2)
 
 
-def _peaks(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDArray[np.intp]:
+def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDArray[np.intp]:
     """Local maxima of the density estimate of each row, on a grid that spans it."""
     low, high = samples.min(axis=1), samples.max(axis=1)
     # a step beyond both ends, where the estimate surely rises and falls
@@ -130,6 +189,14 @@ def _peaks(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDA
         slope[row] = (away * np.exp(exponents - exponents.max(axis=1, keepdims=True))).sum(axis=1)
     rising = slope > 0
     return (rising[:, :-1] & ~rising[:, 1:]).sum(axis=1)
+
+
+def _likelihood_ratio(sample: NDArray[np.float64]) -> float:
+    """Of two Gaussians against one, whose parameters are the mean and the variance of the sample."""
+    standard = ((sample - sample.mean()) / sample.std())[:, None]
+    two = GaussianMixture(2, covariance_type="spherical", reg_covar=0.01, init_params="k-means++", random_state=0)
+    one = -(np.log(2 * np.pi) + 1) / 2  # the mean log-likelihood of a standardised sample
+    return max(2 * len(standard) * float(two.fit(standard).score(standard) - one), 0.0)
 
 
 def _sample(values: ArrayLike) -> NDArray[np.float64]:

@@ -1,14 +1,78 @@
-"""Does a criterion follow the score in every network? Intervals of correlations that hold for all networks together."""
+"""Correlations of many networks together: families, signs, and whether a criterion goes with the score in all."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
-from affscore.analysis.checks import check_columns
-from affscore.analysis.redundancy import fisher_interval
+from affscore.analysis.correlations import fisher_interval
+from affscore.analysis.tables import check_columns
 
-__all__ = ["simultaneous_intervals", "strength_counts"]
+__all__ = ["family_correlations", "sign_counts", "simultaneous_intervals", "strength_counts"]
+
+
+def family_correlations(
+    correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95, average: str = "Average"
+) -> pd.DataFrame:
+    """Mean and standard deviation of the correlations of a family's networks, and the same over all networks.
+
+    Args:
+        correlations: What :func:`affscore.analysis.criterion_correlations` returns.
+        families: The family of each model; models without one count in the average only.
+        level: Of the interval of the mean.
+        average: The name of the last rows, over all networks.
+
+    Returns:
+        A row for each family and criterion: ``family``, ``criterion``, ``networks`` (that have a correlation),
+        ``mean``, ``std`` (n in the denominator, as in table 1), ``low`` and ``high`` (Student's interval of the mean
+        over networks, cut at -1 and 1) and ``note``. The last three numbers are missing below two networks.
+
+    Raises:
+        AffscoreError: Another table.
+
+    Source: table 1; its standard deviations are those of table 2 with n in the denominator.
+
+    >>> rows = {"model": ["a", "b"], "criterion": ["cka"] * 2, "correlation": [0.5, 0.7]}
+    >>> table = family_correlations(pd.DataFrame(rows), {"a": "F", "b": "F"})
+    >>> table[["family", "networks", "mean", "std"]].round(2).values.tolist()
+    [['F', 2, 0.6, 0.1], ['Average', 2, 0.6, 0.1]]
+    """
+    check_columns(correlations, ("model", "criterion", "correlation"))
+    named = correlations.assign(family=correlations["model"].map(dict(families)))
+    table = pd.concat([named.dropna(subset="family"), correlations.assign(family=average)])
+    rows = [
+        {"family": family, "criterion": criterion, **_mean(members["correlation"], level)}
+        for (family, criterion), members in table.groupby(["family", "criterion"], sort=False)
+    ]
+    return pd.DataFrame(rows)
+
+
+def sign_counts(correlations: pd.DataFrame) -> pd.DataFrame:
+    """In how many networks each criterion goes with the score, and in how many against it.
+
+    Args:
+        correlations: What :func:`affscore.analysis.criterion_correlations` returns.
+
+    Returns:
+        A row for each criterion: ``networks`` with a correlation, ``positive`` and ``negative`` ones of which the
+        interval leaves out zero, ``undecided`` ones, ``smallest`` and ``largest`` correlation.
+
+    Raises:
+        AffscoreError: Another table.
+
+    >>> rows = {"criterion": ["cka"] * 3, "correlation": [0.9, -0.8, 0.1], "low": [0.5, -0.9, -0.3],
+    ...         "high": [1.0, -0.1, 0.4]}
+    >>> sign_counts(pd.DataFrame(rows)).loc["cka"].tolist()
+    [3.0, 1.0, 1.0, 1.0, -0.8, 0.9]
+    """
+    check_columns(correlations, ("criterion", "correlation", "low", "high"))
+    known = correlations.dropna(subset="correlation")
+    table = _counts(known["criterion"], positive=known["low"] > 0, negative=known["high"] < 0)
+    groups = known.groupby("criterion", sort=False)["correlation"]
+    return table.assign(smallest=groups.min(), largest=groups.max())
 
 
 def simultaneous_intervals(correlations: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
@@ -63,12 +127,30 @@ def strength_counts(correlations: pd.DataFrame, strong: float = 0.5, level: floa
     [3.0, 1.0, 1.0, 1.0, 0.1]
     """
     found = simultaneous_intervals(correlations, level)
-    sign = np.sign(found.groupby("criterion")["correlation"].transform("mean"))
-    low, high = found["low"].where(sign >= 0, -found["high"]), found["high"].where(sign >= 0, -found["low"])
-    counted = found.assign(
-        strong=low > strong, weak=high < strong, weakest=found["correlation"].where(sign >= 0, -found["correlation"])
-    )
-    groups = counted.assign(undecided=~counted["strong"] & ~counted["weak"]).groupby("criterion", sort=False)
-    table = groups[["strong", "weak", "undecided"]].sum()
-    table.insert(0, "networks", groups.size())
-    return table.assign(weakest=groups["weakest"].min())
+    mean = found.groupby("criterion")["correlation"].transform("mean")
+    directed = found[["correlation", "low", "high"]].mul(np.where(mean < 0, -1, 1), axis=0)
+    ends = directed[["low", "high"]]  # the other way round, where the sign is turned
+    table = _counts(found["criterion"], strong=ends.min(axis=1) > strong, weak=ends.max(axis=1) < strong)
+    return table.assign(weakest=directed["correlation"].groupby(found["criterion"]).min())
+
+
+def _counts(criterion: pd.Series, **flags: pd.Series) -> pd.DataFrame:
+    """For each criterion the number of networks, of those with each of two flags, and of those with neither."""
+    one, other = flags.values()
+    return pd.DataFrame({"networks": True, **flags, "undecided": ~one & ~other}).groupby(criterion, sort=False).sum()
+
+
+def _mean(values: pd.Series, level: float) -> dict[str, object]:
+    known = values.dropna().to_numpy(dtype=float)
+    count, note = len(known), ""
+    row: dict[str, object] = {"networks": count, **dict.fromkeys(("mean", "std", "low", "high"), np.nan)}
+    if count == 0:
+        note = "no network of the family has a correlation"
+    elif count == 1:
+        row["mean"], note = float(known[0]), "one network has no spread, and no interval of the mean"
+    else:
+        ends = t.interval(level, count - 1, known.mean(), known.std(ddof=1) / np.sqrt(count))
+        low, high = (float(end) for end in np.clip(ends, -1, 1))
+        row |= {"mean": float(known.mean()), "std": float(known.std()), "low": low, "high": high}
+        note = f"without {len(values) - count} of {len(values)} networks" if count < len(values) else ""
+    return row | {"note": note}

@@ -8,8 +8,7 @@ import torch
 from affscore.exercises.answers import as_clouds, as_number
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
-from affscore.experiments.limits import limit_score
-from affscore.experiments.sample_size import points_needed
+from affscore.experiments.limits import limit_score, points_needed
 from affscore.transport import affinity_score
 
 __all__ = ["fooled_by_shrinkage", "points_for_a_layer", "reduce_first"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from affscore.analysis import signature_distance, spread_of_few
+from affscore.analysis import rarefied_range, signature_distance
 from affscore.exercises.answers import as_array, as_function, as_number, as_pair, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
@@ -59,7 +59,7 @@ def spread_function(answer: object) -> Verdict:
     generator = np.random.default_rng(52)
     cases = [(generator.uniform(0.2, 1, 9), 4), (generator.uniform(0.2, 1, 100), 7), (np.array([0.9, 0.3, 0.5]), 3)]
     got = [as_number(call(function, scores, size)) for scores, size in cases]
-    expected = np.array([spread_of_few(scores, size) for scores, size in cases])
+    expected = np.array([rarefied_range(scores, size) for scores, size in cases])
     if np.allclose(got, expected, rtol=0, atol=1e-6):
         return Verdict(True, "All subsets are counted, and none was drawn.")
     if np.allclose(got, expected, rtol=0, atol=0.02):

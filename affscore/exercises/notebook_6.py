@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from affscore.analysis.accuracy import LEAST_POINTS, fit
-from affscore.analysis.chance import best_by_chance
-from affscore.analysis.independent_statistics import independent_p_value
-from affscore.analysis.similarity import STATISTICS
+from affscore.analysis import LEAST_POINTS, STATISTICS, best_fit_test, fit, independent_p_value
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, as_pair, call
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
@@ -51,14 +48,14 @@ def share_of_orders(answer: object) -> Verdict:
     function = as_function(answer, "a function p_value(x, accuracy)")
     for x, y in (FALLING, LOOSE, STRAIGHT):
         value = as_number(call(function, x, y))
-        chance = best_by_chance(pd.DataFrame({"x": x, "accuracy": y}), ["x"])
+        chance = best_fit_test(pd.DataFrame({"x": x, "accuracy": y}), ["x"])
         expected = chance.p_value
         if abs(value - expected) <= (0.007 if expected < 0.05 else 0.025):  # random orders are welcome, too
             continue
         if value > 1:
             return Verdict(False, "Expected a share of the orders, between 0 and 1.")
-        orders = len(chance.shuffled)
-        strictly = float((chance.shuffled > chance.observed + 1e-9).sum()) / orders
+        orders = len(chance.permuted)
+        strictly = float((chance.permuted > chance.observed + 1e-9).sum()) / orders
         for mistake, hint in (
             (1 - expected, "That is how often chance explains less. Asked is how often it explains as much or more."),
             (strictly, "The order that was observed counts, too: as much, or more."),

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis.joint_redundancy import explained_by_all
-from affscore.analysis.redundancy import fisher_interval
+from affscore.analysis import explained_by_all, fisher_interval
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_number, as_pair
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict

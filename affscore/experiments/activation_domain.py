@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.experiments.activations import ACTIVATIONS, Activation, named_activations
+from affscore.experiments.activations import ACTIVATIONS, Activation, named_activations, score_row
 from affscore.experiments.limits import limit_score
 from affscore.experiments.parallel import run_all
 from affscore.transport import affinity_score
@@ -145,21 +145,19 @@ def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame
     >>> domain_summary(table)[["at_mean", "at_std", "touched", "constant"]].round(2).values.tolist()
     [[-3.0, 1.0, 2.0, 0.17]]
     """
-    rows = {}
-    for name, group in table.groupby("activation", sort=False):
-        lowest = group.iloc[int(group["score"].to_numpy().argmin())]
-        over_stds = group.groupby("mean")["score"]
-        rows[name] = {
-            "lowest": lowest["score"],
-            "at_mean": lowest["mean"],
-            "at_std": lowest["std"],
-            "lowest_median": over_stds.median().min(),
-            "bent": int((over_stds.median() < threshold).sum()),
-            "touched": int((over_stds.min() < threshold).sum()),
-            "average": group["score"].mean(),
-            "constant": group["constant"].mean(),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("activation")
+    table = table.reset_index(drop=True)
+    groups = table.groupby("activation", sort=False)
+    lowest = table.loc[groups["score"].idxmin(), ["activation", "score", "mean", "std"]].set_index("activation")
+    over_stds = table.groupby(["activation", "mean"], sort=False)["score"].agg(["median", "min"])
+    of_means = over_stds.groupby("activation", sort=False)
+    below = (over_stds < threshold).groupby("activation", sort=False).sum()
+    return lowest.set_axis(["lowest", "at_mean", "at_std"], axis=1).assign(
+        lowest_median=of_means["median"].min(),
+        bent=below["median"],
+        touched=below["min"],
+        average=groups["score"].mean(),
+        constant=groups["constant"].mean(),
+    )
 
 
 def _scores_of_one_sample(
@@ -182,17 +180,6 @@ def _scores_of_one_sample(
             score = of_itself = of_itself or affinity_score(x, x, covariance)
         else:
             score = affinity_score(x, y, covariance)
-        rows.append(
-            {
-                "activation": name,
-                "mean": mean,
-                "std": std,
-                "score": score.value,
-                "raw": score.raw,
-                "pairing_optimal": score.pairing_optimal,
-                "bound_exceeded": score.bound_exceeded,
-                "constant": score.constant_output,
-                "limit": limit_score(function, mean, std),
-            }
-        )
+        row = {"activation": name, "mean": mean, "std": std, **score_row(score), "constant": score.constant_output}
+        rows.append({**row, "limit": limit_score(function, mean, std)})
     return rows

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import pandas as pd
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.transport import AffinityScore
 
-__all__ = ["ACTIVATIONS", "Activation", "named_activations"]
+__all__ = ["ACTIVATIONS", "Activation", "activation_graphs"]
 
 Activation: TypeAlias = Callable[[Tensor], Tensor]
 """A function that acts on each entry of a tensor."""
@@ -50,3 +52,41 @@ def named_activations(activations: Sequence[str] | Mapping[str, Activation]) -> 
     if not functions:
         raise AffscoreError("expected at least one activation, got none")
     return functions
+
+
+def activation_graphs(
+    activations: Sequence[str] | Mapping[str, Activation] = tuple(ACTIVATIONS),
+    low: float = -21.0,
+    high: float = 21.0,
+    points: int = 801,
+) -> pd.DataFrame:
+    """The values of activations on an interval.
+
+    Args:
+        activations: Names from :data:`ACTIVATIONS`, or functions of tensors by name.
+        low: Lower end of the interval.
+        high: Upper end.
+        points: At how many places, equally spaced.
+
+    Returns:
+        A row for each place (the index), a column for each activation.
+
+    Raises:
+        AffscoreError: An unknown activation.
+
+    >>> activation_graphs(["relu"], -1, 1, points=3)["relu"].tolist()
+    [0.0, 0.0, 1.0]
+    """
+    x = torch.linspace(low, high, points, dtype=torch.float64)
+    graphs = {name: function(x).numpy() for name, function in named_activations(activations).items()}
+    return pd.DataFrame(graphs, index=x.numpy())
+
+
+def score_row(score: AffinityScore) -> dict[str, Any]:
+    """The columns that tables of scores share: score, raw, pairing_optimal, bound_exceeded."""
+    return {
+        "score": score.value,
+        "raw": score.raw,
+        "pairing_optimal": score.pairing_optimal,
+        "bound_exceeded": score.bound_exceeded,
+    }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 
-__all__ = ["BENCHMARKS", "Benchmark", "growth_exponents", "read_benchmark", "read_benchmarks"]
+__all__ = ["Benchmark", "growth_exponents", "read_benchmark", "read_benchmarks"]
 
 LEAST_SIZE = 128
 """Where times are fitted: below, they are those of calls and not of arithmetic."""
@@ -36,45 +35,38 @@ class Kind:
     """
 
     command: str
-    texts: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
+    texts: Sequence[str] = ()
+    numbers: Sequence[str] = ()
+    optional: Sequence[str] = ()
 
 
-_TIMES = tuple(f"{what}_{which}" for what in ("plain", "scores", "criteria") for which in ("best", "largest"))
-_OF_SIGNATURES = {
-    "texts": ("model", "device"),
-    "numbers": ("n", "batch_size", *_TIMES, "ratio_scores", "ratio_criteria"),
-    "optional": (
-        "activations",
-        "memory_mb_plain",
-        "memory_mb_scores",
-        *(f"spread_{what}_{which}" for what in ("scores", "criteria") for which in ("smallest", "largest")),
+def _of_signatures(command: str) -> Kind:
+    times = [f"{what}_{which}" for what in ("plain", "scores", "criteria") for which in ("best", "largest")]
+    spreads = [f"spread_{what}_{which}" for what in ("scores", "criteria") for which in ("smallest", "largest")]
+    return Kind(
+        command,
+        texts=["model", "device"],
+        numbers=["n", "batch_size", *times, "ratio_scores", "ratio_criteria"],
+        optional=["activations", "memory_mb_plain", "memory_mb_scores", *spreads],
+    )
+
+
+BENCHMARKS: Mapping[str, Kind] = {
+    "affinity": Kind(
+        "python benchmarks/bench_affinity.py",
+        numbers="n d affscore_best affscore_largest score".split(),
+        optional="textbook_best textbook_largest ratio difference memory_mb_affscore memory_mb_textbook".split(),
     ),
+    "signature": _of_signatures("python benchmarks/bench_signature.py --device cpu"),
+    "gpu": _of_signatures("python benchmarks/bench_signature.py --device cuda --name gpu"),
+    "agreement": Kind(
+        "python benchmarks/check_real_networks.py",
+        texts=["model", "dataset"],
+        numbers="n activations compared width_max largest_difference".split(),
+    ),
+    "memory": Kind("python benchmarks/bench_memory.py", ["model", "how"], ["n", "batch_size", "memory_mb"]),
+    "survey": Kind(""),  # its rows are shown as they are
 }
-
-BENCHMARKS: Mapping[str, Kind] = MappingProxyType(
-    {
-        "affinity": Kind(
-            "python benchmarks/bench_affinity.py",
-            numbers=("n", "d", "affscore_best", "affscore_largest", "score"),
-            optional=(
-                "textbook_best", "textbook_largest", "ratio", "difference", "memory_mb_affscore", "memory_mb_textbook"
-            ),
-        ),
-        "signature": Kind("python benchmarks/bench_signature.py --device cpu", **_OF_SIGNATURES),
-        "gpu": Kind("python benchmarks/bench_signature.py --device cuda --name gpu", **_OF_SIGNATURES),
-        "agreement": Kind(
-            "python benchmarks/check_real_networks.py",
-            texts=("model", "dataset"),
-            numbers=("n", "activations", "compared", "width_max", "largest_difference"),
-        ),
-        "memory": Kind(
-            "python benchmarks/bench_memory.py", texts=("model", "how"), numbers=("n", "batch_size", "memory_mb")
-        ),
-        "survey": Kind(""),  # its rows are shown as they are
-    }
-)  # fmt: skip
 """The benchmarks by the names of their files, and what the rows of these must have."""
 
 
@@ -134,33 +126,30 @@ def read_benchmark(path: str | Path) -> Benchmark:
         AffscoreError: An unknown name, no such file, or a file that lacks what such a file has.
     """
     path = Path(path)
-    name = path.stem
-    if name not in BENCHMARKS:
-        raise AffscoreError(f"there is no benchmark {name!r}; known are {', '.join(BENCHMARKS)}")
-    kind = BENCHMARKS[name]
+    if path.stem not in BENCHMARKS:
+        raise AffscoreError(f"there is no benchmark {path.stem!r}; known are {', '.join(BENCHMARKS)}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise AffscoreError(f"{path.name} cannot be read ({error.strerror}){_what_writes(name, 'it')}") from error
+        raise AffscoreError(f"{path.name} cannot be read ({error.strerror}){_what_writes(path.stem, 'it')}") from error
     except ValueError as error:
         raise _malformed(path, f"it is not JSON ({error})") from error
     if not isinstance(content, dict) or not isinstance(content.get("machine"), dict):
         raise _malformed(path, 'expected an object with "machine" and "rows"')
-    rows = content.get("rows")
+    rows, kind = content.get("rows"), BENCHMARKS[path.stem]
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise _malformed(path, 'expected "rows" to be a list of objects, and not an empty one')
     table = pd.json_normalize(rows, sep="_")
+    table = table.reindex(columns=list(dict.fromkeys([*table, *kind.texts, *kind.numbers, *kind.optional])))
     for column in (*kind.texts, *kind.numbers):
-        if column not in table or table[column].isna().any():
+        if table[column].isna().any():
             raise _malformed(path, f"a row has no {column}")
     for column in (*kind.numbers, *kind.optional):
-        if column not in table:
-            table[column] = math.nan
         try:
             table[column] = pd.to_numeric(table[column])
         except (TypeError, ValueError) as error:
             raise _malformed(path, f"{column} must be numbers, got {error}") from error
-    return Benchmark(name, content["machine"], table)
+    return Benchmark(path.stem, content["machine"], table)
 
 
 def growth_exponents(table: pd.DataFrame, along: Literal["d", "n"] = "d") -> pd.DataFrame:
@@ -187,12 +176,11 @@ def growth_exponents(table: pd.DataFrame, along: Literal["d", "n"] = "d") -> pd.
     rows = {}
     for size, group in table.groupby(by):
         large = group[group[along] >= LEAST_SIZE]
+        parts = {"affscore": large}
         if along == "d":
-            narrow, wide = large[large["d"] <= 2 * large["n"]], large[large["d"] >= 2 * large["n"]]
-            fits = {"affscore, d ≤ 2n": _slope(narrow, along, "affscore_best")}
-            fits |= {"affscore, d ≥ 2n": _slope(wide, along, "affscore_best")}
-        else:
-            fits = {"affscore": _slope(large, along, "affscore_best")}
+            narrow, wide = large["d"] <= 2 * large["n"], large["d"] >= 2 * large["n"]
+            parts = {"affscore, d ≤ 2n": large[narrow], "affscore, d ≥ 2n": large[wide]}
+        fits = {name: _slope(part, along, "affscore_best") for name, part in parts.items()}
         rows[size] = fits | {"textbook": _slope(large, along, "textbook_best")}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 

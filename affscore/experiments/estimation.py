@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.experiments.activations import Activation, named_activations
+from affscore.experiments.activations import Activation, named_activations, score_row
 from affscore.experiments.limits import limit_score, paired_limit
 from affscore.experiments.parallel import run_all
 from affscore.experiments.random_inputs import power_law_correlation
@@ -129,25 +129,11 @@ def _scores_of_one_draw(
         noise = noise @ np.linalg.cholesky(power_law_correlation(width, exponent)).T
     x = torch.from_numpy(noise)
     y = function(x)
-    rows = []
-    for covariance in covariances:
-        score = affinity_score(x, y, covariance)
-        rows.append(
-            {
-                "activation": name,
-                "exponent": exponent,
-                "width": width,
-                "points": points,
-                "ratio": points / width,
-                "covariance": covariance,
-                "repeat": repeat,
-                "score": score.value,
-                "raw": score.raw,
-                "pairing_optimal": score.pairing_optimal,
-                "bound_exceeded": score.bound_exceeded,
-            }
-        )
-    return rows
+    sample = {"activation": name, "exponent": exponent, "width": width, "points": points, "ratio": points / width}
+    return [
+        {**sample, "covariance": covariance, "repeat": repeat, **score_row(affinity_score(x, y, covariance))}
+        for covariance in covariances
+    ]
 
 
 def _limit(function: Activation, exponent: float, width: int) -> float:

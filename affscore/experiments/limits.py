@@ -9,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from affscore import transport
 from affscore.errors import AffscoreError
 from affscore.experiments.activations import Activation
 from affscore.transport.samples import CONSTANT_TOLERANCE
 
-__all__ = ["correlation_with_input", "limit_score", "normal_quadrature", "paired_limit"]
+__all__ = ["correlation_with_input", "limit_score", "normal_quadrature", "paired_limit", "points_needed"]
 
 Matrix = NDArray[np.float64]
 
@@ -112,6 +113,27 @@ def correlation_with_input(function: Activation, mean: float = 0.0, std: float =
     return float(np.clip(weights @ (z * (y - centre)) / spread, -1.0, 1.0))
 
 
+def points_needed(width: int, tolerance: float = 0.01, activation: Activation | None = None) -> int:
+    """As :func:`affscore.transport.points_needed`, for an activation of standard normal inputs.
+
+    Args:
+        width: d.
+        tolerance: The bias that one is willing to accept, > 0.
+        activation: The activation; None for the worst case of all correlations.
+
+    Returns:
+        n.
+
+    Raises:
+        AffscoreError: A width or a tolerance that is not positive.
+
+    >>> points_needed(100), points_needed(100, activation=torch.relu)
+    (821, 754)
+    """
+    correlation = None if activation is None else max(correlation_with_input(activation) or 0.0, 0.0)
+    return transport.points_needed(width, tolerance, correlation)
+
+
 @cache
 def normal_quadrature() -> tuple[Matrix, Matrix]:
     """Nodes z and weights of the standard normal distribution: a fine grid, good for functions with kinks.
@@ -142,7 +164,7 @@ def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[n
 def _hermite_coefficients(function: Activation) -> tuple[Matrix, float]:
     """Coefficients of a function of a standard normal variable in orthonormal Hermite polynomials, and its variance."""
     z, weights = normal_quadrature()
-    y = function(torch.tensor(z)).to(torch.float64).numpy()
+    y = _on_normal_input(function, 0.0, 1.0)
     before, current = np.zeros_like(z), np.ones_like(z)
     coefficients = []
     for degree in range(DEGREE + 1):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-import torch
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
@@ -48,18 +47,9 @@ def run_all(
     """
     if n_jobs != -1 and n_jobs < 1:
         raise AffscoreError(f"n_jobs must be a positive number, or -1 for one process per core, got {n_jobs}")
-    results: Iterable[Result]
-    if n_jobs == 1:
-        results = (function(*task) for task in tasks)
-    else:
-        calls = (delayed(_on_one_thread)(function, *task) for task in tasks)
-        results = Parallel(n_jobs=n_jobs, return_as="generator")(calls)
+    options = {"backend": "loky", "inner_max_num_threads": 1} if n_jobs != 1 else {}
+    results = Parallel(n_jobs=n_jobs, return_as="generator", **options)(delayed(function)(*task) for task in tasks)
     with warnings.catch_warnings():
         # loky replaces a worker whose memory has grown, loses nothing by it, and warns all the same
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
         return list(tqdm(results, total=len(tasks), desc=description, disable=not progress))
-
-
-def _on_one_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    torch.set_num_threads(1)
-    return function(*arguments)

@@ -1,48 +1,42 @@
-"""Floor 5: how a result looks. One function draws one figure and returns it."""
+"""Floor 4: how a result looks. One function draws one figure and returns it; it draws what it is given."""
 
-from affscore.figures.accuracy import accuracy_fits
-from affscore.figures.activation_domain import activation_domain, domain_limit
-from affscore.figures.activation_panels import activation_panels
-from affscore.figures.benchmarks import score_memory, score_times, signature_ratios, speed_ups
-from affscore.figures.chance import best_under_chance
-from affscore.figures.clustering import dendrogram, distance_heatmap
-from affscore.figures.comparison import comparison
-from affscore.figures.coupling import coupling
-from affscore.figures.distributions import score_distributions, score_histograms
-from affscore.figures.estimation import bias_against_points, drift, reductions
-from affscore.figures.families import family_styles
-from affscore.figures.history import timeline
-from affscore.figures.redundancy import criterion_dots, criterion_scatter
-from affscore.figures.scheme import scheme
-from affscore.figures.signature import raw_signature
-from affscore.figures.style import house_style
-from affscore.figures.zoo import zoo_accuracies
+from __future__ import annotations
 
-__all__ = [
-    "accuracy_fits",
-    "activation_domain",
-    "activation_panels",
-    "best_under_chance",
-    "bias_against_points",
-    "comparison",
-    "coupling",
-    "criterion_dots",
-    "criterion_scatter",
-    "dendrogram",
-    "distance_heatmap",
-    "domain_limit",
-    "drift",
-    "family_styles",
-    "house_style",
-    "raw_signature",
-    "reductions",
-    "scheme",
-    "score_distributions",
-    "score_histograms",
-    "score_memory",
-    "score_times",
-    "signature_ratios",
-    "speed_ups",
-    "timeline",
-    "zoo_accuracies",
-]
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.figures.accuracy import *
+    from affscore.figures.activations import *
+    from affscore.figures.benchmarks import *
+    from affscore.figures.clustering import *
+    from affscore.figures.distributions import *
+    from affscore.figures.estimation import *
+    from affscore.figures.history import *
+    from affscore.figures.one_dimension import *
+    from affscore.figures.plane_clouds import *
+    from affscore.figures.redundancy import *
+    from affscore.figures.signature import *
+    from affscore.figures.style import family_styles as family_styles
+    from affscore.figures.style import house_style as house_style
+    from affscore.figures.zoo import *
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "accuracy": "accuracy_fits best_under_permutation",
+        "activations": "activation_domain domain_limit",
+        "benchmarks": "score_memory score_times signature_ratios speed_ups",
+        "clustering": "comparison dendrogram distance_heatmap",
+        "distributions": "score_distributions score_histograms",
+        "estimation": "bias_against_points drift reductions",
+        "history": "timeline",
+        "one_dimension": "activation_panels",
+        "plane_clouds": "coupling scheme",
+        "redundancy": "criterion_dots criterion_scatter",
+        "signature": "raw_signature",
+        "style": "family_styles house_style",
+        "zoo": "zoo_accuracies",
+    },
+)

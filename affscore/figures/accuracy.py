@@ -1,23 +1,36 @@
-"""Accuracy over one number of a network at a time: figure 4 of the paper."""
+"""Accuracy over one number of a network at a time (figure 4 of the paper), and the best R2 under permutation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
 
-from affscore.analysis.accuracy import Fit, fit
-from affscore.analysis.repeats import ERROR
 from affscore.errors import AffscoreError
-from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
+from affscore.figures.style import (
+    PALETTE,
+    family_styles,
+    house_style,
+    legend_below,
+    literal,
+    name_rows,
+    one_panel,
+    page,
+)
 
-__all__ = ["accuracy_fits"]
+if TYPE_CHECKING:
+    from affscore.analysis import Fit
+
+__all__ = ["accuracy_fits", "best_under_permutation"]
+
+_ERROR = "_standard_error"
+_HEIGHT = 0.75  # of the tallest part of a distribution, in units of the distance between two rows
 
 _LABELS = {
     "parameters": "parameters",
@@ -29,15 +42,19 @@ _LABELS = {
 }
 
 
-def accuracy_fits(table: pd.DataFrame, panels: pd.DataFrame, *, adjusted: bool = False) -> Figure:
+@house_style()
+def accuracy_fits(
+    table: pd.DataFrame, panels: pd.DataFrame, fits: Sequence[Fit | None], *, adjusted: bool = False
+) -> Figure:
     r"""Draw accuracy over characteristics, with the fits: a row of panels for each group.
 
     Args:
         table: A row for each network, with ``group``, ``family``, ``accuracy`` and the characteristics. Columns with
             the same names and ``_standard_error`` behind become error bars of one standard error.
-        panels: What to draw, a row for each panel: ``group``, ``characteristic``, ``fit``, as of
+        panels: What to draw, a row for each panel: ``group`` and ``characteristic``, as of
             :func:`affscore.analysis.best_explained`. The panels of a group stand side by side; where each group has
             one, three groups do.
+        fits: The fit of each panel, as of :func:`affscore.analysis.panel_fits`; None where there is none.
         adjusted: Whether the adjusted R2 stands above a panel, rather than R2.
 
     Returns:
@@ -50,78 +67,115 @@ def accuracy_fits(table: pd.DataFrame, panels: pd.DataFrame, *, adjusted: bool =
 
     >>> numbers = [1.0, 2.0, 3.0, 4.0, 5.0]
     >>> nets = pd.DataFrame({"group": "A", "family": "F", "accuracy": numbers, "depth": numbers})
-    >>> figure = accuracy_fits(nets, pd.DataFrame({"group": ["A"], "characteristic": ["depth"], "fit": ["linear"]}))
+    >>> from affscore.analysis import fit
+    >>> panels = pd.DataFrame({"group": ["A"], "characteristic": ["depth"]})
+    >>> figure = accuracy_fits(nets, panels, [fit(numbers, numbers)])
     >>> figure.axes[0].get_title()
     'A\n$R^2$ = 1.00'
-    >>> plt.close(figure)
     """
     if panels.empty:
         raise AffscoreError("expected at least one panel to draw, got an empty table")
     wanted = ["group", "family", "accuracy", *dict.fromkeys(panels["characteristic"])]
     if missing := [name for name in wanted if name not in table]:
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
-    rows = [members.to_dict("records") for _, members in panels.groupby("group", sort=False)]
-    columns = max(map(len, rows))
-    if columns == 1:  # one panel for each group: three of them side by side
-        rows = [[panel for (panel,) in rows[start : start + 3]] for start in range(0, len(rows), 3)]
-        columns = max(map(len, rows))
+    drawn = list(zip(panels.to_dict("records"), fits, strict=True))
+    rows = [[pair for pair in drawn if pair[0]["group"] == group] for group in dict.fromkeys(panels["group"])]
+    if max(map(len, rows)) == 1:  # one panel for each group: three of them side by side
+        rows = [drawn[start : start + 3] for start in range(0, len(drawn), 3)]
     styles = family_styles(table["family"])
-    with house_style():
-        figure, grid = plt.subplots(
-            len(rows), columns, figsize=(PAGE_WIDTH, 0.9 + 1.95 * len(rows)), squeeze=False, layout="constrained"
-        )
-        for line, members in zip(grid, rows, strict=True):
-            for axes, panel in zip(line, members, strict=False):
-                _panel(axes, table[table["group"] == panel["group"]], panel, styles, adjusted)
-            for axes in line[len(members) :]:
-                axes.set_visible(False)
-            line[0].set_ylabel("accuracy (%)")
-        handles = {
-            label: handle
-            for axes in figure.axes
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=4)
+    figure, grid = page(len(rows), max(map(len, rows)), 0.9 + 1.95 * len(rows))
+    for line, members in zip(grid, rows, strict=True):
+        for axes, (panel, found) in zip(line, members, strict=False):
+            _panel(axes, table[table["group"] == panel["group"]], panel, found, styles, adjusted)
+        for axes in line[len(members) :]:
+            axes.set_visible(False)
+        line[0].set_ylabel("accuracy (%)")
+    legend_below(figure, 4)
     return figure
 
 
 def _panel(
-    axes: Axes, members: pd.DataFrame, panel: Mapping[Any, Any], styles: dict[str, tuple[str, str]], adjusted: bool
+    axes: Axes,
+    members: pd.DataFrame,
+    panel: Mapping[Any, Any],
+    found: Fit | None,
+    styles: dict[str, tuple[str, str]],
+    adjusted: bool,
 ) -> None:
-    name = panel["characteristic"]
+    name, group = panel["characteristic"], literal(panel["group"])
     known = members.dropna(subset=[name, "accuracy"])
-    for family, of_family in known.groupby("family", sort=False):
+    for family, some in known.groupby("family", sort=False):
         colour, marker = styles[str(family)]
-        axes.errorbar(
-            of_family[name],
-            of_family["accuracy"],
-            xerr=_errors(of_family, name),
-            yerr=_errors(of_family, "accuracy"),
-            linestyle="",
-            marker=marker,
-            markersize=4.5,
-            color=colour,
-            elinewidth=0.7,
-            label=literal(family),
-        )
+        ends: Any = {"xerr": _errors(some, name), "yerr": _errors(some, "accuracy"), "elinewidth": 0.7}
+        look: Any = {"linestyle": "", "marker": marker, "markersize": 4.5, "color": colour, "label": literal(family)}
+        axes.errorbar(some[name], some["accuracy"], **ends, **look)
     axes.set_xlabel(_LABELS.get(name, f"{name} of the scores"))
-    try:
-        found = fit(known[name], known["accuracy"], panel["fit"])
-    except AffscoreError:
-        axes.set_title(f"{literal(panel['group'])}\nno $R^2$ of {len(known)} networks")
+    if found is None:
+        axes.set_title(f"{group}\nno $R^2$ of {len(known)} networks")
         if known.empty:
             axes.set(xticks=[], yticks=[])
         return
-    _line(axes, known[name].to_numpy(dtype=float), found)
-    value, symbol = (found.adjusted_r2, "adjusted $R^2$") if adjusted else (found.r2, "$R^2$")
-    axes.set_title(f"{literal(panel['group'])}\n{symbol} = {value:.2f}")
-
-
-def _line(axes: Axes, x: np.ndarray, found: Fit) -> None:
-    places = np.linspace(x.min(), x.max(), 100)
+    places = np.linspace(known[name].min(), known[name].max(), 100)
     axes.plot(places, found(places), color=PALETTE["grey"], linestyle="--", linewidth=1.2, zorder=1)
+    value, symbol = (found.adjusted_r2, "adjusted $R^2$") if adjusted else (found.r2, "$R^2$")
+    axes.set_title(f"{group}\n{symbol} = {value:.2f}")
 
 
-def _errors(members: pd.DataFrame, name: str) -> pd.Series | None:
-    column = name + ERROR
+def _errors(members: pd.DataFrame, name: str) -> Any:
+    column = name + _ERROR
     return members[column] if column in members and members[column].notna().any() else None
+
+
+@house_style()
+def best_under_permutation(permuted: Mapping[str, ArrayLike], marks: pd.DataFrame, xlabel: str = "$R^2$") -> Figure:
+    """Draw for each group the distribution of the best R2 under permutation, and mark what was observed.
+
+    Args:
+        permuted: For each group the best R2 after each permutation of its accuracies.
+        marks: A row for each group, by its name, and a column for each kind of mark, whose name stands in the legend;
+            missing values are not drawn.
+        xlabel: What is on the horizontal axis.
+
+    Returns:
+        The figure, as wide as a page: a histogram for each group, its upper twentieth darker, with its median.
+
+    Raises:
+        AffscoreError: No group.
+
+    Source: ours.
+
+    >>> figure = best_under_permutation({"A": [0.1, 0.5, 0.7]}, pd.DataFrame({"observed": {"A": 0.9}}))
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['A']
+    """
+    if not permuted:
+        raise AffscoreError("expected the permutations of at least one group, got none")
+    names = list(permuted)
+    figure, axes = one_panel(1.1 + 0.68 * len(names))
+    for row, name in enumerate(names):
+        _distribution(axes, np.asarray(permuted[name], dtype=float), row)
+    looks: list[Any] = [
+        {"color": PALETTE["vermilion"], "marker": "D", "s": 46},
+        {"facecolors": "none", "edgecolors": PALETTE["blue"], "marker": "o", "s": 46},
+        {"color": PALETTE["black"], "marker": "|", "s": 150},
+    ]
+    for column, look in zip(marks.columns, itertools.cycle(looks), strict=False):
+        values = marks[column].reindex(names).to_numpy(dtype=float)
+        axes.scatter(values, range(len(names)), linewidths=1.6, zorder=4, clip_on=False, label=literal(column), **look)
+    name_rows(axes, names)
+    axes.set(xlim=(0, 1), xlabel=xlabel)
+    axes.spines["left"].set_visible(False)
+    legend_below(figure, 2)
+    return figure
+
+
+def _distribution(axes: Axes, values: NDArray[np.float64], row: int) -> None:
+    counts, edges = np.histogram(values, bins=50, range=(0, 1))
+    heights = -counts / counts.max() * _HEIGHT
+    dark = edges[:-1] >= np.quantile(values, 0.95)
+    parts = ((~dark, PALETTE["grey"], "best after permuting"), (dark, "#5F5F5F", "its upper twentieth"))
+    for chosen, colour, label in parts:
+        axes.bar(edges[:-1][chosen], heights[chosen], 0.02, align="edge", bottom=row, color=colour, label=label)
+    median = float(np.median(values))
+    axes.vlines(median, row - _HEIGHT, row, color="black", linewidth=1, linestyle=":", label="its median")
+    axes.axhline(row, color=PALETTE["grey"], linewidth=0.6)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from affscore.experiments.benchmarks import Benchmark
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, one_panel, page, series_style
+
+if TYPE_CHECKING:
+    from affscore.experiments import Benchmark
 
 __all__ = ["score_memory", "score_times", "signature_ratios", "speed_ups"]
 
 _ROUTES = {"affscore": "affscore", "textbook": "textbook route"}
-_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
+_GOAL: Any = {"color": "black", "linestyle": "", "markeredgewidth": 2, "zorder": 4}
 
 
+@house_style()
 def score_times(benchmark: Benchmark) -> Figure:
     """Draw the time of one score over the width, a line for each number of points, one panel for each route.
 
@@ -37,11 +39,11 @@ def score_times(benchmark: Benchmark) -> Figure:
     >>> figure = score_times(read_benchmarks("no such folder")["affinity"])
     >>> figure.axes[0].texts[0].get_text()
     'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'
-    >>> plt.close(figure)
     """
     return _over_widths(benchmark, {route: f"{route}_best" for route in _ROUTES}, "seconds", "_largest")
 
 
+@house_style()
 def score_memory(benchmark: Benchmark) -> Figure:
     """Draw the peak memory of one score over the width, as :func:`score_times` does the time.
 
@@ -56,6 +58,7 @@ def score_memory(benchmark: Benchmark) -> Figure:
     return _over_widths(benchmark, {route: f"memory_mb_{route}" for route in _ROUTES}, "peak memory, MB", "")
 
 
+@house_style()
 def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) -> Figure:
     """Draw how many times faster than the textbook route a score is, over the width, a line for each n.
 
@@ -68,21 +71,20 @@ def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) ->
 
     Source: ours.
     """
-    with house_style():
-        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 3.6), layout="constrained")
-        if benchmark.note:
-            return _say(figure, axes, benchmark.note)
-        _lines(axes, benchmark, "ratio")
-        for number, (width, goal) in enumerate((goals or {}).items()):
-            axes.plot(width, goal, marker="_", markersize=18, markeredgewidth=2, color=PALETTE["black"], linestyle="",
-                      label="goal for n = 512" if number == 0 else None, zorder=4)  # fmt: skip
-        axes.axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
-        axes.set(xlabel="width $d$", ylabel="times faster than the textbook route")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    figure, axes = one_panel(3.6)
+    if benchmark.note:
+        return _say(figure, axes, benchmark.note)
+    _lines(axes, benchmark, "ratio")
+    for width, goal in (goals or {}).items():
+        axes.plot(width, goal, marker="_", markersize=18, label="goal for n = 512", **_GOAL)
+    axes.axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+    axes.set(xlabel="width $d$", ylabel="times faster than the textbook route")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    legend_below(figure, 6)
     return figure
 
 
+@house_style()
 def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, float]] | None = None) -> Figure:
     """Draw what a signature costs in units of the plain forward pass of the same network on the same images.
 
@@ -97,50 +99,38 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
 
     Source: ours.
     """
-    with house_style():
-        count = max(len(benchmark.table), 1)
-        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 1.3 + 0.55 * count), layout="constrained")
-        if benchmark.note:
-            return _say(figure, axes, benchmark.note)
-        table, places = benchmark.table, np.arange(len(benchmark.table))
-        for k, (column, label) in enumerate((("scores", "scores only"), ("criteria", "with all default criteria"))):
-            below = places + 0.4 * k - 0.2
-            ratios = table[f"ratio_{column}"].to_numpy()
-            axes.barh(below, ratios, height=0.36, color=PALETTE[("blue", "orange")[k]], label=label, zorder=2)
-            smallest, largest = (table[f"spread_{column}_{which}"].to_numpy() for which in ("smallest", "largest"))
-            axes.hlines(below, smallest, largest, color=PALETTE["black"], linewidth=0.8, zorder=3)
-            for place, ratio in zip(below, ratios, strict=True):
-                axes.text(0.02, place, f"{ratio:.2f}", va="center", fontsize=8, color=("white", "black")[k])
-            aimed = [
-                (goals[model][k], place) for model, place in zip(table["model"], below, strict=True) if model in goals
-            ] if goals else []  # fmt: skip
-            for number, (goal, place) in enumerate(aimed):
-                axes.plot(goal, place, marker="|", markersize=13, markeredgewidth=2, color=PALETTE["black"],
-                          linestyle="", label="goal" if k + number == 0 else None, zorder=4)  # fmt: skip
-        axes.axvline(1, color=PALETTE["black"], linewidth=1.0, linestyle="-", zorder=3)
-        axes.set_yticks(places, [literal(model) for model in table["model"]])
-        axes.invert_yaxis()
-        axes.tick_params(axis="y", length=0)
-        axes.set_xlabel("time over that of the plain forward pass")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    table = benchmark.table
+    figure, axes = one_panel(1.3 + 0.55 * max(len(table), 1))
+    if benchmark.note:
+        return _say(figure, axes, benchmark.note)
+    parts = (("scores", "scores only", "blue", "white"), ("criteria", "with all default criteria", "orange", "black"))
+    for k, (column, label, colour, ink) in enumerate(parts):
+        below = np.arange(len(table)) + 0.4 * k - 0.2
+        ratios = table[f"ratio_{column}"].to_numpy()
+        axes.barh(below, ratios, height=0.36, color=PALETTE[colour], label=label, zorder=2)
+        smallest, largest = (table[f"spread_{column}_{which}"].to_numpy() for which in ("smallest", "largest"))
+        axes.hlines(below, smallest, largest, color=PALETTE["black"], linewidth=0.8, zorder=3)
+        for place, ratio, model in zip(below, ratios, table["model"], strict=True):
+            axes.text(0.02, place, f"{ratio:.2f}", va="center", fontsize=8, color=ink)
+            if goals and model in goals:
+                axes.plot(goals[model][k], place, marker="|", markersize=13, label="goal", **_GOAL)
+    axes.axvline(1, color=PALETTE["black"], linewidth=1.0, linestyle="-", zorder=3)
+    name_rows(axes, list(table["model"]))
+    axes.set_xlabel("time over that of the plain forward pass")
+    legend_below(figure, 3)
     return figure
 
 
 def _over_widths(benchmark: Benchmark, columns: Mapping[str, str], label: str, largest: str) -> Figure:
     """Two panels on one scale: what a column says of each route, over the width."""
-    with house_style():
-        figure, grid = plt.subplots(
-            1, len(columns), figsize=(PAGE_WIDTH, 3.6), sharey=True, squeeze=False, layout="constrained"
-        )
-        if benchmark.note:
-            for axes in grid[0, 1:]:
-                axes.remove()
-            return _say(figure, grid[0, 0], benchmark.note)
-        for axes, (route, column) in zip(grid.flat, columns.items(), strict=True):
-            _lines(axes, benchmark, column, f"{route}{largest}" if largest else None)
-            axes.set(title=_ROUTES[route], xlabel="width $d$")
-        grid[0, 0].set_ylabel(label)
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=6)
+    figure, grid = page(1, 1 if benchmark.note else len(columns), 3.6, sharey=True)
+    if benchmark.note:
+        return _say(figure, grid[0, 0], benchmark.note)
+    for axes, (route, column) in zip(grid.flat, columns.items(), strict=True):
+        _lines(axes, benchmark, column, f"{route}{largest}" if largest else None)
+        axes.set(title=_ROUTES[route], xlabel="width $d$")
+    grid[0, 0].set_ylabel(label)
+    legend_below(figure, 6, axes=[grid[0, 0]])
     return figure
 
 
@@ -153,12 +143,9 @@ def _lines(axes: Axes, benchmark: Benchmark, column: str, largest: str | None = 
         return
     for k, (n, rows) in enumerate(table.groupby("n")):
         measured = rows[rows[column] > 0].sort_values("d")
-        look: Any = {"color": PALETTE[_COLOURS[k % len(_COLOURS)]], "marker": MARKERS[k % len(MARKERS)]}
         up = (measured[largest] - measured[column]).clip(lower=0) if largest else np.zeros(len(measured))
-        axes.errorbar(
-            measured["d"], measured[column], np.vstack([np.zeros(len(measured)), up]), linestyle="-", linewidth=1.1,
-            elinewidth=0.8, label=f"n = {n}", **look,
-        )  # fmt: skip
+        bars: Any = {"yerr": [np.zeros(len(measured)), up], "elinewidth": 0.8, "linestyle": "-", "linewidth": 1.1}
+        axes.errorbar(measured["d"], measured[column], label=f"n = {n}", **bars, **series_style(k))
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     widths = sorted(table["d"].unique())

@@ -1,26 +1,29 @@
-"""Which networks are alike: the matrix of distances, and the tree of its clustering."""
+"""Which networks are alike: signatures side by side, the matrix of distances, and the tree of its clustering."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+from matplotlib.image import AxesImage
+from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, house_style, literal
+from affscore.figures.style import family_styles, house_style, legend_below, literal, one_panel, page, series_style
 
-__all__ = ["dendrogram", "distance_heatmap"]
+__all__ = ["comparison", "dendrogram", "distance_heatmap"]
+
+_STYLES = ("-", "--", ":", "-.")
 
 
+@house_style()
 def distance_heatmap(
-    distances: pd.DataFrame, order: Sequence[str] | None = None, label: str = "warping distance"
+    distances: pd.DataFrame, order: Sequence[str] | None = None, label: str = "DTW distance"
 ) -> Figure:
     """Draw a matrix of distances between networks.
 
@@ -42,31 +45,26 @@ def distance_heatmap(
     >>> figure = distance_heatmap(distances, ["b", "a"])
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['b', 'a']
-    >>> plt.close(figure)
     """
     order = list(distances.index) if order is None else list(order)
     if sorted(order) != sorted(distances.index):
         raise AffscoreError(f"the order must hold each of the {len(distances)} networks once")
-    values = distances.loc[order, order].to_numpy(dtype=float)
     few = len(order) <= 12
-    with house_style():
-        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 5.2 if few else 7.2), layout="constrained")
-        image = axes.imshow(values, cmap="Greys", vmin=0)
-        names = [literal(name) for name in order]
-        axes.set_xticks(range(len(order)), names, rotation=90, fontsize=8 if few else 6.5)
-        axes.set_yticks(range(len(order)), names, fontsize=8 if few else 6.5)
-        if few:
-            for (row, column), value in np.ndenumerate(values):
-                colour = "white" if value > 0.6 * values.max() else "black"
-                axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=8)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-        figure.colorbar(image, ax=axes, label=label, shrink=0.6)
+    figure, axes = one_panel(5.2 if few else 7.2)
+    size = 8 if few else 6.5
+    image = _heatmap(axes, distances.loc[order, order], numbers=few)
+    names = [literal(name) for name in order]
+    axes.set_xticks(range(len(order)), names, rotation=90, fontsize=size)
+    axes.set_yticks(range(len(order)), names, fontsize=size)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    figure.colorbar(image, ax=axes, label=label, shrink=0.6)
     return figure
 
 
+@house_style()
 def dendrogram(
-    tree: NDArray[np.float64], names: Sequence[str], families: Sequence[str], label: str = "warping distance"
+    tree: NDArray[np.float64], names: Sequence[str], families: Sequence[str], label: str = "DTW distance"
 ) -> Figure:
     """Draw the tree of a hierarchical clustering, with the family of each network.
 
@@ -90,31 +88,80 @@ def dendrogram(
     >>> figure = dendrogram(linkage(distances), names, ["ResNets", "ResNets", "ViTs"])
     >>> sorted(label.get_text() for label in figure.axes[0].get_yticklabels())
     ['a', 'b', 'c']
-    >>> plt.close(figure)
     """
     leaves = len(tree) + 1
     if len(names) != leaves or len(families) != leaves:
         raise AffscoreError(
             f"a tree of {leaves} networks needs as many names and families, got {len(names)} and {len(families)}"
         )
-    with house_style():
-        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 1.2 + 0.19 * leaves), layout="constrained")
-        drawn = hierarchy.dendrogram(
-            tree, labels=list(names), orientation="left", ax=axes, color_threshold=0, above_threshold_color="#555555"
-        )
-        _mark_families(axes, [families[int(leaf)] for leaf in hierarchy.leaves_list(tree)])
-        axes.set_yticklabels([literal(name) for name in drawn["ivl"]], fontsize=8)
-        axes.set_xlabel(f"{label} at which two clusters are joined")
-        axes.tick_params(axis="y", length=0, pad=10)
-        axes.spines["left"].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=5)
+    figure, axes = one_panel(1.2 + 0.19 * leaves)
+    drawn = hierarchy.dendrogram(
+        tree, labels=list(names), orientation="left", ax=axes, color_threshold=0, above_threshold_color="#555555"
+    )
+    in_order = [families[int(leaf)] for leaf in hierarchy.leaves_list(tree)]
+    for family, (colour, marker) in family_styles(families).items():
+        places = [5 + 10 * number for number, this in enumerate(in_order) if this == family]  # where SciPy puts leaves
+        look: Any = {"marker": marker, "color": colour, "s": 28, "clip_on": False, "zorder": 3}
+        axes.scatter([0] * len(places), places, label=literal(family), **look)
+    axes.set_yticklabels([literal(name) for name in drawn["ivl"]], fontsize=8)
+    axes.set_xlabel(f"{label} at which two clusters are joined")
+    axes.tick_params(axis="y", length=0, pad=10)
+    axes.spines["left"].set_visible(False)
+    legend_below(figure, 5)
     return figure
 
 
-def _mark_families(axes: Axes, families: Sequence[str]) -> None:
-    """A marker at the foot of each leaf; SciPy puts the leaves at 5, 15, 25, ..."""
-    for family, (colour, marker) in family_styles(families).items():
-        places = [5 + 10 * number for number, this in enumerate(families) if this == family]
-        axes.scatter(
-            [0] * len(places), places, marker=marker, color=colour, s=28, label=literal(family), clip_on=False, zorder=3
-        )
+@house_style()
+def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> Figure:
+    """Draw signatures over the relative depth of their networks, and the matrix of their distances.
+
+    Args:
+        signatures: Scores by name, in the order of the activations.
+        distances: Distances between them, with the same names.
+
+    Returns:
+        The figure, as wide as a page: left the signatures from the first activation (0) to the last (1), each with a
+        colour, a marker and a line style of its own; right the distances.
+
+    Raises:
+        AffscoreError: Fewer than two signatures, or other names in the distances.
+
+    Source: figure 5 of the paper, for networks of one's own.
+
+    >>> scores = {"a": [0.5, 0.6, 0.9], "b": [0.7, 0.8]}
+    >>> figure = comparison(scores, pd.DataFrame([[0, 0.3], [0.3, 0]], index=list("ab"), columns=list("ab")))
+    >>> figure.axes[0].get_ylabel(), len(figure.axes[0].lines)
+    ('affinity score', 2)
+    """
+    names = list(signatures)
+    if len(names) < 2:
+        raise AffscoreError(f"a comparison needs at least two signatures, got {len(names)}")
+    if list(distances.index) != names or list(distances.columns) != names:
+        raise AffscoreError("the distances must have the names of the signatures as rows and columns, in their order")
+    figure, grid = page(1, 2, max(3.2, 1.6 + 0.42 * len(names)), width_ratios=(3, 2))
+    curves, matrix = grid[0]
+    for number, name in enumerate(names):
+        scores = np.asarray(signatures[name], dtype=float)
+        position = np.linspace(0, 1, len(scores)) if len(scores) > 1 else [0.5]
+        line: Any = {"linestyle": _STYLES[number // 7 % len(_STYLES)], "linewidth": 1, "markersize": 4}
+        curves.plot(position, scores, label=literal(name), **line, **series_style(number))
+    curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score", ylim=(0, 1.02))
+    _heatmap(matrix, distances, numbers=True)
+    numbers = [str(number + 1) for number in range(len(names))]
+    matrix.set_xticks(range(len(names)), numbers)
+    matrix.set_yticks(range(len(names)), numbers)
+    matrix.set(xlabel="signature, in the order of the legend", title="DTW distance")
+    matrix.grid(visible=False)
+    legend_below(figure, 2)
+    return figure
+
+
+def _heatmap(axes: Axes, distances: pd.DataFrame, *, numbers: bool) -> AxesImage:
+    """The darker, the farther apart; with the distances written into the cells or without."""
+    values = distances.to_numpy(dtype=float)
+    largest = values.max() or 1.0
+    if numbers:
+        for (row, column), value in np.ndenumerate(values):
+            colour = "white" if value > 0.6 * largest else "black"
+            axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=8)
+    return axes.imshow(values, cmap="Greys", vmin=0, vmax=largest)

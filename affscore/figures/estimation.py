@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.activation_domain import NAMES
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
-from affscore.transport import first_order_bias
+from affscore.figures.activations import NAMES
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, one_panel, page, series_style
 
 __all__ = ["bias_against_points", "drift", "reductions"]
 
 _COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf shrinkage"}
-_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "sky", "black")
 
 
+@house_style()
 def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Figure:
     """Draw the scores of each activation under several reductions as markers on one line.
 
@@ -42,31 +40,26 @@ def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Fig
     >>> figure = reductions(table)
     >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     ['ReLU', 'Sigmoid']
-    >>> plt.close(figure)
     """
     labels = {column: column for column in table.columns} if labels is None else labels
     if table.empty or not labels:
         raise AffscoreError("expected at least one score to draw, got an empty table")
     if missing := [column for column in labels if column not in table.columns]:
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(table.columns)}")
-    places = np.arange(len(table))
-    with house_style():
-        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 0.9 + 0.29 * len(table)), layout="constrained")
-        for k, (column, label) in enumerate(labels.items()):
-            # the first marker is the largest, so that markers which coincide are all seen
-            axes.scatter(
-                table[column], places, s=110 / 2.0**k + 8, marker=MARKERS[k % len(MARKERS)], facecolors="none",
-                edgecolors=PALETTE[_COLOURS[k % len(_COLOURS)]], linewidths=1.4, label=label, zorder=3,
-            )  # fmt: skip
-        axes.set_yticks(places, [NAMES.get(name, name) for name in table.index])
-        axes.invert_yaxis()
-        axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
-        axes.set_xlabel(r"score $\rho$")
-        axes.tick_params(axis="y", length=0)
-        figure.legend(loc="outside lower center", ncols=len(labels))
+    figure, axes = one_panel(0.9 + 0.29 * len(table))
+    for k, (column, label) in enumerate(labels.items()):
+        # the first marker is the largest, so that markers which coincide are all seen
+        style = series_style(k)
+        look: Any = {"edgecolors": style["color"], "marker": style["marker"], "facecolors": "none", "linewidths": 1.4}
+        axes.scatter(table[column], range(len(table)), s=110 / 2.0**k + 8, label=label, zorder=3, **look)
+    name_rows(axes, [NAMES.get(name, name) for name in table.index])
+    axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
+    axes.set_xlabel(r"score $\rho$")
+    legend_below(figure, len(labels))
     return figure
 
 
+@house_style()
 def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """Draw scores over the width for a fixed number of points, one panel for each covariance.
 
@@ -88,36 +81,33 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     >>> figure = drift(estimation_sweep(["relu"], [20, 60], [30]))
     >>> [axes.get_title() for axes in figure.axes]
     ['empirical covariance', 'Ledoit-Wolf shrinkage']
-    >>> plt.close(figure)
     """
     if table.empty or table[["points", "exponent"]].drop_duplicates().shape[0] > 1:
         raise AffscoreError("expected scores of one number of points and one kind of input")
     covariances, names = (list(dict.fromkeys(table[column])) for column in ("covariance", "activation"))
-    with house_style():
-        figure, grid = plt.subplots(
-            1, len(covariances), figsize=(PAGE_WIDTH, 3.9), sharey=True, squeeze=False, layout="constrained"
-        )
-        for axes, covariance in zip(grid.flat, covariances, strict=True):
-            rows = table[table["covariance"] == covariance]
-            for k, name in enumerate(names):
-                scores = rows[rows["activation"] == name].groupby("width")["score"].mean()
-                ratios = scores.index.to_numpy() / float(rows["points"].iloc[0])
-                style: Any = {"color": PALETTE[_COLOURS[k % 7]], "marker": MARKERS[k % 7]}
-                # two series more than there are colours: these are hollow
-                style |= {"markerfacecolor": "none" if k >= 7 else style["color"]}
-                axes.plot(ratios, scores.to_numpy(), linestyle="-", linewidth=1.1, label=NAMES.get(name, name), **style)
-                if printed is not None and covariance in printed.columns:
-                    value = float(printed.loc[name, covariance])
-                    axes.plot(1.03, value, marker="_", markersize=9, markeredgewidth=1.6, color=style["color"],
-                              transform=axes.get_yaxis_transform(), clip_on=False, linestyle="")  # fmt: skip
-            axes.set(title=_COVARIANCES.get(covariance, covariance), xlabel="width over points, $d / n$")
-        grid[0, 0].set_ylabel(r"score $\rho$")
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    figure, grid = page(1, len(covariances), 3.9, sharey=True)
+    for axes, covariance in zip(grid.flat, covariances, strict=True):
+        rows = table[table["covariance"] == covariance]
+        for k, name in enumerate(names):
+            scores = rows[rows["activation"] == name].groupby("width")["score"].mean()
+            ratios = scores.index.to_numpy() / float(rows["points"].iloc[0])
+            style = series_style(k)
+            # two series more than there are colours: these are hollow
+            style |= {"markerfacecolor": "none" if k >= 7 else style["color"]}
+            axes.plot(ratios, scores.to_numpy(), linestyle="-", linewidth=1.1, label=NAMES.get(name, name), **style)
+            if printed is not None and covariance in printed.columns:
+                tick: Any = {"marker": "_", "markersize": 9, "markeredgewidth": 1.6, "color": style["color"]}
+                place: Any = {"transform": axes.get_yaxis_transform(), "clip_on": False, "linestyle": ""}
+                axes.plot(1.03, float(printed.loc[name, covariance]), **tick, **place)
+        axes.set(title=_COVARIANCES.get(covariance, covariance), xlabel="width over points, $d / n$")
+    grid[0, 0].set_ylabel(r"score $\rho$")
+    legend_below(figure, 5)
     return figure
 
 
+@house_style()
 def bias_against_points(
-    summary: pd.DataFrame, *, correlation: float | None = None, tolerance: float | None = 0.01
+    summary: pd.DataFrame, theory: pd.Series | None = None, *, tolerance: float | None = 0.01
 ) -> Figure:
     """Draw how far scores are from their limit over n/d, for each covariance, one panel for each kind of input.
 
@@ -125,7 +115,8 @@ def bias_against_points(
 
     Args:
         summary: What :func:`affscore.experiments.bias_and_spread` returns, for one activation and one width.
-        correlation: corr(x, s(x)): draws the first-order bias of the empirical covariance for it.
+        theory: A bias for each n/d (the index) to draw as a line, such as
+            :func:`affscore.transport.first_order_bias` gives for the empirical covariance; none by default.
         tolerance: A bias to mark with a line; None for no line.
 
     Returns:
@@ -138,50 +129,35 @@ def bias_against_points(
 
     >>> from affscore.experiments import bias_and_spread, estimation_sweep
     >>> sweep = estimation_sweep(["relu"], [20], [40, 80], repeats=2)
-    >>> figure = bias_against_points(bias_and_spread(sweep), correlation=0.856)
+    >>> figure = bias_against_points(bias_and_spread(sweep), pd.Series({2.0: 0.037, 4.0: 0.019}))
     >>> figure.axes[0].get_title()
     'independent coordinates'
-    >>> plt.close(figure)
     """
     if summary.empty or summary[["activation", "width"]].drop_duplicates().shape[0] > 1:
         raise AffscoreError("expected the bias of one activation at one width")
     exponents = list(dict.fromkeys(summary["exponent"]))
-    with house_style():
-        figure, grid = plt.subplots(
-            1, len(exponents), figsize=(PAGE_WIDTH, 3.3), sharey=True, squeeze=False, layout="constrained"
-        )
-        for axes, exponent in zip(grid.flat, exponents, strict=True):
-            _draw_bias(axes, summary[summary["exponent"] == exponent], correlation, tolerance)
-            axes.set_title("independent coordinates" if exponent == 0 else f"spectrum $k^{{-{exponent:g}}}$")
-            axes.set_xlabel("points over width, $n / d$")
-        grid[0, 0].set_ylabel(r"bias of the score $\rho$")
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    figure, grid = page(1, len(exponents), 3.3, sharey=True)
+    for axes, exponent in zip(grid.flat, exponents, strict=True):
+        _draw_bias(axes, summary[summary["exponent"] == exponent], theory, tolerance)
+        axes.set_title("independent coordinates" if exponent == 0 else f"spectrum $k^{{-{exponent:g}}}$")
+        axes.set_xlabel("points over width, $n / d$")
+    grid[0, 0].set_ylabel(r"bias of the score $\rho$")
+    legend_below(figure, 2)
     return figure
 
 
-def _draw_bias(axes: Axes, rows: pd.DataFrame, correlation: float | None, tolerance: float | None) -> None:
+def _draw_bias(axes: Axes, rows: pd.DataFrame, theory: pd.Series | None, tolerance: float | None) -> None:
     axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
-    ratios = np.unique(rows["ratio"])
     if tolerance is not None:
-        label = f"a bias of {tolerance:g}"
-        axes.axhline(tolerance, color=PALETTE["grey"], linewidth=1.0, linestyle=":", label=label)
-    if correlation is not None:
-        fine = np.geomspace(ratios[0], ratios[-1], 100)
-        theory = [first_order_bias(correlation, ratio) for ratio in fine]
-        label = "first order, empirical covariance"
-        axes.plot(fine, theory, color=PALETTE["black"], linewidth=1.0, linestyle="--", label=label)
-    for (covariance, colour), marker in zip(
-        {"empirical": "blue", "ledoit-wolf": "vermilion"}.items(), "os", strict=True
-    ):
+        axes.axhline(tolerance, label=f"a bias of {tolerance:g}", color=PALETTE["grey"], linewidth=1.0, linestyle=":")
+    if theory is not None:
+        line: Any = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
+        axes.plot(theory.index, theory.to_numpy(), label="first order, empirical covariance", **line)
+    for k, (covariance, label) in enumerate(_COVARIANCES.items()):
         chosen = rows[rows["covariance"] == covariance].sort_values("ratio")
         if len(chosen):
-            axes.errorbar(
-                chosen["ratio"], chosen["bias"], chosen["spread"], color=PALETTE[colour], marker=marker, linestyle="-",
-                linewidth=1.1, capsize=2, label=_COVARIANCES[covariance],
-            )  # fmt: skip
+            look: Any = {"linestyle": "-", "linewidth": 1.1, "capsize": 2, **series_style(k), "marker": "os"[k]}
+            axes.errorbar(chosen["ratio"], chosen["bias"], chosen["spread"], label=label, **look)
+    ratios = np.unique(rows["ratio"])
     axes.set_xscale("log", base=2)
-    axes.set_xticks(ratios, [_fraction(ratio) for ratio in ratios], minor=False)
-
-
-def _fraction(ratio: float) -> str:
-    return f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"
+    axes.set_xticks(ratios, [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios], minor=False)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.transforms import blended_transform_factory
 
 from affscore.errors import AffscoreError
-from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, one_panel
 
 __all__ = ["timeline"]
 
 
+@house_style()
 def timeline(table: pd.DataFrame) -> Figure:
     """Draw the range of each network's scores, oldest network first.
 
@@ -34,7 +33,6 @@ def timeline(table: pd.DataFrame) -> Figure:
     >>> figure = timeline(history({"alexnet": [0.6, 0.7, 0.65], "vit_b_16": [0.3, 0.5, 0.4]}))
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['alexnet', 'vit_b_16']
-    >>> plt.close(figure)
     """
     if table.empty:
         raise AffscoreError("expected at least one network to draw, got none")
@@ -43,25 +41,22 @@ def timeline(table: pd.DataFrame) -> Figure:
     places: list[float] = []
     for number, year in enumerate(years):
         places.append(0.0 if number == 0 else places[-1] + (1.0 if year == years[number - 1] else 1.5))
-    with house_style():
-        figure, axes = plt.subplots(figsize=(PAGE_WIDTH, 4.4), layout="constrained")
-        for family, (colour, marker) in family_styles(table["family"]).items():
-            rows = (table["family"] == family).to_numpy()
-            where = [place for place, chosen in zip(places, rows, strict=True) if chosen]
-            of_family = table[rows]
-            axes.vlines(where, of_family["min"], of_family["max"], color=colour, linewidth=1.4)
-            for end in ("min", "max"):
-                axes.scatter(where, of_family[end], marker="_", s=28, color=colour, linewidths=1.4)
-            axes.scatter(where, of_family["median"], marker=marker, s=26, color=colour, label=literal(family), zorder=3)
-        above = blended_transform_factory(axes.transData, axes.transAxes)
-        for year in dict.fromkeys(years):
-            of_year = [place for place, this in zip(places, years, strict=True) if this == year]
-            axes.text((of_year[0] + of_year[-1]) / 2, 1.01, year, transform=above, ha="center", fontsize=8)
-            if of_year[-1] != places[-1]:
-                axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
-        axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=7)
-        axes.set_xlim(-0.8, places[-1] + 0.8)
-        axes.set_ylim(0, 1.02)
-        axes.set_ylabel("affinity score: minimum, median, maximum")
-        figure.legend(loc="outside lower center", ncols=5)
+    figure, axes = one_panel(4.4)
+    for family, (colour, marker) in family_styles(table["family"]).items():
+        rows = (table["family"] == family).to_numpy()
+        where = [place for place, chosen in zip(places, rows, strict=True) if chosen]
+        of_family = table[rows]
+        axes.vlines(where, of_family["min"], of_family["max"], color=colour, linewidth=1.4)
+        for end in ("min", "max"):
+            axes.scatter(where, of_family[end], marker="_", s=28, color=colour, linewidths=1.4)
+        axes.scatter(where, of_family["median"], marker=marker, s=26, color=colour, label=literal(family), zorder=3)
+    above = blended_transform_factory(axes.transData, axes.transAxes)
+    for year in dict.fromkeys(years):
+        of_year = [place for place, this in zip(places, years, strict=True) if this == year]
+        axes.text((of_year[0] + of_year[-1]) / 2, 1.01, year, transform=above, ha="center", fontsize=8)
+        if of_year[-1] != places[-1]:
+            axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
+    axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=7)
+    axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(0, 1.02), ylabel="affinity score: minimum, median, maximum")
+    legend_below(figure, 5)
     return figure

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1, criterion_correlations, criterion_values
 from affscore.errors import AffscoreError
-from affscore.figures.families import family_styles
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, name_rows, page
 from affscore.network.criteria import CRITERIA
 
 __all__ = ["criterion_dots", "criterion_scatter"]
 
 
+@house_style()
 def criterion_dots(
     correlations: pd.DataFrame, families: Mapping[str, str], printed: pd.DataFrame | None = None
 ) -> Figure:
@@ -41,43 +39,43 @@ def criterion_dots(
     >>> figure = criterion_dots(pd.DataFrame(rows), {"a": "F"})
     >>> figure.axes[0].get_title(), [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ('linear CKA', ['a'])
-    >>> plt.close(figure)
     """
     if correlations.empty:
         raise AffscoreError("expected at least one correlation to draw, got an empty table")
     models = list(dict.fromkeys(correlations["model"]))
     criteria = list(dict.fromkeys(correlations["criterion"]))
-    kinds = [families.get(model, model) for model in models]
-    styles = family_styles(kinds)
-    with house_style():
-        figure, grid = plt.subplots(
-            1, len(criteria), figsize=(PAGE_WIDTH, 1.7 + 0.19 * len(models)), sharey=True, squeeze=False,
-            layout="constrained",
-        )  # fmt: skip
-        for axes, criterion in zip(grid.flat, criteria, strict=True):
-            table = correlations[correlations["criterion"] == criterion].set_index("model").reindex(models)
-            for kind, style in styles.items():
-                _dots(axes, table, np.array([own == kind for own in kinds]), style, kind)
-            if printed is not None and criterion in printed:
-                values = printed[criterion].reindex(models).to_numpy(dtype=float)
-                axes.plot(values, np.arange(len(models)), linestyle="", marker="|", markersize=8, color="black",
-                          markeredgewidth=1.1, label="printed (ImageNet)", zorder=4)  # fmt: skip
-            axes.axvline(0, color=PALETTE["grey"], linewidth=0.8, zorder=0)
-            axes.set(title=_title(criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
-            axes.tick_params(axis="y", length=0)
-        grid[0, 0].set_yticks(range(len(models)), [literal(model) for model in models])
-        grid[0, 0].set_ylim(len(models) - 0.4, -0.6)
-        figure.supxlabel("correlation with the affinity score", fontsize=9)
-        figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+    kinds = np.array([families.get(model, model) for model in models])
+    figure, grid = page(1, len(criteria), 1.7 + 0.19 * len(models), sharey=True)
+    for axes, criterion in zip(grid.flat, criteria, strict=True):
+        table = correlations[correlations["criterion"] == criterion].set_index("model").reindex(models)
+        numbers = table[["correlation", "low", "high"]].to_numpy(dtype=float)
+        for kind, (colour, marker) in family_styles(list(kinds)).items():
+            places = np.flatnonzero(kinds == kind)
+            values, low, high = numbers[places].T
+            axes.hlines(places, low, high, color=colour, linewidth=0.9)
+            look: Any = {"linestyle": "", "marker": marker, "markersize": 4, "color": colour, "label": literal(kind)}
+            axes.plot(values, places, **look)
+        if printed is not None and criterion in printed:
+            ticks: Any = {"linestyle": "", "marker": "|", "markersize": 8, "markeredgewidth": 1.1, "color": "black"}
+            values = printed[criterion].reindex(models).to_numpy(dtype=float)
+            axes.plot(values, np.arange(len(models)), label="printed (ImageNet)", zorder=4, **ticks)
+        axes.axvline(0, color=PALETTE["grey"], linewidth=0.8, zorder=0)
+        axes.set(title=_title(criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
+        axes.tick_params(axis="y", length=0)
+    name_rows(grid[0, 0], models)
+    grid[0, 0].set_ylim(len(models) - 0.4, -0.6)
+    figure.supxlabel("correlation with the affinity score", fontsize=9)
+    legend_below(figure, 5, axes=[grid[0, 0]], loc="outside upper center")
     return figure
 
 
-def criterion_scatter(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_OF_TABLE_1) -> Figure:
+@house_style()
+def criterion_scatter(values: pd.DataFrame, correlations: pd.DataFrame) -> Figure:
     """Draw the score of each activation of one network over each criterion, a panel for each.
 
     Args:
-        summary: A row for each activation, as in :attr:`affscore.Signature.summary`.
-        criteria: Which; see :func:`affscore.analysis.criterion_values`.
+        values: Score and criteria of each activation, as of :func:`affscore.analysis.criterion_values`.
+        correlations: What :func:`affscore.analysis.criterion_correlations` returns for this network.
 
     Returns:
         The figure, as wide as a page: above each panel the correlation. The darker
@@ -86,38 +84,21 @@ def criterion_scatter(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_
     Source: ours; table 2 prints the correlations alone.
 
     >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8], "cka": [0.6, 0.7, 0.8, 0.9]})
-    >>> figure = criterion_scatter(network, ["cka"])
+    >>> figure = criterion_scatter(network, pd.DataFrame({"criterion": ["cka"], "correlation": [1.0]}))
     >>> figure.axes[0].get_title()
     'r = 1.00'
-    >>> plt.close(figure)
     """
-    values = criterion_values(summary, criteria)
-    found = criterion_correlations({"network": summary}, criteria).set_index("criterion")["correlation"]
+    found = correlations.set_index("criterion")["correlation"].astype(float)
     order = np.linspace(0.25, 1, len(values))  # from the first activation to the last
-    with house_style():
-        figure, grid = plt.subplots(
-            1, len(criteria), figsize=(PAGE_WIDTH, 2.3), sharey=True, squeeze=False, layout="constrained"
-        )
-        for axes, name in zip(grid.flat, criteria, strict=True):
-            axes.scatter(values[name], values["score"], c=order, cmap="Blues", vmin=0, vmax=1, s=16, linewidths=0)
-            axes.set_xlabel(_title(name))
-            r = float(found[name])
-            axes.set_title("r not defined" if np.isnan(r) else f"r = {r:.2f}")
-        grid[0, 0].set_ylabel("affinity score")
+    figure, grid = page(1, len(found), 2.3, sharey=True)
+    for axes, (name, r) in zip(grid.flat, found.items(), strict=True):
+        axes.scatter(values[name], values["score"], c=order, cmap="Blues", vmin=0, vmax=1, s=16, linewidths=0)
+        axes.set(xlabel=_title(str(name)), title="r not defined" if np.isnan(r) else f"r = {r:.2f}")
+    grid[0, 0].set_ylabel("affinity score")
     return figure
 
 
 def _title(name: str) -> str:
-    known = CRITERIA.get(name)
-    if known is None:
+    if (known := CRITERIA.get(name)) is None:
         return name
     return f"change of\n{known.title}" if known.before_and_after else known.title
-
-
-def _dots(axes: Axes, table: pd.DataFrame, chosen: np.ndarray, style: tuple[str, str], label: str) -> None:
-    places = np.arange(len(table))[chosen]
-    values = table["correlation"].to_numpy(dtype=float)[chosen]
-    ends = table[["low", "high"]].to_numpy(dtype=float)[chosen]
-    colour, marker = style
-    axes.hlines(places, ends[:, 0], ends[:, 1], color=colour, linewidth=0.9)
-    axes.plot(values, places, linestyle="", marker=marker, markersize=4, color=colour, label=literal(label))

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
-from affscore.network.kinds import ORDINALS
-from affscore.network.result import Signature
+from affscore.figures.style import MARKERS, PALETTE, house_style, legend_below, literal, page_of
+
+if TYPE_CHECKING:
+    from affscore.network.result import Signature
 
 __all__ = ["raw_signature"]
 
@@ -25,9 +24,10 @@ _NAMES = {
     "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
     "celu": "CELU", "gelu": "GELU", "quick_gelu": "QuickGELU", "silu": "SiLU", "mish": "Mish", "hardswish": "Hardswish",
 }  # fmt: skip
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 _KINDS = {
     "hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)",
-    "gated-unit": " of a gated unit", **{place: f", {place} of a block" for place in ORDINALS},
+    "gated-unit": " of a gated unit", **{place: f", {place} of a block" for place in _PLACES},
 }  # fmt: skip
 _COLOURS = {
     "hidden": "blue", "first": "vermilion", "second": "green", "third": "purple", "after-sum": "black",
@@ -36,6 +36,7 @@ _COLOURS = {
 """A kind looks the same in every figure, whatever other kinds are there."""
 
 
+@house_style()
 def raw_signature(
     results: Signature | Sequence[Signature], *, columns: int = 2, titles: Sequence[str] | None = None
 ) -> Figure:
@@ -65,9 +66,8 @@ def raw_signature(
     >>> figure = raw_signature(result)
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
     ('depth (activations on the longest path from the input)', 'affinity score')
-    >>> plt.close(figure)
     """
-    panels = [results] if isinstance(results, Signature) else list(results)
+    panels: list[Any] = [results] if hasattr(results, "summary") else list(results)
     if not panels:
         raise AffscoreError("expected at least one signature to draw, got none")
     if titles is not None and len(titles) != len(panels):
@@ -75,29 +75,18 @@ def raw_signature(
     summaries = [panel.summary for panel in panels]
     styles = _styles(summaries)
     # how it was measured is the same for most figures, and then not worth a line in every title
-    choices = any(
-        (panel.table[["reduction", "order"]] != ["mean", "activate-first"]).any(axis=None) for panel in panels
-    )
-    columns = min(columns, len(panels))
-    rows = ceil(len(panels) / columns)
-    with house_style():
-        figure, grid = plt.subplots(
-            rows, columns, figsize=(PAGE_WIDTH, 0.7 + 2.6 * rows), sharey=True, squeeze=False, layout="constrained"
-        )
-        for number, (axes, panel, summary) in enumerate(zip(grid.flat, panels, summaries, strict=False)):
-            _draw(axes, summary, styles)
-            what = _about(panel, choices) if titles is None else titles[number]
-            axes.set_title("\n".join(wrap(_title(what, summary), width=96 // columns)))
-        for axes in grid.flat[len(panels) :]:
-            axes.remove()
-        for axes in grid[:, 0]:
-            axes.set_ylabel("affinity score")
-        for axes in figure.axes[-columns:]:
-            axes.set_xlabel("depth (activations on the longest path from the input)" if columns == 1 else "depth")
-        handles: dict[str, Artist] = {}
-        for axes in figure.axes:
-            handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-        figure.legend(list(handles.values()), list(handles), loc="outside lower center", ncols=4)
+    usual = ["mean", "activate-first"]
+    choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
+    figure, grid, lowest = page_of(len(panels), columns, 0.7, 2.6, sharey=True)
+    titles = [_about(panel, choices) for panel in panels] if titles is None else titles
+    for axes, title, summary in zip(grid.flat, titles, summaries, strict=False):
+        _draw(axes, summary, styles)
+        axes.set_title("\n".join(wrap(_title(title, summary), width=96 // grid.shape[1])))
+    for axes in grid[:, 0]:
+        axes.set_ylabel("affinity score")
+    for axes in lowest:
+        axes.set_xlabel("depth" if len(lowest) > 1 else "depth (activations on the longest path from the input)")
+    legend_below(figure, 4)
     return figure
 
 
@@ -126,17 +115,14 @@ def _draw(axes: Axes, summary: pd.DataFrame, styles: dict[str, tuple[str, str]])
     axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
     labels = np.array(_labels(summary))
     for kind, (colour, marker) in styles.items():
-        rows = summary[labels == kind]
-        if rows["score"].notna().any():
-            flagged = (rows["flag"] != "").to_numpy()
-            faces = ["none" if hollow else colour for hollow in flagged]
-            axes.scatter(
-                rows["depth"], rows["score"], s=20, facecolors=faces, edgecolors=colour, marker=marker, label=kind
-            )
+        rows = summary[(labels == kind) & summary["score"].notna()]
+        if len(rows):
+            faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
+            look: Any = {"s": 20, "facecolors": faces, "edgecolors": colour, "marker": marker}
+            axes.scatter(rows["depth"], rows["score"], label=kind, **look)
             if rows["score_std"].notna().any():
-                axes.errorbar(
-                    rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8
-                )
+                bars: Any = {"color": colour, "linestyle": "", "linewidth": 0.8}
+                axes.errorbar(rows["depth"], rows["score"], rows["score_std"], **bars)
     axes.set_ylim(0, 1.02)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

@@ -1,17 +1,37 @@
-"""The house style of the figures: one page width, one palette, legible in colour and in grey."""
+"""The house style of the figures: one page width, one palette, one look for families, series, rows and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
 from cycler import cycler
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = ["FIT", "INPUT", "MARKERS", "OUTPUT", "PAGE_WIDTH", "PALETTE", "draw_once", "house_style", "literal"]
+__all__ = [
+    "FAMILIES",
+    "FIT",
+    "INPUT",
+    "MARKERS",
+    "OUTPUT",
+    "PAGE_WIDTH",
+    "PALETTE",
+    "draw_once",
+    "family_styles",
+    "house_style",
+    "legend_below",
+    "literal",
+    "name_rows",
+    "one_panel",
+    "page",
+    "page_of",
+    "series_style",
+]
 
 PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
@@ -34,6 +54,13 @@ INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 """Markers for the series of a scatter plot, so that colour is never the only difference."""
 
+_COLOURS = tuple(PALETTE.values())[:7]
+
+FAMILIES = (
+    "Pure convnets", "Inception", "ResNets", "DenseNets", "MNASNets", "EfficientNets", "ViTs", "Swins", "Convnexts",
+)  # fmt: skip
+"""The families of the paper's study, oldest first."""
+
 _LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 _SETTINGS: Any = {
@@ -52,7 +79,7 @@ _SETTINGS: Any = {
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=list(PALETTE.values())[:7]) + cycler(linestyle=_LINESTYLES),
+    "axes.prop_cycle": cycler(color=_COLOURS) + cycler(linestyle=_LINESTYLES),
     "lines.linewidth": 1.6,
     "lines.markersize": 4,
     "xtick.major.width": 0.7,
@@ -95,9 +122,99 @@ def house_style() -> Iterator[None]:
     ...     figure, axes = plt.subplots()
     >>> float(figure.get_figwidth()), plt.rcParams["font.size"] == before
     (7.5, True)
-    >>> plt.close(figure)
     """
     with plt.rc_context(_SETTINGS):
         yield
         interactive = plt.isinteractive()
     plt.rcParams["interactive"] = interactive  # the first figure of a notebook turns it on, for all that follow
+
+
+def page(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, Any]:
+    """A figure as wide as a page, and its panels as an array (rows, columns).
+
+    Args:
+        rows: Panels one below the other.
+        columns: Panels side by side.
+        height: Of the figure, in inches.
+        options: As of ``matplotlib.pyplot.subplots``.
+    """
+    size = (PAGE_WIDTH, height)
+    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
+
+
+def one_panel(height: float) -> tuple[Figure, Axes]:
+    """As :func:`page`, for a single panel."""
+    figure, grid = page(1, 1, height)
+    return figure, grid[0, 0]
+
+
+def page_of(count: int, columns: int, start: float, each: float, **options: Any) -> tuple[Figure, Any, list[Axes]]:
+    """As :func:`page`, for a number of panels in rows of so many, without those that are too many.
+
+    Args:
+        count: How many panels.
+        columns: In a row.
+        start: Inches for what is below and above all rows.
+        each: Inches for each row.
+        options: As of ``matplotlib.pyplot.subplots``.
+
+    Returns:
+        The figure, the panels as an array (rows, columns), and the lowest panel of each column.
+    """
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    figure, grid = page(rows, columns, start + each * rows, **options)
+    for axes in grid.flat[count:]:
+        axes.remove()
+    return figure, grid, list(grid.flat[max(count - columns, 0) : count])
+
+
+def legend_below(
+    figure: Figure, columns: int, *, axes: Iterable[Axes] | None = None, loc: Any = "outside lower center"
+) -> None:
+    """One legend for all panels (or for some of them) below the figure; what several have stands there once."""
+    handles: dict[str, Artist] = {}
+    for some in figure.axes if axes is None else axes:
+        for handle, label in zip(*some.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(list(handles.values()), list(handles), loc=loc, ncols=columns)
+
+
+def name_rows(axes: Axes, names: Sequence[object]) -> None:
+    """Names instead of numbers on the vertical axis, the first one on top."""
+    axes.set_yticks(range(len(names)), [literal(name) for name in names])
+    axes.invert_yaxis()
+    axes.tick_params(axis="y", length=0)
+
+
+def series_style(number: int) -> dict[str, Any]:
+    """Colour and marker of one of several series.
+
+    >>> series_style(7) == series_style(0), series_style(1)
+    (True, {'color': '#D55E00', 'marker': '^'})
+    """
+    return {"color": _COLOURS[number % len(_COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each family.
+
+    Args:
+        families: Names, in any order and as often as one likes.
+
+    Returns:
+        Colour and marker by family: first those of :data:`FAMILIES` in their order, then others as they come. A family
+        of the study looks the same whichever others are there, and no two of the first 49 look alike.
+
+    >>> family_styles(["ViTs", "mine", "ResNets"])
+    {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#009E73', 'D')}
+    """
+    named = set(families)
+    others = dict.fromkeys(family for family in families if family not in FAMILIES)
+    styles = {}
+    for number, family in enumerate((*FAMILIES, *others)):
+        if family in named:
+            # the markers lag behind by one after each round of colours, so that no two families look alike
+            marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
+            styles[family] = (_COLOURS[number % len(_COLOURS)], marker)
+    return styles

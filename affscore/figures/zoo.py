@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
 
 __all__ = ["zoo_accuracies"]
 
-_COLOURS = ("blue", "vermilion", "green", "purple", "orange", "black")
 _OTHER = "no group"
 
 
+@house_style()
 def zoo_accuracies(models: pd.DataFrame, hard: pd.DataFrame) -> Figure:
     """Draw the accuracies of small networks: a line for each, those of one group together.
 
@@ -35,7 +36,6 @@ def zoo_accuracies(models: pd.DataFrame, hard: pd.DataFrame) -> Figure:
     >>> figure = zoo_accuracies(models, pd.DataFrame({"name": ["a", "a"], "seed": [0, 1], "accuracy": [50.0, 54.0]}))
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['accuracy on the digits, %', 'accuracy on the hard task, %']
-    >>> plt.close(figure)
     """
     if not len(models) or not set(models["name"]) <= set(hard["name"]):
         missing = sorted(set(models["name"]) - set(hard["name"]))
@@ -44,28 +44,22 @@ def zoo_accuracies(models: pd.DataFrame, hard: pd.DataFrame) -> Figure:
         )
     groups = models["group"].fillna(_OTHER)
     names = sorted(dict.fromkeys(groups), key=lambda group: group == _OTHER)  # those without a group at the end
-    order = models.assign(group=groups, rank=[names.index(group) for group in groups]).sort_values(
-        "rank", kind="stable"
-    )
-    with house_style():
-        height = 1.2 + 0.15 * len(order)
-        figure, (left, right) = plt.subplots(1, 2, figsize=(PAGE_WIDTH, height), sharey=True, layout="constrained")
-        rows = pd.Series(np.arange(len(order)), index=order["name"])
-        for number, (group, members) in enumerate(order.groupby("group", sort=False)):
-            look = {"color": PALETTE[_COLOURS[number % len(_COLOURS)]], "marker": MARKERS[number % len(MARKERS)]}
-            heights = rows[members["name"]].to_numpy()
-            errors = members["accuracy_standard_error"]
-            left.errorbar(members["accuracy"], heights, xerr=errors, linestyle="none", label=group, **look)
-            seeds = hard[hard["name"].isin(members["name"])]
-            right.scatter(seeds["accuracy"], rows[seeds["name"]], s=5, color=PALETTE["grey"], zorder=1)
-            means = seeds.groupby("name")["accuracy"].mean()[members["name"]]
-            right.plot(means, heights, linestyle="none", **look)
-        left.set_yticks(rows.to_numpy(), rows.index)
-        left.set_ylim(len(order) - 0.5, -0.5)
-        left.set_xlabel("accuracy on the digits, %")
-        right.set_xlabel("accuracy on the hard task, %")
-        for axes in (left, right):
-            axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.3)
-            axes.tick_params(axis="y", length=0, labelsize=7.5)
-        figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    order = models.assign(group=groups).sort_values("group", key=lambda group: group.map(names.index), kind="stable")
+    figure, grid = page(1, 2, 1.2 + 0.15 * len(order), sharey=True)
+    left, right = grid[0]
+    rows = pd.Series(np.arange(len(order)), index=order["name"])
+    for number, (group, members) in enumerate(order.groupby("group", sort=False)):
+        look: Any = {"linestyle": "none", **series_style(number)}
+        heights = rows[members["name"]].to_numpy()
+        left.errorbar(members["accuracy"], heights, xerr=members["accuracy_standard_error"], label=group, **look)
+        seeds = hard[hard["name"].isin(members["name"])]
+        right.scatter(seeds["accuracy"], rows[seeds["name"]], s=5, color=PALETTE["grey"], zorder=1)
+        right.plot(seeds.groupby("name")["accuracy"].mean()[members["name"]], heights, **look)
+    name_rows(left, list(order["name"]))
+    left.set(xlabel="accuracy on the digits, %", ylim=(len(order) - 0.5, -0.5))
+    right.set_xlabel("accuracy on the hard task, %")
+    for axes in (left, right):
+        axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.3)
+        axes.tick_params(axis="y", length=0, labelsize=7.5)
+    legend_below(figure, 3, axes=[left])
     return figure

@@ -9,8 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from affscore.analysis.similarity import signature_statistics
-from affscore.analysis.trends import spread_of_few
+from affscore.analysis import rarefied_range, signature_statistics
 from affscore.papers.networks import network_table
 
 __all__ = ["history"]
@@ -26,7 +25,7 @@ def history(signatures: Mapping[str, ArrayLike], few: int | None = None) -> pd.D
     Returns:
         A row for each network, in the order of years (those without a year last); the columns of
         :func:`affscore.papers.network_table` and :func:`affscore.analysis.signature_statistics`, and ``spread``
-        (largest minus smallest), ``spread of few`` (:func:`affscore.analysis.spread_of_few`) and ``skewness``.
+        (largest minus smallest), ``spread of few`` (:func:`affscore.analysis.rarefied_range`) and ``skewness``.
         ``attrs["few"]`` says how many were drawn.
 
     Raises:
@@ -42,7 +41,7 @@ def history(signatures: Mapping[str, ArrayLike], few: int | None = None) -> pd.D
     few = int(statistics["activations"].min()) if few is None else few
     table = network_table(signatures).join(statistics)
     table["spread"] = table["max"] - table["min"]
-    table["spread of few"] = [spread_of_few(signatures[name], few) for name in table.index]
+    table["spread of few"] = [rarefied_range(signatures[name], few) for name in table.index]
     table["skewness"] = [_skewness(np.asarray(signatures[name], dtype=float)) for name in table.index]
     table = table.sort_values("year", kind="stable", na_position="last")
     table.attrs["few"] = few

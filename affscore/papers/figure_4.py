@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from affscore.analysis.accuracy import FITS, fit
+from affscore.analysis import FITS, fit
 from affscore.papers.groups import study_groups
 from affscore.papers.reference import printed_table
 from affscore.zoo.characteristics import characteristics, with_version

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from affscore.analysis.checks import check_names
+from affscore.analysis.tables import check_names
 from affscore.errors import AffscoreError
 from affscore.papers.reference import printed_table
 from affscore.zoo.architectures import architecture_of

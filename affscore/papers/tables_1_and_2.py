@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1, family_correlations, fisher_interval
+from affscore.analysis import CRITERIA_OF_TABLE_1, family_correlations, fisher_interval
 from affscore.papers.groups import table_1_families
 from affscore.papers.reference import printed_table
 from affscore.zoo.characteristics import characteristics

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from affscore import signature
-from affscore.analysis.similarity import STATISTICS, signature_statistics
+from affscore.analysis import STATISTICS, signature_statistics
 from affscore.zoo.mini.registry import MINI_NETWORKS
 from mini_zoo.distortions import DEGREES, MOVE, NOISE, SCALE, distorted
 from mini_zoo.members import layout

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import PolynomialFeatures
 
-from affscore.analysis.accuracy import FITS, LEAST_POINTS, best_explained, explained_accuracy, fit
+from affscore.analysis import FITS, LEAST_POINTS, best_explained, explained_accuracy, fit
 from affscore.errors import AffscoreError
 
 RNG = np.random.default_rng(0)

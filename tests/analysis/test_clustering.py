@@ -12,7 +12,7 @@ from affscore.analysis import (
     family_agreement,
     leaf_order,
     linkage,
-    relatives,
+    nearest_neighbour_accuracy,
 )
 from affscore.errors import AffscoreError
 
@@ -97,12 +97,12 @@ def test_families_are_held_against_the_clustering_asked_for(method):
 
 def test_the_families_themselves_count_among_the_shuffled_ones():
     distances = away([0, 0, 0, 0, 50, 50, 50, 50, 100, 100, 100, 100])
-    for measure in (family_agreement, relatives):  # none of a few shuffles is as good
+    for measure in (family_agreement, nearest_neighbour_accuracy):  # none of a few shuffles is as good
         assert measure(distances, list("aaaabbbbcccc"), permutations=9).p_value == 0.1
 
 
 def test_families_that_are_there_are_found_and_shuffled_ones_are_not():
-    for measure in (family_agreement, relatives):
+    for measure in (family_agreement, nearest_neighbour_accuracy):
         found = measure(TWO_GROUPS, FAMILIES)
         assert found.value == 1
         # 2 of the 20 partitions into threes are the families themselves
@@ -112,7 +112,7 @@ def test_families_that_are_there_are_found_and_shuffled_ones_are_not():
 
 def test_chance_of_the_adjusted_rand_index_is_zero():
     distances = away(np.random.default_rng(3).random((12, 2)))
-    assert family_agreement(distances, list("aaabbbcccddd")).chance == pytest.approx(0, abs=0.02)
+    assert family_agreement(distances, list("aaabbbcccddd")).permuted == pytest.approx(0, abs=0.02)
 
 
 def test_p_values_of_unrelated_families_are_spread_evenly():
@@ -128,19 +128,21 @@ def test_p_values_of_unrelated_families_are_spread_evenly():
 def test_relatives_leave_out_those_without_one_and_keep_them_as_neighbours():
     distances = away([0, 1, 3, 3.5])
     # the second's nearest is the first, the third's is the fourth, which has no relative
-    assert relatives(distances, list("aaab"), permutations=9).value == pytest.approx(2 / 3)
+    assert nearest_neighbour_accuracy(distances, list("aaab"), permutations=9).value == pytest.approx(2 / 3)
 
 
 def test_equally_near_neighbours_count_in_equal_parts():
     """The one in the middle is as near to a relative as to a stranger, whichever stands first."""
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
         places, families = np.array([0.0, 1.0, 2.0])[order], np.array(list("aab"))[order]
-        assert relatives(away(list(places)), list(families), permutations=9).value == pytest.approx((1 + 0.5) / 2)
+        assert nearest_neighbour_accuracy(away(list(places)), list(families), permutations=9).value == pytest.approx(
+            (1 + 0.5) / 2
+        )
 
 
 @pytest.mark.parametrize("families", ["abcdef", "aaaaaa"])
 def test_families_of_one_member_and_a_single_family_have_nothing_to_find(families):
-    for measure in (family_agreement, relatives):
+    for measure in (family_agreement, nearest_neighbour_accuracy):
         assert np.isnan(measure(TWO_GROUPS, list(families), permutations=9).value)
 
 
@@ -150,7 +152,7 @@ def test_the_seed_fixes_the_test():
         family_agreement(distances, list("aaabbbccc"), permutations=99, seed=seed) for seed in (5, 5, 6)
     )
     assert one == again
-    assert one.chance != other.chance
+    assert one.permuted != other.permuted
 
 
 @pytest.mark.parametrize(

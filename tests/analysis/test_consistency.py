@@ -28,7 +28,7 @@ def test_the_level_is_shared_by_the_networks_of_a_criterion():
 
 def test_all_intervals_together_miss_as_rarely_as_they_say():
     generator = np.random.default_rng(0)
-    z = np.arctanh(0.8) + generator.normal(size=(300, 30)) / (20 - 3) ** 0.5
+    z = np.arctanh(0.8) + generator.normal(size=(80, 30)) / (20 - 3) ** 0.5
     missed = 0
     for row in z:
         found = simultaneous_intervals(table(activations=20, cka=np.tanh(row)), 0.8)
@@ -39,7 +39,7 @@ def test_all_intervals_together_miss_as_rarely_as_they_say():
 def test_a_criterion_that_is_strong_everywhere_is_not_refuted_by_its_weakest_network():
     """With 0.8 in each of 36 networks the smallest correlation is mostly below 0.5; its interval is not."""
     generator = np.random.default_rng(1)
-    z = np.arctanh(0.8) + generator.normal(size=(60, 36)) / (10 - 3) ** 0.5
+    z = np.arctanh(0.8) + generator.normal(size=(20, 36)) / (10 - 3) ** 0.5
     below = [np.tanh(row).min() < 0.5 for row in z]
     refuted = [strength_counts(table(activations=10, cka=np.tanh(row))).loc["cka", "weak"] > 0 for row in z]
     assert np.mean(below) > 0.5

@@ -12,7 +12,7 @@ from answer_tables import (  # noqa: F401  # tests of every exercise
     test_garbage_gets_a_verdict,
 )
 
-from affscore.analysis import signature_distance, spread_of_few
+from affscore.analysis import rarefied_range, signature_distance
 from affscore.exercises import check
 from affscore.exercises.notebook_7 import FAMILIES, LONG, SHORT
 
@@ -40,7 +40,7 @@ def warped(a, b, cost=np.square, end=np.sqrt, diagonal=True):
 
 RIGHT = {
     "5.1": [MORE_SPREAD, round(MORE_SPREAD, 3), 0.12, torch.tensor(MORE_SPREAD)],
-    "5.2": [spread_of_few, lambda scores, size: torch.tensor(spread_of_few(scores, size))],
+    "5.2": [rarefied_range, lambda scores, size: torch.tensor(rarefied_range(scores, size))],
     "5.3": [
         (JUMPING, sorted(JUMPING)),
         [torch.tensor(JUMPING), np.array(sorted(JUMPING, reverse=True))],
@@ -67,7 +67,7 @@ WRONG = {
         (lambda scores, size: np.ptp(scores), "all scores"),
         (lambda scores, size: np.ptp(scores[:size]), "first ones"),
         (lambda scores, size: np.ptp(scores) * size / len(scores), "proportion"),
-        (lambda scores, size: spread_of_few(scores, size) + 0.1, "the whole"),
+        (lambda scores, size: rarefied_range(scores, size) + 0.1, "the whole"),
         (lambda scores, size: np.ptp(scores) * (1 - (size < len(scores)) * 0.5), "For each score"),
         (
             lambda scores, size: sum(

@@ -2,9 +2,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from affscore.analysis.similarity import distance_matrix
+from affscore.analysis import distance_matrix
 from affscore.errors import AffscoreError
-from affscore.figures.comparison import comparison
+from affscore.figures import comparison
 
 SCORES = {"one": [0.5, 0.6, 0.9], "two": [0.7, 0.8], "three": [0.4]}
 

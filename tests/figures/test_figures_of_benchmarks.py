@@ -1,22 +1,13 @@
 """What the figures of the benchmarks show: the numbers of their files, or that these are missing."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib import pyplot as plt
 from matplotlib.legend import Legend
 
 from affscore.experiments import read_benchmark, read_benchmarks
 from affscore.figures import score_memory, score_times, signature_ratios, speed_ups
 from affscore.figures.style import PAGE_WIDTH
 from tests.benchmark_files import affinity_rows, signature_rows, write
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    mpl.use("Agg")
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,8 +20,7 @@ from affscore.figures import (
     score_histograms,
     timeline,
 )
-from affscore.figures.families import FAMILIES
-from affscore.figures.style import PAGE_WIDTH
+from affscore.figures.style import FAMILIES, PAGE_WIDTH
 from affscore.network.result import Signature
 from affscore.papers import history
 from tests.synthetic_signatures import synthetic
@@ -33,13 +31,6 @@ SIGNATURES = {
     for name, length in {"alexnet": 7, "vgg11": 10, "resnet18": 17, "vit_b_16": 12, "swin_t": 3, "mine": 4}.items()
 }
 FAMILY_OF = ["Pure convnets", "Pure convnets", "ResNets", "ViTs", "Swins", "mine"]
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    mpl.use("Agg")
-    yield
-    plt.close("all")
 
 
 def legend_entries(figure):
@@ -106,7 +97,7 @@ def test_the_heatmap_has_the_distances_in_the_order_asked_for():
         assert [label.get_text() for label in labels] == order
     written = [float(text.get_text()) for text in axes.texts]
     assert written == pytest.approx(distances.loc[order, order].to_numpy().ravel(), abs=0.005)
-    assert figure.axes[1].get_ylabel() == "warping distance"
+    assert figure.axes[1].get_ylabel() == "DTW distance"
 
 
 def test_a_large_heatmap_has_no_numbers_in_its_cells():

@@ -1,23 +1,15 @@
 """What the figures of notebooks 6 and 8 draw."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
-from affscore.analysis.accuracy import explained_accuracy, fit
-from affscore.analysis.redundancy import criterion_correlations
+from affscore.analysis import criterion_correlations, criterion_values, explained_accuracy, fit, panel_fits
 from affscore.errors import AffscoreError
-from affscore.figures import accuracy_fits, best_under_chance, criterion_dots, criterion_scatter
+from affscore.figures import accuracy_fits, best_under_permutation, criterion_dots, criterion_scatter
 
 RNG = np.random.default_rng(0)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def networks():
@@ -31,10 +23,18 @@ def networks():
     return table.assign(mean=RNG.uniform(size=9), gflops=RNG.uniform(1, 9, 9), accuracy_standard_error=1.0)
 
 
+def drawn(table, panels, **options):
+    return accuracy_fits(table, panels, panel_fits(table, panels), **options)
+
+
+def scattered(table, criteria):
+    return criterion_scatter(criterion_values(table, criteria), criterion_correlations({"": table}, criteria))
+
+
 def test_a_row_of_panels_for_each_group():
     table = networks()
     panels = explained_accuracy(table, ["mean", "gflops"], kind="logarithm")
-    figure = accuracy_fits(table, panels)
+    figure = drawn(table, panels)
     titles = [axes.get_title() for axes in figure.axes]
     r2 = fit(table["mean"][:6], table["accuracy"][:6], "logarithm").r2
     assert titles[0] == f"A\n$R^2$ = {r2:.2f}"
@@ -46,7 +46,7 @@ def test_a_row_of_panels_for_each_group():
 
 def test_each_network_is_a_point_with_its_error_and_the_curve_is_the_fit():
     table = networks()
-    figure = accuracy_fits(table, explained_accuracy(table, ["gflops"], kind="quadratic"), adjusted=True)
+    figure = drawn(table, explained_accuracy(table, ["gflops"], kind="quadratic"), adjusted=True)
     axes = figure.axes[0]
     adjusted = fit(table["gflops"][:6], table["accuracy"][:6], "quadratic").adjusted_r2
     assert axes.get_title() == f"A\nadjusted $R^2$ = {adjusted:.2f}"
@@ -61,14 +61,14 @@ def test_each_network_is_a_point_with_its_error_and_the_curve_is_the_fit():
 
 def test_a_characteristic_with_an_error_has_bars_to_both_sides():
     table = networks().assign(mean_standard_error=0.05)
-    axes = accuracy_fits(table, explained_accuracy(table, ["mean"])).axes[0]
+    axes = drawn(table, explained_accuracy(table, ["mean"])).axes[0]
     bars = np.concatenate([np.diff([part[:, 0] for part in b.lines[2][0].get_segments()]) for b in axes.containers])
     assert bars.ravel() == pytest.approx(np.full(6, 0.1))
 
 
 def test_groups_of_one_panel_stand_three_side_by_side():
     table = pd.concat([networks().assign(group=group) for group in "ABCD"])
-    figure = accuracy_fits(table, explained_accuracy(table, ["mean"]))
+    figure = drawn(table, explained_accuracy(table, ["mean"]))
     grid = figure.axes[0].get_gridspec()
     assert (grid.nrows, grid.ncols) == (2, 3)
     assert [axes.get_title()[:1] for axes in figure.axes if axes.get_visible()] == list("ABCD")
@@ -77,18 +77,18 @@ def test_groups_of_one_panel_stand_three_side_by_side():
 def test_a_network_without_accuracy_is_no_point():
     table = networks()
     table.loc[0, "accuracy"] = np.nan
-    figure = accuracy_fits(table, explained_accuracy(table, ["gflops"]))
+    figure = drawn(table, explained_accuracy(table, ["gflops"]))
     assert sum(len(bars.lines[0].get_xdata()) for bars in figure.axes[0].containers) == 5
 
 
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(AffscoreError, match="at least one panel"):
-        accuracy_fits(networks(), pd.DataFrame())
+        accuracy_fits(networks(), pd.DataFrame(), [])
     panels = pd.DataFrame({"group": ["A"], "characteristic": ["height"], "fit": ["linear"]})
     with pytest.raises(AffscoreError, match="no column 'height'"):
-        accuracy_fits(networks(), panels)
+        accuracy_fits(networks(), panels, [None])
     with pytest.raises(AffscoreError, match="at least one group"):
-        best_under_chance({}, pd.DataFrame())
+        best_under_permutation({}, pd.DataFrame())
     with pytest.raises(AffscoreError, match="at least one correlation"):
         criterion_dots(pd.DataFrame(), {})
 
@@ -101,7 +101,7 @@ def upright_lines(axes):
 def test_chance_has_a_histogram_for_each_group_and_its_marks():
     shuffled = {"A": RNG.uniform(size=500), "B": RNG.beta(1, 5, size=500)}
     marks = pd.DataFrame({"ours": {"B": 0.9, "A": 0.5}, "depth": {"B": np.nan, "A": 0.7}})
-    figure = best_under_chance(shuffled, marks)
+    figure = best_under_permutation(shuffled, marks)
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["A", "B"]
     drawn = {
@@ -120,7 +120,7 @@ def test_chance_has_a_histogram_for_each_group_and_its_marks():
         dark = [bar for bar in bars if bar.get_facecolor()[0] < 0.5]
         assert min(bar.get_x() for bar in dark) >= np.quantile(values, 0.95)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert {"ours", "depth", "best under chance", "its upper twentieth", "its median"} == set(texts)
+    assert {"ours", "depth", "best after permuting", "its upper twentieth", "its median"} == set(texts)
 
 
 def test_all_correlations_are_dots_with_intervals():
@@ -161,13 +161,13 @@ def test_a_network_keeps_its_line_where_a_criterion_misses_another_one():
 
 def test_deeper_activations_are_darker():
     table = pd.DataFrame(RNG.uniform(size=(9, 2)), columns=["score", "cka"])
-    depth = criterion_scatter(table, ["cka"]).axes[0].collections[0].get_array()
+    depth = scattered(table, ["cka"]).axes[0].collections[0].get_array()
     assert (np.diff(depth) > 0).all()
 
 
 def test_one_network_has_a_point_for_each_activation():
     table = pd.DataFrame(RNG.uniform(size=(9, 2)), columns=["score", "cka"]).assign(r2=1.0)
-    figure = criterion_scatter(table, ["cka", "r2", "nlc"])
+    figure = scattered(table, ["cka", "r2", "nlc"])
     points = np.asarray(figure.axes[0].collections[0].get_offsets())
     assert points == pytest.approx(table[["cka", "score"]].to_numpy())
     r = np.corrcoef(table["cka"], table["score"])[0, 1]

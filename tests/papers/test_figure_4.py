@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torchvision
 
-from affscore.analysis.accuracy import FITS
-from affscore.analysis.similarity import STATISTICS
+from affscore.analysis import FITS, STATISTICS
 from affscore.papers.figure_4 import common_characteristic_fits, common_characteristics_again
 from affscore.papers.groups import (
     FIRST_PAPER_GROUPS,

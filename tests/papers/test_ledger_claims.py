@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from affscore.analysis import STATISTICS
-from affscore.analysis.independent_statistics import independent_best
+from affscore.analysis import STATISTICS, independent_best
 from affscore.experiments.sweeps import sweep
 from affscore.papers import network_table, printed_table, printed_tables, study_models
 from affscore.papers.claims import (

@@ -6,9 +6,9 @@ import pytest
 from affscore.analysis import (
     STATISTICS,
     best_explained,
+    best_fit_lead,
     best_of_each_seed,
-    chance_of_group,
-    correlations_within_kinds,
+    correlations_by_kind,
     criterion_correlations,
     explained_accuracy,
     explained_by_all,
@@ -134,7 +134,7 @@ def test_what_chapter_6_says_of_its_default_run():
     assert winners.loc["Post-ViT", "r2"].max() < 0.6
     assert round(best["statistic"].loc["Post-ViT", "r2"], 2) == 0.85
     rows = {
-        name: chance_of_group(members, STATISTICS, COMMON, kind="logarithm")
+        name: best_fit_lead(members, STATISTICS, COMMON, kind="logarithm")
         for name, members in table.groupby("group", sort=False)
     }
     assert {name for name, row in rows.items() if row["p_value"] < 0.05} == {"Residual", "ViTs", "Post-ViT"}
@@ -179,7 +179,7 @@ def test_what_chapter_8_says_of_its_default_run():
 def test_what_is_left_of_sparsity_and_norm_within_the_two_clouds_of_a_resnet(tmp_path):
     names = [f"mini:resnet{layers}" for layers in (18, 34, 50, 101, 152)]
     found = kept_signatures(names, "digits", tmp_path, n=512, progress=False)
-    table = correlations_within_kinds({name.removeprefix("mini:"): one.summary for name, one in found.items()})
+    table = correlations_by_kind({name.removeprefix("mini:"): one.summary for name, one in found.items()})
     deep = table.loc[["resnet101", "resnet152"]].round(2)
     for criterion, everywhere, others in (
         ("sparsity", [-0.9, -0.93], [0.12, 0.14]),

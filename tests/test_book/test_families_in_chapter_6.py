@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import affscore
-from affscore.analysis import STATISTICS, chance_of_group, chance_within_families, over_seeds
+from affscore.analysis import STATISTICS, best_fit_lead, best_fit_tests, over_seeds
 from affscore.papers import FIRST_PAPER_STATISTICS, accuracy_groups, study_models
 from affscore.zoo import characteristics
 
@@ -33,7 +33,7 @@ def said(sentence):
 
 def test_families_alone_and_within(networks):
     table, _ = networks
-    found = chance_within_families(table.dropna(subset="group"), list(STATISTICS), kind="logarithm")
+    found = best_fit_tests(table.dropna(subset="group"), list(STATISTICS), kind="logarithm")
     residual, youngest, transformers = (found.loc[name] for name in ("Residual", "Post-ViT", "ViTs"))
     assert round(residual["between_families"], 2) == round(residual["statistic_r2"], 2) == 0.65
     assert round(residual["p_within"], 2) == 0.81
@@ -47,7 +47,7 @@ def test_families_alone_and_within(networks):
     assert [int(large.min()), round(others.min()), round(others.max())] == [80, 23, 52]
     said("are by far the best (80 per cent against 23 to 52)")
     first = table.assign(group=table["first_paper_group"]).dropna(subset="group")
-    oldest = chance_within_families(first, list(FIRST_PAPER_STATISTICS)).loc["Traditional and residual"]
+    oldest = best_fit_tests(first, list(FIRST_PAPER_STATISTICS)).loc["Traditional and residual"]
     assert (oldest["networks"], oldest["families"]) == (14, 3)
     assert (round(oldest["p_within"], 2), round(oldest["p_value"], 3)) == (0.14, 0.002)
     said("The 14 of the first group are three families once more: within these $p$ is 0.14 and not 0.002.")
@@ -56,7 +56,7 @@ def test_families_alone_and_within(networks):
 def test_the_comparison_with_common_characteristics(networks):
     table, _ = networks
     rows = {
-        group: chance_of_group(members, list(STATISTICS), COMMON, kind="logarithm")
+        group: best_fit_lead(members, list(STATISTICS), COMMON, kind="logarithm")
         for group, members in table.dropna(subset="group").groupby("group")
     }
     won = {group for group, row in rows.items() if row["statistic_r2"] > row["common_r2"]}

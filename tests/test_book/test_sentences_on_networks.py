@@ -169,16 +169,16 @@ def test_clusters_of_the_zoo(signatures: Scores, families: list[str]) -> None:
     assert (round(found.value, 1), found.p_value) == (0.3, 1 / 1000)
     assert round(analysis.family_agreement(distances, families, "single", 9).value, 2) == 0.06
     near = {
-        name: analysis.relatives(matrix, families, 999).value
+        name: analysis.nearest_neighbour_accuracy(matrix, families, 999).value
         for name, matrix in {"warping": distances, "per step": per_step, "length": lengths}.items()
     }
     assert near["warping"] * 36 == pytest.approx(32)
     assert (round(near["length"], 2), round(near["per step"], 2), round(near["warping"], 2)) == (0.31, 0.81, 0.89)
-    assert 36 * analysis.relatives(distances, families, 999).chance == pytest.approx(3, abs=0.5)
+    assert 36 * analysis.nearest_neighbour_accuracy(distances, families, 999).permuted == pytest.approx(3, abs=0.5)
     assert round(analysis.family_agreement(lengths, families, permutations=9).value, 2) == 0.24
     assert round(analysis.family_agreement(per_step, families, permutations=9).value, 2) == 0.26
-    assert analysis.matrix_correlation(distances, lengths, 9).correlation == pytest.approx(0.6, abs=0.05)
-    assert abs(analysis.matrix_correlation(per_step, lengths, 9).correlation) < 0.1
+    assert analysis.mantel_test(distances, lengths, 9).correlation == pytest.approx(0.6, abs=0.05)
+    assert abs(analysis.mantel_test(per_step, lengths, 9).correlation) < 0.1
 
 
 def test_the_tree_and_its_nine_clusters(signatures: Scores, families: list[str]) -> None:
@@ -234,7 +234,7 @@ def test_distributions_of_the_nine(decade: pd.DataFrame) -> None:
 
 def test_shortcuts_make_two_peaks_with_depth() -> None:
     p_values = {
-        name: analysis.one_peak_test(shipped_signature(f"shipped:{name}").scores).p_value
+        name: analysis.unimodality_test(shipped_signature(f"shipped:{name}").scores).p_value
         for name in ("plainnet20", "resnet20", "plainnet56", "resnet56")
     }
     assert p_values["resnet56"] < 0.05
@@ -250,7 +250,9 @@ def test_before_training() -> None:
         analysis.family_agreement(matrix, families, permutations=999) for matrix in (distances, lengths)
     )
     assert (round(found.value, 2), round(by_length.value, 2)) == (0.60, 0.27)
-    near, by_length = (analysis.relatives(matrix, families, permutations=999) for matrix in (distances, lengths))
+    near, by_length = (
+        analysis.nearest_neighbour_accuracy(matrix, families, permutations=999) for matrix in (distances, lengths)
+    )
     assert (near.value * 25, round(by_length.value * 25, 1)) == (pytest.approx(20), 10.3)
     assert max(near.p_value, found.p_value) < 0.01
 
@@ -292,7 +294,7 @@ def test_modes_are_rejected_for_one_twin_or_the_other_by_the_order() -> None:
         for layers in (20, 32, 44, 56):
             for kind in ("plain", "res"):
                 scores = shipped_signature(f"shipped:{kind}net{layers}", order=order).scores
-                rejected[order, kind, layers] = analysis.one_peak_test(scores).p_value < 0.05
+                rejected[order, kind, layers] = analysis.unimodality_test(scores).p_value < 0.05
     assert {key for key, value in rejected.items() if value} == {
         ("activate-first", "res", 56),
         ("reduce-first", "plain", 56),

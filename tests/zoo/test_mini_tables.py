@@ -14,7 +14,7 @@ from mini_zoo.training import prepared
 from torch import nn
 from torch.utils.flop_counter import flop_registry
 
-from affscore.analysis.similarity import STATISTICS
+from affscore.analysis import STATISTICS
 from affscore.papers import printed_table
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS

@@ -7,11 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from affscore.analysis.cells import cell
-from affscore.analysis.chance import best_by_chance, chance_of_group
-from affscore.analysis.independent_statistics import independent_lead, independent_p_value, plain_r2
-from affscore.analysis.repeats import over_seeds
-from affscore.analysis.similarity import STATISTICS, signature_statistics
+from affscore.analysis import (
+    STATISTICS,
+    best_fit_lead,
+    best_fit_test,
+    cell,
+    independent_lead,
+    independent_p_value,
+    over_seeds,
+    plain_r2,
+    signature_statistics,
+)
 from affscore.errors import AffscoreError
 from affscore.papers.claims.claim import Claim, Outcome
 from affscore.papers.claims.estimate import CHANCE, every
@@ -90,8 +96,8 @@ def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
 def _fits(table: pd.DataFrame) -> pd.DataFrame:
     """For each group of figure 4 the best R2 of a statistic and of a common characteristic, and chance beside both."""
     rows = {
-        group: chance_of_group(
-            members, list(STATISTICS), _COMMON, kind="logarithm", within="family", permutations=PERMUTATIONS
+        group: best_fit_lead(
+            members, list(STATISTICS), _COMMON, kind="logarithm", strata="family", permutations=PERMUTATIONS
         )
         for group, members in table.groupby("group", sort=False)
     }
@@ -102,7 +108,7 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
 def _goes_with(members: pd.DataFrame, candidates: Sequence[str]) -> tuple[float, float] | None:
     """The correlation of accuracy with the best of these statistics, and its p-value within families."""
     try:
-        found = best_by_chance(members, candidates, within="family", permutations=PERMUTATIONS)
+        found = best_fit_test(members, candidates, strata="family", permutations=PERMUTATIONS)
     except AffscoreError:
         return None
     sign = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from affscore.analysis.cells import cell
-from affscore.analysis.trends import trends
+from affscore.analysis import cell, trends
 from affscore.papers.claims.claim import Claim, Outcome
 from affscore.papers.claims.estimate import CHANCE, every
 from affscore.papers.claims.facts import Facts

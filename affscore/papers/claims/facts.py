@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis.redundancy import criterion_correlations
-from affscore.analysis.repeats import over_seeds
-from affscore.analysis.similarity import distance_matrix
+from affscore.analysis import criterion_correlations, distance_matrix, over_seeds
 from affscore.experiments.activation_domain import domain_summary
 from affscore.network.result import Signature
 from affscore.papers.claims.estimate import Estimate, mean_of

@@ -7,8 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from affscore.analysis.clustering import family_agreement, relatives
-from affscore.analysis.signature_length import family_lead, length_distances
+from affscore.analysis import family_agreement, family_lead, length_distances, nearest_neighbour_accuracy
 from affscore.papers.claims.claim import Claim, Outcome
 from affscore.papers.claims.estimate import CHANCE, Estimate
 from affscore.papers.claims.facts import Facts
@@ -101,7 +100,7 @@ def _no_outliers(facts: Facts) -> Outcome | None:
     if _no_relatives(facts):
         return None
     families = facts.study["family"]
-    share = relatives(facts.distances, list(families), permutations=199)
+    share = nearest_neighbour_accuracy(facts.distances, list(families), permutations=199)
     with_relatives = int((families.map(families.value_counts()) > 1).sum())
     outliers = round(with_relatives * (1 - share.value))
     # where half of all studies would have none, a single network is one with this probability
@@ -109,7 +108,7 @@ def _no_outliers(facts: Facts) -> Outcome | None:
     p = float(stats.binom.sf(outliers - 1, with_relatives, rate))
     found = (
         f"Of {with_relatives} networks with relatives {outliers} have a nearest neighbour of another family. If half "
-        f"of all such studies had none, so many would have p = {p:.3f} (chance finds {100 * share.chance:.0f} % "
+        f"of all such studies had none, so many would have p = {p:.3f} (chance finds {100 * share.permuted:.0f} % "
         "relatives)."
     )
     return Outcome(True if outliers == 0 else False if p < CHANCE else None, found, len(families))

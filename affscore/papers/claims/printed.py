@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from affscore.analysis.cells import cell
-from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1
+from affscore.analysis import CRITERIA_OF_TABLE_1, cell
 from affscore.papers.claims.claim import Claim, Outcome
 from affscore.papers.claims.estimate import Estimate, every
 from affscore.papers.claims.facts import Facts

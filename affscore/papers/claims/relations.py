@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from affscore.analysis.cells import cell
-from affscore.analysis.consistency import simultaneous_intervals, strength_counts
-from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1
-from affscore.analysis.similarity import deviations
+from affscore.analysis import CRITERIA_OF_TABLE_1, cell, deviations, simultaneous_intervals, strength_counts
 from affscore.papers.claims.claim import Claim, Outcome
 from affscore.papers.claims.estimate import CHANCE, Estimate, every, mean_of
 from affscore.papers.claims.facts import Facts

@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
-from affscore.analysis.bimodality import one_peak_test
-from affscore.analysis.trends import trend
+from affscore.analysis import trend, unimodality_test
 from affscore.network.result import Signature
 from affscore.papers.claims.claim import Claim, Outcome
 from affscore.papers.claims.estimate import CHANCE, SCORES, every, mean_of
@@ -95,7 +94,7 @@ def _one_mode(signature: Signature) -> float:
 
 @cache
 def _p_value(scores: tuple[float, ...]) -> float:
-    return one_peak_test(scores).p_value
+    return unimodality_test(scores).p_value
 
 
 def _resnets_bimodal(facts: Facts) -> Outcome | None:

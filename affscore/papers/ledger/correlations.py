@@ -8,8 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 import pandas as pd
 
-from affscore.analysis.cells import cell
-from affscore.analysis.redundancy import correlation_table, criterion_correlations, criterion_values
+from affscore.analysis import cell, correlation_table, criterion_correlations, criterion_values
 from affscore.network.result import Signature
 from affscore.papers.evidence import Evidence
 from affscore.papers.groups import table_1_families

@@ -9,10 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis.accuracy import LEAST_POINTS, explained_accuracy
-from affscore.analysis.cells import cell
-from affscore.analysis.repeats import over_seeds
-from affscore.analysis.similarity import signature_statistics
+from affscore.analysis import LEAST_POINTS, cell, explained_accuracy, over_seeds, signature_statistics
 from affscore.papers.evidence import Evidence
 from affscore.papers.figure_4 import common_characteristics_again
 from affscore.papers.groups import group_of_each, study_groups

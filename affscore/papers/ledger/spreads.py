@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from affscore.analysis.cells import cell
-from affscore.analysis.redundancy import criterion_values
-from affscore.analysis.similarity import deviations
+from affscore.analysis import cell, criterion_values, deviations
 from affscore.network.result import Signature
 from affscore.papers.evidence import ON_MORE_DATA, Evidence
 from affscore.papers.ledger.commands import IMAGENET, survey_command

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from affscore.analysis.cells import cell
+from affscore.analysis import cell
 from affscore.papers.evidence import Evidence
 from affscore.papers.ledger.correlations import Correlations
 from affscore.papers.ledger.finding import (

@@ -1,4 +1,4 @@
-"""What the best of several statistics explains by chance if they were independent: a yardstick without data."""
+"""What the best of several statistics explains if they are independent of everything: a baseline without data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from scipy.stats import beta
 
 from affscore.errors import AffscoreError
 
-__all__ = ["independent_best", "independent_lead", "independent_p_value", "plain_r2"]
-
+__all__ = ["independent_best", "independent_lead", "independent_p_value"]
 
 _LEVELS = 10_000
 
@@ -84,17 +83,6 @@ def independent_lead(lead: float, points: int, candidates: int, rivals: int) -> 
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
     of_rivals = one.ppf(levels ** (1 / rivals))
     return float(np.mean(1 - best.cdf(of_rivals + lead) ** candidates))
-
-
-def plain_r2(adjusted: float, points: int) -> float:
-    """The R2 of a fit of one variable from the adjusted one.
-
-    >>> round(plain_r2(0.842, 5), 4)
-    0.8815
-    """
-    if points < 3:
-        raise AffscoreError(f"an adjusted R2 needs at least 3 points, got {points}")
-    return 1 - (1 - adjusted) * (points - 2) / (points - 1)
 
 
 def _of_one(points: int, candidates: int) -> Any:

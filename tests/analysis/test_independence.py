@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from affscore.analysis.accuracy import fit
-from affscore.analysis.independent_statistics import independent_best, independent_lead, independent_p_value, plain_r2
+from affscore.analysis import fit, independent_best, independent_lead, independent_p_value, plain_r2
 from affscore.errors import AffscoreError
 
 

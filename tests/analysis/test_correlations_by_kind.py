@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from affscore.analysis import correlations_within_kinds
+from affscore.analysis import correlations_by_kind
 from affscore.errors import AffscoreError
 
 
@@ -23,7 +23,7 @@ def network(seed, kinds):
 def test_each_part_is_that_of_its_activations():
     one = network(0, ["first"] * 6 + ["after-sum"] * 5)
     one.loc[0, "score"] = np.nan  # an activation without a score is in no part
-    table = correlations_within_kinds({"a": one, "plain": network(1, ["hidden"] * 8)}, criteria=["cka", "norm"])
+    table = correlations_by_kind({"a": one, "plain": network(1, ["hidden"] * 8)}, criteria=["cka", "norm"])
     assert list(table.index) == [("a", "all"), ("a", "after-sum"), ("a", "others")]
     assert table["activations"].tolist() == [10, 5, 5]
     for part, rows in (("all", one.iloc[1:]), ("after-sum", one.iloc[6:]), ("others", one.iloc[1:6])):
@@ -33,7 +33,7 @@ def test_each_part_is_that_of_its_activations():
 
 
 def test_another_kind():
-    table = correlations_within_kinds({"a": network(2, ["gate"] * 4 + ["hidden"] * 5)}, "gate", ["cka"])
+    table = correlations_by_kind({"a": network(2, ["gate"] * 4 + ["hidden"] * 5)}, "gate", ["cka"])
     assert table["activations"].tolist() == [9, 4, 5]
 
 
@@ -47,4 +47,4 @@ def test_another_kind():
 )
 def test_networks_without_that_kind(summaries, complaint):
     with pytest.raises(AffscoreError, match=complaint):
-        correlations_within_kinds(summaries)
+        correlations_by_kind(summaries)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from affscore import analysis, papers
-from affscore.analysis.checks import check_columns, distances_between, numbers_of
+from affscore.analysis.tables import check_columns, distances_between, numbers_of
 from affscore.errors import AffscoreError
 
 NAMES = list("abcd")
@@ -24,17 +24,17 @@ GROUP = pd.DataFrame(
 TREE = analysis.linkage(DISTANCES)
 
 
-@pytest.mark.parametrize("measure", [analysis.family_agreement, analysis.relatives])
+@pytest.mark.parametrize("measure", [analysis.family_agreement, analysis.nearest_neighbour_accuracy])
 @pytest.mark.parametrize("count", [0, -5, 2.5, True, None])
 def test_permutations_are_a_positive_whole_number(measure, count):
-    with pytest.raises(AffscoreError, match="number of permutations must be a whole number of at least 1"):
+    with pytest.raises(AffscoreError, match="number of permutations must be an integer of at least 1"):
         measure(DISTANCES, FAMILIES, permutations=count)
 
 
 def test_permutations_of_other_tests():
     for call in (
-        lambda: analysis.matrix_correlation(DISTANCES, DISTANCES**2, permutations=0),
-        lambda: analysis.best_by_chance(GROUP, ["mean"], permutations=-1),
+        lambda: analysis.mantel_test(DISTANCES, DISTANCES**2, permutations=0),
+        lambda: analysis.best_fit_test(GROUP, ["mean"], permutations=-1),
         lambda: analysis.trend([1, 2, 3, 4], [1, 2, 3, 5], resamples=0),
     ):
         with pytest.raises(AffscoreError, match="number of permutations"):
@@ -48,9 +48,9 @@ def test_permutations_of_other_tests():
         lambda wrong: analysis.cophenetic_correlation(wrong, TREE),
         lambda wrong: analysis.leaf_order(wrong, TREE),
         lambda wrong: analysis.family_agreement(wrong, FAMILIES, permutations=9),
-        lambda wrong: analysis.relatives(wrong, FAMILIES, permutations=9),
-        lambda wrong: analysis.matrix_correlation(wrong, DISTANCES, permutations=9),
-        lambda wrong: analysis.matrix_correlation(DISTANCES, wrong, permutations=9),
+        lambda wrong: analysis.nearest_neighbour_accuracy(wrong, FAMILIES, permutations=9),
+        lambda wrong: analysis.mantel_test(wrong, DISTANCES, permutations=9),
+        lambda wrong: analysis.mantel_test(DISTANCES, wrong, permutations=9),
         lambda wrong: analysis.per_step(wrong, {key: [0.5] for key in NAMES}),
     ],
     ids=["linkage", "cophenetic", "order", "agreement", "relatives", "one", "other", "per_step"],
@@ -92,7 +92,7 @@ def test_the_tree_of_other_networks():
         analysis.clusters(TREE, NAMES, 2.7)
 
 
-@pytest.mark.parametrize("measure", [analysis.family_agreement, analysis.relatives])
+@pytest.mark.parametrize("measure", [analysis.family_agreement, analysis.nearest_neighbour_accuracy])
 def test_a_network_without_a_family(measure):
     with pytest.raises(AffscoreError, match="a network has no family"):
         measure(DISTANCES, ["u", "u", None, None], permutations=9)
@@ -113,10 +113,10 @@ WORDS = GROUP.assign(accuracy="good")
         (lambda: analysis.best_explained(pd.DataFrame()), "no column 'group'"),
         (lambda: analysis.best_explained(analysis.explained_accuracy(GROUP, ["mean"]), by="foo"), "no column 'foo'"),
         (lambda: analysis.explained_accuracy(WORDS, ["mean"]), "'accuracy' must hold numbers, got 'good'"),
-        (lambda: analysis.best_by_chance(WORDS, ["mean"]), "'accuracy' must hold numbers, got 'good'"),
-        (lambda: analysis.best_by_chance(GROUP, ["mean"], within="design"), "no column 'design'"),
-        (lambda: analysis.chance_of_group(GROUP, ["mean"], ["size"]), "no column 'size'"),
-        (lambda: analysis.chance_within_families(GROUP, ["max"]), "no column 'max'"),
+        (lambda: analysis.best_fit_test(WORDS, ["mean"]), "'accuracy' must hold numbers, got 'good'"),
+        (lambda: analysis.best_fit_test(GROUP, ["mean"], strata="design"), "no column 'design'"),
+        (lambda: analysis.best_fit_lead(GROUP, ["mean"], ["size"]), "no column 'size'"),
+        (lambda: analysis.best_fit_tests(GROUP, ["max"]), "no column 'max'"),
         (lambda: analysis.between_families(GROUP, family="kin"), "no column 'kin'"),
         (lambda: analysis.sign_counts(GROUP), "no column 'criterion'"),
         (lambda: analysis.family_correlations(GROUP, {}), "no column 'model'"),
@@ -124,7 +124,7 @@ WORDS = GROUP.assign(accuracy="good")
         (lambda: analysis.spread_in_errors(GROUP), "no column 'accuracy_standard_error'"),
         (lambda: papers.history([[0.1, 0.2]]), r"signatures by name \(a dict\), got list"),
         (lambda: papers.history({}), "at least one signature"),
-        (lambda: analysis.spread_of_few([0.1, np.nan, 0.3], 2), "no score for 1 of 3"),
+        (lambda: analysis.rarefied_range([0.1, np.nan, 0.3], 2), "no score for 1 of 3"),
         (lambda: papers.network_table([5]), "by their names, got 5"),
         (lambda: papers.network_table("resnet18"), r"write \['resnet18'\]"),
         (lambda: analysis.independent_p_value(np.nan, 5, 7), "at most 1, got nan"),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import describe
 
-from affscore.analysis.similarity import distance_matrix, signature_distance, signature_statistics
+from affscore.analysis import distance_matrix, signature_distance, signature_statistics
 from affscore.errors import AffscoreError
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from affscore.analysis import along_depth, spread_of_few, trend, trends
+from affscore.analysis import along_depth, rarefied_range, trend, trends
 from affscore.errors import AffscoreError
 from affscore.papers import history
 
@@ -18,18 +18,18 @@ scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 def test_the_spread_of_few_is_the_mean_over_all_subsets(values, data):
     size = data.draw(st.integers(1, len(values)))
     expected = np.mean([max(subset) - min(subset) for subset in combinations(values, size)])
-    assert spread_of_few(values, size) == pytest.approx(expected, abs=1e-12)
+    assert rarefied_range(values, size) == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_spread_of_few_holds_for_hundreds_of_scores():
     values = np.linspace(0, 1, 1001)
-    assert spread_of_few(values, 7) == pytest.approx(6 / 8, abs=2e-3)  # (m - 1) / (m + 1) of uniform numbers
+    assert rarefied_range(values, 7) == pytest.approx(6 / 8, abs=2e-3)  # (m - 1) / (m + 1) of uniform numbers
 
 
 @pytest.mark.parametrize("size", [0, 4, -1])
 def test_a_size_that_is_none_is_refused(size):
     with pytest.raises(AffscoreError, match="from 1 to 3"):
-        spread_of_few([0.1, 0.2, 0.3], size)
+        rarefied_range([0.1, 0.2, 0.3], size)
 
 
 def test_history_is_in_the_order_of_years_and_draws_as_many_from_each():

@@ -6,19 +6,20 @@ import pytest
 from scipy.stats import pearsonr, ttest_1samp
 from sklearn.linear_model import LinearRegression
 
-from affscore import AffscoreError, load_results
-from affscore.analysis.joint_redundancy import explained_by_all
-from affscore.analysis.redundancy import (
+from affscore import AffscoreError
+from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
     correlation_table,
     criterion_correlations,
     criterion_values,
+    explained_by_all,
     family_correlations,
     fisher_interval,
     sign_counts,
 )
 from affscore.papers.reference import printed_table
 from affscore.papers.tables_1_and_2 import printed_correlations, table_1_again
+from affscore.survey.shipped import shipped_signature
 
 
 def summary(activations=12, seed=0):
@@ -160,13 +161,8 @@ def test_signs_are_counted_by_their_intervals():
 
 
 def test_the_shipped_results_have_correlations():
-    results = load_results()
-    results = results[(results["reduction"] == "mean") & (results["order"] == "activate-first")]
-    tables = {
-        name: rows.groupby("index")[rows.select_dtypes("number").columns.tolist()].mean()
-        for name, rows in results.groupby("model")
-        if "resnet" in name or "squeezenet" in name
-    }
+    names = ("resnet20", "squeezenet1_0", "squeezenet1_1", "mobilenet_v2")
+    tables = {name: shipped_signature(f"shipped:{name}").summary for name in names}
     rows = criterion_correlations(tables)
     assert len(rows) == 5 * len(tables) >= 20
     assert (rows["correlation"].notna() | rows["note"].ne("")).all()

@@ -1,16 +1,26 @@
-"""What a table, a matrix of distances or a number must be, said in one sentence where it is not."""
+"""What the tables, signatures and matrices of distances of this floor must be, and a number out of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
 
-__all__ = ["check_columns", "check_names", "check_permutations", "distances_between", "numbers_of"]
+__all__ = ["cell", "check_columns", "check_names", "check_scores", "distances_between", "numbers_of"]
+
+
+def cell(table: pd.DataFrame, row: str, column: str) -> float:
+    """The number in a row and a column; to pandas it could be anything.
+
+    >>> cell(pd.DataFrame({"score": [0.5]}, ["relu"]), "relu", "score")
+    0.5
+    """
+    return float(cast(Any, table.loc[row, column]))
 
 
 def check_columns(table: pd.DataFrame, columns: Iterable[str]) -> None:
@@ -47,17 +57,6 @@ def numbers_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         if wrong.any():
             raise AffscoreError(f"the column {column!r} must hold numbers, got {table.loc[wrong, column].iloc[0]!r}")
     return pd.DataFrame(found, index=table.index).astype(float)
-
-
-def check_permutations(count: int) -> None:
-    """Refuse a number of shuffles that is none.
-
-    >>> check_permutations(0)
-    Traceback (most recent call last):
-    affscore.errors.AffscoreError: the number of permutations must be a whole number of at least 1, got 0
-    """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise AffscoreError(f"the number of permutations must be a whole number of at least 1, got {count!r}")
 
 
 def check_names(models: Iterable[str]) -> list[str]:
@@ -104,3 +103,29 @@ def distances_between(distances: pd.DataFrame) -> NDArray[np.float64]:
     if not np.allclose(values, values.T) or np.diag(values).any():
         raise AffscoreError("distances must be a symmetric matrix with zeros on the diagonal")
     return values
+
+
+def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.float64]:
+    """The scores of a signature as an array, (k,).
+
+    Raises:
+        AffscoreError: No list of numbers, none at all, missing ones, or some outside [0, 1].
+
+    >>> check_scores([0.5, 1.5])
+    Traceback (most recent call last):
+    affscore.errors.AffscoreError: a signature must hold scores in [0, 1], got 0.5 to 1.5
+    """
+    try:
+        scores = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise AffscoreError(f"{name} must hold numbers, a score for each activation") from error
+    if scores.ndim != 1 or len(scores) == 0:
+        raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
+    if missing := int(np.isnan(scores).sum()):
+        raise AffscoreError(
+            f"{name} has no score for {missing} of {len(scores)} activations (their input is constant); "
+            "leave these out to compare it"
+        )
+    if scores.min() < 0 or scores.max() > 1:
+        raise AffscoreError(f"{name} must hold scores in [0, 1], got {scores.min():.3g} to {scores.max():.3g}")
+    return scores

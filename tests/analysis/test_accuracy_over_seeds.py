@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import sem
 
-from affscore.analysis.repeats import ERROR, best_of_each_seed, over_seeds, spread_in_errors
+from affscore.analysis import ERROR, best_of_each_seed, over_seeds, spread_in_errors
 from affscore.errors import AffscoreError
 
 

@@ -1,0 +1,214 @@
+"""Correlations of the affinity score with other criteria, network by network and kind by kind of activation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from affscore.analysis.tables import check_columns
+from affscore.errors import AffscoreError
+
+__all__ = [
+    "CRITERIA_OF_TABLE_1",
+    "correlation_table",
+    "correlations_by_kind",
+    "criterion_correlations",
+    "criterion_values",
+    "fisher_interval",
+]
+
+CRITERIA_OF_TABLE_1 = ("cka", "norm", "sparsity", "entropy", "r2")
+"""The criteria of tables 1 and 2 of the paper, in their order."""
+
+LEAST_ACTIVATIONS = 4
+"""Fewer have no interval: the variance of Fisher's z is 1 / (n - 3)."""
+
+_SAME = 1e-6  # a criterion that varies by less, relative to its size, varies by rounding
+
+
+def criterion_values(summary: pd.DataFrame, criteria: Sequence[str] = CRITERIA_OF_TABLE_1) -> pd.DataFrame:
+    """The score and the criteria of each activation; of one that is measured twice the change, after minus before.
+
+    Args:
+        summary: A row for each activation, as in :attr:`affscore.Signature.summary`.
+        criteria: Which; one that was not measured is a column of missing values.
+
+    Raises:
+        AffscoreError: There is no score in the table.
+
+    Source: tables 1 and 2. The paper does not say in which direction it takes the change; with this one, a ReLU
+    that makes many zeros has a positive change of sparsity.
+
+    >>> row = {"score": [0.5], "cka": [0.9], "sparsity_before": [0.0], "sparsity_after": [0.25]}
+    >>> criterion_values(pd.DataFrame(row), ["cka", "sparsity", "nlc"]).to_numpy().tolist()
+    [[0.5, 0.9, 0.25, nan]]
+    """
+    if not isinstance(summary, pd.DataFrame) or "score" not in summary:
+        raise AffscoreError("expected a table with a column 'score', a row for each activation, as Signature.summary")
+    twice = [name for name in criteria if {f"{name}_before", f"{name}_after"} <= set(summary)]
+    changes = {name: summary[f"{name}_after"] - summary[f"{name}_before"] for name in twice}
+    return summary.assign(**changes).reindex(columns=["score", *criteria]).astype(float)
+
+
+def criterion_correlations(
+    summaries: Mapping[str, pd.DataFrame], criteria: Sequence[str] = CRITERIA_OF_TABLE_1, level: float = 0.95
+) -> pd.DataFrame:
+    """Pearson's correlation of the score with each criterion over the activations of a network, with an interval.
+
+    The interval is that of :func:`fisher_interval`. It takes the activations for independent draws. Those of one
+    network are not, neighbours being alike, so the true uncertainty is larger.
+
+    Args:
+        summaries: For each network a row for each activation (:attr:`affscore.Signature.summary`).
+        criteria: Which; see :func:`criterion_values`.
+        level: Of the intervals, in (0, 1).
+
+    Returns:
+        A row for each network and criterion: ``model``, ``criterion``, ``activations`` (that have both numbers),
+        ``correlation``, ``low``, ``high`` and ``note``: why a number is missing, or what was left out.
+
+    Raises:
+        AffscoreError: A level outside (0, 1), or no tables by name.
+
+    Source: table 2, which has no intervals.
+
+    >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8, 0.9], "cka": [0.6, 0.7, 0.7, 0.9, 0.8]})
+    >>> table = criterion_correlations({"a": network}, ["cka"])
+    >>> table[["activations", "correlation", "low", "high"]].round(2).values.tolist()
+    [[5.0, 0.83, -0.19, 0.99]]
+    """
+    if not 0 < level < 1:
+        raise AffscoreError(f"level must be in (0, 1), got {level}")
+    if not isinstance(summaries, Mapping):
+        raise AffscoreError(f"expected a table for each network by its name, got {type(summaries).__name__}")
+    rows = []
+    for model, summary in summaries.items():
+        values = criterion_values(summary, criteria)
+        for name in criteria:
+            found = _correlation(values[["score", name]].set_axis(["score", "criterion"], axis=1), level)
+            rows.append({"model": model, "criterion": name, **found})
+    return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
+
+
+def correlation_table(
+    summaries: Mapping[str, pd.DataFrame], criteria: Sequence[str] = CRITERIA_OF_TABLE_1
+) -> pd.DataFrame:
+    """The correlations of :func:`criterion_correlations` alone, as the paper prints them.
+
+    Args:
+        summaries: For each network a row for each activation.
+        criteria: Which.
+
+    Returns:
+        A row for each network, a column for each criterion; missing where there is no correlation.
+
+    Source: table 2.
+
+    >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8, 0.9], "cka": [0.6, 0.7, 0.7, 0.9, 0.8]})
+    >>> correlation_table({"a": network}, ["cka", "norm"]).round(2).to_numpy().tolist()
+    [[0.83, nan]]
+    """
+    found = criterion_correlations(summaries, criteria)
+    table = found.set_index(["model", "criterion"])["correlation"].astype(float)
+    ordered = table.unstack()  # noqa: PD010 - correlations that do not exist stay as empty cells
+    return ordered.reindex(index=list(summaries), columns=list(criteria)).rename_axis(index=None, columns=None)
+
+
+def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tuple[float, float]:
+    r"""The interval of a correlation by Fisher's transformation.
+
+    .. math:: \tanh\Bigl(\operatorname{artanh} r \pm \frac{z}{\sqrt{n - 3}}\Bigr)
+
+    Args:
+        correlation: r, in [-1, 1].
+        count: n >= 4, the number of pairs.
+        level: In (0, 1).
+
+    Returns:
+        Both ends; r itself where it is -1 or 1.
+
+    Raises:
+        AffscoreError: A correlation or a level out of range, or fewer than four pairs.
+
+    >>> [round(end, 3) for end in fisher_interval(0.5, 28)]
+    [0.156, 0.736]
+    """
+    if not (-1 <= correlation <= 1 and count >= LEAST_ACTIVATIONS and 0 < level < 1):
+        raise AffscoreError(
+            f"expected a correlation in [-1, 1], at least {LEAST_ACTIVATIONS} pairs and a level in (0, 1), "
+            f"got {correlation}, {count} and {level}"
+        )
+    if abs(correlation) == 1:
+        return correlation, correlation
+    half = norm.ppf((1 + level) / 2) / np.sqrt(count - 3)
+    centre = np.arctanh(correlation)
+    return float(np.tanh(centre - half)), float(np.tanh(centre + half))
+
+
+def correlations_by_kind(
+    summaries: Mapping[str, pd.DataFrame], kind: str = "after-sum", criteria: Sequence[str] = CRITERIA_OF_TABLE_1
+) -> pd.DataFrame:
+    """The correlation of the score with each criterion over all activations, over those of a kind, and over the others.
+
+    Two groups that lie apart have a correlation even where neither of them has one (Simpson's paradox). In a residual
+    network the activations after a sum are such a group.
+
+    Args:
+        summaries: For each network a row for each activation (:attr:`affscore.Signature.summary`); networks without
+            activations of that kind are left out.
+        kind: One of the kinds of :attr:`affscore.Signature.summary`.
+        criteria: Which.
+
+    Returns:
+        A row for each network and part (``all``, the kind, ``others``), indexed by both: ``activations``, and a column
+        for each criterion, missing where there is no correlation.
+
+    Raises:
+        AffscoreError: No network has activations of that kind, or a table without kinds.
+
+    Source: ours.
+
+    >>> cloud = [0.1, 0.2, 0.3, 0.2]
+    >>> network = pd.DataFrame({"score": [*cloud, 0.9, 0.8, 0.7, 0.8], "cka": [0.1, 0.2, 0.1, 0.0, 0.9, 0.8, 0.9, 1.0],
+    ...                         "kind": ["first"] * 4 + ["after-sum"] * 4})
+    >>> table = correlations_by_kind({"net": network}, criteria=["cka"])
+    >>> table["cka"].round(2).tolist()
+    [0.96, 0.0, 0.0]
+    """
+    parts: dict[tuple[str, str], pd.DataFrame] = {}
+    for name, summary in summaries.items():
+        check_columns(summary, ["kind", "score"])
+        known = summary.dropna(subset="score")
+        of_kind = known["kind"] == kind
+        if of_kind.any():
+            parts |= {(name, "all"): known, (name, kind): known[of_kind], (name, "others"): known[~of_kind]}
+    if not parts:
+        raise AffscoreError(f"none of the networks has activations of the kind {kind!r}")
+    rows = {part: correlation_table({"": members}, criteria).loc[""] for part, members in parts.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
+    table.insert(0, "activations", [len(members) for members in parts.values()])
+    return table
+
+
+def _correlation(values: pd.DataFrame, level: float) -> dict[str, object]:
+    known = values.dropna()
+    row: dict[str, object] = {"activations": len(known), "correlation": np.nan, "low": np.nan, "high": np.nan}
+    if values["criterion"].isna().all():
+        return row | {"note": "the criterion was not measured, or is defined nowhere"}
+    notes = []
+    constant = [name for name in ("criterion", "score") if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
+    if len(known) < LEAST_ACTIVATIONS:
+        least = LEAST_ACTIVATIONS
+        notes.append(f"{len(known)} activations are too few for a correlation with an interval; it takes {least}")
+    elif constant:
+        notes.append(f"the {constant[0]} is the same for all activations ({known[constant[0]].iloc[0]:.4g})")
+    else:
+        r = float(np.corrcoef(known["score"], known["criterion"])[0, 1])
+        low, high = fisher_interval(r, len(known), level)
+        row |= {"correlation": r, "low": low, "high": high}
+    if missing := len(values) - len(known):
+        notes.append(f"without {missing} of {len(values)} activations, where a number is missing")
+    return row | {"note": "; ".join(notes)}

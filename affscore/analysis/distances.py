@@ -1,0 +1,213 @@
+"""How far signatures are apart: warping distances, what the number of activations does to them, and Mantel's test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from dtaidistance import dtw
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from affscore.analysis.permutation import check_permutations, permutation_test
+from affscore.analysis.tables import check_scores, distances_between
+from affscore.errors import AffscoreError
+
+__all__ = [
+    "MantelTest",
+    "deviations",
+    "distance_matrix",
+    "length_distances",
+    "mantel_test",
+    "per_step",
+    "signature_distance",
+]
+
+
+def signature_distance(one: ArrayLike, other: ArrayLike) -> float:
+    r"""Dynamic time warping distance between two signatures, which may differ in length.
+
+    .. math:: D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2}
+
+    over all monotone alignments :math:`\pi` of the activations of one network with those of the other,
+    without a window.
+
+    Args:
+        one: Scores in the order of the activations, (k,).
+        other: Scores, (m,).
+
+    Returns:
+        The distance, >= 0, and 0 for the same signature; it is no metric (the triangle inequality does
+        not hold).
+
+    Raises:
+        AffscoreError: No scores, or missing ones.
+
+    Source: section 4, figure 5 of the paper, with dtaidistance's ``distance``.
+
+    >>> signature_distance([0.5, 0.9], [0.5, 0.5, 0.9]), signature_distance([0.5], [0.8, 0.9])
+    (0.0, 0.5)
+    """
+    return float(dtw.distance(check_scores(one), check_scores(other)))
+
+
+def distance_matrix(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Dynamic time warping distances (:func:`signature_distance`) between all pairs of signatures.
+
+    Args:
+        signatures: Scores by name.
+
+    Returns:
+        A symmetric table, zero on the diagonal, with the names as rows and columns.
+
+    Source: figure 5 A.
+
+    >>> distance_matrix({"a": [0.5, 0.5], "b": [0.75, 0.75]}).round(3).to_numpy().tolist()
+    [[0.0, 0.354], [0.354, 0.0]]
+    """
+    names = list(signatures)
+    scores = [check_scores(signatures[name], name) for name in names]
+    distances = np.zeros((len(names), len(names)))
+    for i, one in enumerate(scores):
+        for j in range(i):
+            distances[i, j] = distances[j, i] = dtw.distance(one, scores[j])
+    return pd.DataFrame(distances, index=names, columns=names)
+
+
+def length_distances(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """Distances that know of each signature nothing but how many scores it has.
+
+    Args:
+        signatures: Scores by name.
+
+    Returns:
+        The difference of the lengths, as a matrix like that of :func:`distance_matrix`.
+
+    Source: a baseline for figure 5 A; not in the papers.
+
+    >>> length_distances({"a": [0.5], "b": [0.5, 0.6, 0.7]}).to_numpy().tolist()
+    [[0.0, 2.0], [2.0, 0.0]]
+    """
+    lengths, names = _lengths(signatures), list(signatures)
+    return pd.DataFrame(np.abs(lengths[:, None] - lengths), index=names, columns=names)
+
+
+def per_step(distances: pd.DataFrame, signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    r"""DTW distances as a root mean square over the steps of the alignment.
+
+    The distance is the root of a **sum** over aligned pairs, of which there are at least as many as the longer of the
+    two signatures has scores. Dividing by the root of that number takes the length out, up to the steps in which both
+    signatures wait in turn:
+
+    .. math:: D'(a, b) = D(a, b) / \sqrt{\max(|a|, |b|)}
+
+    Args:
+        distances: As :func:`distance_matrix` makes it.
+        signatures: The scores, with the same names.
+
+    Returns:
+        The matrix of D'.
+
+    Raises:
+        AffscoreError: Other names.
+
+    >>> signatures = {"a": [0.5] * 4, "b": [0.75] * 100}
+    >>> distances = distance_matrix(signatures)
+    >>> distances.to_numpy().tolist(), per_step(distances, signatures).to_numpy().tolist()
+    ([[0.0, 2.5], [2.5, 0.0]], [[0.0, 0.25], [0.25, 0.0]])
+    """
+    distances_between(distances)
+    if list(distances.index) != list(signatures):
+        raise AffscoreError("the distances must have the names of the signatures, in their order")
+    lengths = _lengths(signatures)
+    return distances.div(np.sqrt(np.maximum(lengths[:, None], lengths)))
+
+
+def deviations(here: Mapping[str, ArrayLike], there: Mapping[str, ArrayLike]) -> pd.Series:
+    r"""How far the signature of each network on one data set is from that on another.
+
+    .. math:: \lVert a - b \rVert_2 = \sqrt{\sum_i (a_i - b_i)^2}
+
+    Args:
+        here: Scores on one data set, by name.
+        there: Scores on another.
+
+    Returns:
+        The Euclidean distance for each network that has as many activations in both (one whose architecture
+        changes with the data has no distance); missing where a score is.
+
+    Source: figure 15, by its caption.
+
+    >>> deviations({"a": [0.5, 0.5], "b": [0.9]}, {"a": [0.8, 0.9]}).round(3).to_dict()
+    {'a': 0.5}
+    """
+    pairs = {name: (np.asarray(here[name]), np.asarray(there[name])) for name in here if name in there}
+    return pd.Series(
+        {name: float(np.linalg.norm(one - other)) for name, (one, other) in pairs.items() if len(one) == len(other)},
+        dtype=float,
+    )
+
+
+@dataclass(frozen=True)
+class MantelTest:
+    """How two matrices of distances between the same networks go together.
+
+    Attributes:
+        correlation: Spearman's rank correlation over all pairs.
+        p_value: Share of the permutations of the networks with as large a correlation (one-sided).
+    """
+
+    correlation: float
+    p_value: float
+
+
+def mantel_test(one: pd.DataFrame, other: pd.DataFrame, permutations: int = 9999, seed: int = 0) -> MantelTest:
+    """The rank correlation of two matrices of distances, with Mantel's test.
+
+    The pairs of one network are not independent of each other, so that the usual test of a correlation does not
+    hold; rows and columns of one matrix are permuted together instead.
+
+    Args:
+        one: A symmetric matrix of distances.
+        other: Another, with the same names in the same order.
+        permutations: How many; every permutation once, where there are no more.
+        seed: Of the permutations.
+
+    Returns:
+        The correlation and its test; NaN for fewer than three networks, or where all distances are the same.
+
+    Raises:
+        AffscoreError: Other names, what is no distance, or no permutations.
+
+    Source: Mantel (1967); not in the papers.
+
+    >>> names = list("abcdef")
+    >>> places = np.array([0, 1, 3, 7, 12, 20])
+    >>> distances = pd.DataFrame(abs(places[:, None] - places), names, names)
+    >>> mantel_test(distances, distances**2).correlation
+    1.0
+    """
+    fixed, moving = distances_between(one), distances_between(other)
+    if list(one.index) != list(other.index):
+        raise AffscoreError("both matrices must have the same names in the same order")
+    check_permutations(permutations)
+    first, second = np.triu_indices(len(one), 1)
+    if len(first) < 3 or np.ptp(fixed[first, second]) == 0 or np.ptp(moving[first, second]) == 0:
+        return MantelTest(np.nan, np.nan)
+    aim = stats.zscore(stats.rankdata(fixed[first, second])) / len(first)
+    ranks = np.zeros_like(moving)
+    ranks[first, second] = stats.zscore(stats.rankdata(moving[first, second]))
+    ranks += ranks.T
+    test = permutation_test(
+        np.arange(len(one)),
+        lambda orders: ranks[orders[..., first], orders[..., second]] @ aim,
+        permutations=permutations,
+        seed=seed,
+    )
+    return MantelTest(round(test.observed, 12), test.p_value)
+
+
+def _lengths(signatures: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
+    return np.array([len(np.asarray(scores)) for scores in signatures.values()], dtype=float)

@@ -1,0 +1,256 @@
+"""The best of several statistics: how well it explains accuracy, and how well after permuting the accuracies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from affscore.analysis.accuracy import between_families
+from affscore.analysis.permutation import PERMUTATIONS, ROUNDING, PermutationTest, permutation_test
+from affscore.analysis.regression import FITS, LEAST_POINTS
+from affscore.analysis.tables import check_columns, numbers_of
+from affscore.errors import AffscoreError
+
+__all__ = ["BestFitTest", "best_fit_lead", "best_fit_test", "best_fit_tests"]
+
+_COLUMNS = ["networks", "families", "between_families", "best_statistic", "statistic_r2", "p_value", "p_within",
+            "smallest_p_within", "note"]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BestFitTest(PermutationTest):
+    """The best R2 of several candidates, and what it is when the accuracies are permuted.
+
+    Attributes:
+        observed: The largest R2 of any candidate.
+        permuted: The largest R2 of any candidate after each permutation.
+        exact: Whether these are all permutations, each once, rather than random ones.
+        points: Number of networks.
+        best: The candidate with the largest R2.
+        left_out: Candidates without an R2, and why.
+    """
+
+    points: int
+    best: str
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def best_fit_test(
+    table: pd.DataFrame,
+    candidates: Sequence[str],
+    *,
+    target: str = "accuracy",
+    kind: str = "linear",
+    strata: str | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> BestFitTest:
+    """Permute the accuracies of a group and take the best candidate each time, as was done without permuting.
+
+    Args:
+        table: A row for each network of the group; networks of which the accuracy or a candidate is missing
+            are left out (a candidate that is missing everywhere is left out instead).
+        candidates: Columns that compete.
+        target: The column of the accuracies.
+        kind: "linear" or "logarithm".
+        strata: A column, as the family: accuracies change places between networks that have the same there only. What
+            differs between families, for whatever reason, is then no evidence for a candidate. None: between all.
+        permutations: How many; every permutation once, where there are no more.
+        seed: Fixes random ones.
+
+    Raises:
+        AffscoreError: Fewer than five networks, no candidate that can be fitted, a fit of several coefficients, or
+            columns that are not there or hold no numbers.
+
+    Source: ours; the paper compares the best of seven statistics with the best of three characteristics.
+
+    >>> group = pd.DataFrame({"accuracy": [1, 2, 3, 4, 5], "mean": [1, 2, 3, 4, 6], "max": [2, 1, 2, 1, 2]})
+    >>> test = best_fit_test(group, ["mean", "max"])
+    >>> test.best, round(test.observed, 3), len(test.permuted), round(120 * test.p_value)
+    ('mean', 0.973, 120, 2)
+    """
+    check_columns(table, candidates)
+    table = table.reset_index(drop=True)  # several rows may have the same name
+    known, left_out = _known(table, candidates, target, kind)
+    values = known.drop(columns=target)
+    x = (values - values.mean()).to_numpy()
+    x = x / np.linalg.norm(x, axis=0)
+
+    def best_r2(accuracies: NDArray[np.float64]) -> NDArray[np.float64]:
+        y = accuracies - accuracies.mean(axis=-1, keepdims=True)
+        return np.square(y @ x).max(axis=-1) / np.square(y).sum(axis=-1)
+
+    accuracy = known[target].to_numpy()
+    labels = None
+    if strata is not None:
+        check_columns(table, [strata])
+        labels = pd.factorize(table.loc[known.index, strata])[0]
+        if (labels < 0).any():
+            raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
+    test = permutation_test(accuracy, best_r2, strata=labels, permutations=permutations, seed=seed)
+    best = values.columns[np.square(x.T @ (accuracy - accuracy.mean())).argmax()]
+    return BestFitTest(test.observed, test.permuted, test.exact, len(known), str(best), left_out)
+
+
+def best_fit_lead(
+    table: pd.DataFrame,
+    statistics: Sequence[str],
+    common: Sequence[str],
+    *,
+    target: str = "accuracy",
+    strata: str | None = None,
+    **options: Any,
+) -> dict[str, object]:
+    """How often the best statistic of a signature beats the best common characteristic of a group under permutation.
+
+    Args:
+        table: A row for each network of the group.
+        statistics: Columns of the signature.
+        common: Columns such as depth, parameters and operations.
+        target: As in :func:`best_fit_test`.
+        strata: A column within which alone accuracies change places.
+        options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
+
+    Returns:
+        ``points``, ``best_statistic``, ``statistic_r2``, ``permuted_median`` and ``permuted_95`` (of the best
+        statistic's R2 after permuting), ``p_value``, ``best_common``, ``common_r2``, ``beats_common`` (how often the
+        best statistic is then at least as good as the common characteristic really is), ``wins_if_nothing_matters``
+        (how often it is the better one when the accuracies are permuted against both), ``lead_p_value`` (how often it
+        is then better by as much as it really is), ``exact`` and ``note``. Numbers are missing, and the note says why,
+        where a group is too small.
+
+    Raises:
+        AffscoreError: A column that is not there.
+
+    >>> rng = np.random.default_rng(0)
+    >>> noise = pd.DataFrame(rng.standard_normal((6, 11)), columns=["accuracy", *"abcdefg", *"xyz"])
+    >>> row = best_fit_lead(noise, list("abcdefg"), list("xyz"))
+    >>> row["exact"], 0.6 < row["wins_if_nothing_matters"] < 0.8
+    (True, True)
+    """
+    columns = [*statistics, *common, target]
+    check_columns(table, columns)
+    table = table.reset_index(drop=True)
+    known = table[[c for c in columns if table[c].notna().any()]].dropna()
+    group = known.reindex(columns=columns)
+    if strata is not None:
+        check_columns(table, [strata])
+        group[strata] = table.loc[known.index, strata]
+    # one seed for both, so that accuracies are permuted in the same way
+    try:
+        ours, theirs = (
+            best_fit_test(group, names, target=target, strata=strata, **options) for names in (statistics, common)
+        )
+    except AffscoreError as reason:
+        return {"points": len(known), "note": str(reason)}
+    leads = ours.permuted - theirs.permuted
+    return {
+        "points": len(known),
+        "best_statistic": ours.best,
+        "statistic_r2": ours.observed,
+        "permuted_median": float(np.median(ours.permuted)),
+        "permuted_95": float(np.quantile(ours.permuted, 0.95)),
+        "p_value": ours.p_value,
+        "best_common": theirs.best,
+        "common_r2": theirs.observed,
+        "beats_common": ours.share_reaching(theirs.observed),
+        "wins_if_nothing_matters": float((leads > 0).mean()),
+        "lead_p_value": ours.share_of(leads >= ours.observed - theirs.observed - ROUNDING),
+        "exact": ours.exact,
+        "note": "; ".join(f"{name}: {why}" for name, why in {**ours.left_out, **theirs.left_out}.items()),
+    }
+
+
+def best_fit_tests(
+    table: pd.DataFrame,
+    statistics: Sequence[str],
+    *,
+    group: str = "group",
+    family: str = "family",
+    target: str = "accuracy",
+    **options: Any,
+) -> pd.DataFrame:
+    """Tests of the best of several statistics in each group: accuracies permuted freely, and stratified by family.
+
+    A group of two families is in good part two points: whatever differs between the families goes with accuracy. The
+    free permutation takes that for evidence; the stratified one does not.
+
+    Args:
+        table: A row for each network, with group, family, accuracy and statistics.
+        statistics: Columns that compete.
+        group: The column of the groups; rows without one are left out.
+        family: The column of the families.
+        target: As in :func:`best_fit_test`.
+        options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
+
+    Returns:
+        A row for each group, by its name: ``networks``, ``families``, ``between_families``
+        (:func:`affscore.analysis.between_families`), ``best_statistic``, ``statistic_r2``, ``p_value``, ``p_within``
+        (stratified by family; missing for a single one), ``smallest_p_within`` (that so many members allow) and
+        ``note``: why a number is missing.
+
+    Raises:
+        AffscoreError: A column that is not there or holds no numbers.
+
+    Source: the restricted permutation test; the paper has no test. Two families, and a statistic that knows which is
+    which and nothing of their members:
+
+    >>> x = [1.0, 1.1, 1.2, 1.3, 3.0, 3.1, 3.2, 3.3]
+    >>> y = [12, 10, 13, 11, 62, 60, 63, 61]
+    >>> two = pd.DataFrame({"group": "G", "family": ["a"] * 4 + ["b"] * 4, "mean": x, "accuracy": y})
+    >>> row = best_fit_tests(two, ["mean"]).loc["G"]
+    >>> bool(row["between_families"] > 0.99), round(float(row["p_value"]), 3), round(float(row["p_within"]), 3)
+    (True, 0.016, 0.557)
+    """
+    check_columns(table, [group, family])
+    numbers_of(table, [target, *statistics])
+    rows = {}
+    for name, members in table.groupby(group, sort=False):
+        members = members.assign(**{family: members[family].astype(object).where(members[family].notna(), "none")})
+        families = members[family].nunique()
+        row: dict[str, object] = {"networks": len(members), "families": families}
+        row["between_families"] = between_families(members, family, target)
+        test = partial(best_fit_test, members, statistics, target=target, **options)
+        try:
+            free = test()
+            row |= {"best_statistic": free.best, "statistic_r2": free.observed, "p_value": free.p_value}
+            row["note"] = "" if families > 1 else "one family"
+            if families > 1:
+                inside = test(strata=family)
+                least = inside.share_reaching(float(inside.permuted.max()))
+                row |= {"p_within": inside.p_value, "smallest_p_within": least}
+        except AffscoreError as reason:
+            row["note"] = str(reason)
+        rows[name] = row
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
+
+
+def _known(
+    table: pd.DataFrame, candidates: Sequence[str], target: str, kind: str
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Accuracies and candidates (or their logarithms) of the networks that have them all, and what was left out."""
+    if FITS.get(kind) != 1:
+        raise AffscoreError(f"permutation tests take the fits linear and logarithm, got {kind!r}")
+    numbers = numbers_of(table, [target, *candidates])
+    left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
+    known = numbers[[*(name for name in candidates if name not in left_out), target]].dropna()
+    if len(known) < LEAST_POINTS:
+        raise AffscoreError(f"{len(known)} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
+    columns = {}
+    for name in known.columns.drop(target):
+        values = known[name]
+        if kind == "logarithm" and values.min() <= 0:
+            left_out[str(name)] = "it is not positive everywhere, so it has no logarithm"
+        elif np.ptp(values) <= ROUNDING * np.abs(values).max():
+            left_out[str(name)] = "it is the same for all networks"
+        else:
+            columns[str(name)] = np.log(values) if kind == "logarithm" else values
+    if not columns or np.ptp(known[target]) == 0:
+        raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
+    return pd.DataFrame({**columns, target: known[target]}), left_out

@@ -1,0 +1,117 @@
+"""Statistics of a signature: its level and spread, made comparable between networks, and its course along the depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import comb
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from affscore.analysis.tables import check_scores
+from affscore.errors import AffscoreError
+
+__all__ = ["STATISTICS", "along_depth", "rarefied_range", "signature_statistics"]
+
+STATISTICS = ("mean", "std", "min", "median", "max", "max/mean", "max/median")
+"""The seven statistics of a signature that section 4 of the paper holds against accuracy."""
+
+
+def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """The statistics of signatures that the paper compares networks by.
+
+    Args:
+        signatures: Scores by name.
+
+    Returns:
+        A row for each name; columns ``activations`` (how many) and those of :data:`STATISTICS` (the
+        standard deviation with n in the denominator).
+
+    Raises:
+        AffscoreError: No signatures, or what is none.
+
+    Source: figure 4 of the paper.
+
+    >>> signature_statistics({"a": [0.25, 0.5, 0.75]}).loc["a", ["mean", "max/mean"]].tolist()
+    [0.5, 1.5]
+    """
+    if not isinstance(signatures, Mapping):
+        raise AffscoreError(f"expected signatures by name (a dict), got {type(signatures).__name__}")
+    if not signatures:
+        raise AffscoreError("expected at least one signature, got none")
+    rows = {}
+    for name, signature in signatures.items():
+        scores = check_scores(signature, name)
+        mean, median, largest = scores.mean(), np.median(scores), scores.max()
+        ratios = (largest / middle if middle > 0 else np.nan for middle in (mean, median))
+        values = (mean, scores.std(), scores.min(), median, largest, *ratios)
+        rows[name] = {"activations": len(scores), **dict(zip(STATISTICS, map(float, values), strict=True))}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def rarefied_range(scores: ArrayLike, size: int) -> float:
+    r"""The expected difference of the largest and the smallest of a few scores drawn from a signature.
+
+    Minimum and maximum of many scores lie further apart than those of a few, whatever the network. Drawing the same
+    number from each signature, without replacement, makes networks of different depths comparable. Over all subsets
+    of size m of the sorted scores :math:`s_{(1)} \le \dots \le s_{(k)}` it is
+
+    .. math:: \sum_{i} \frac{\binom{i - 1}{m - 1} - \binom{k - i}{m - 1}}{\binom{k}{m}} s_{(i)} .
+
+    Args:
+        scores: A signature, (k,).
+        size: How many scores to draw, m, from 1 to k.
+
+    Returns:
+        The expectation, in [0, 1].
+
+    Raises:
+        AffscoreError: No scores, or a size that is none of a subset.
+
+    Source: rarefaction, as it is known from counting species (Hurlbert, 1971); not in the papers.
+
+    >>> rarefied_range([0.25, 0.5, 0.75], 3), round(rarefied_range([0.25, 0.5, 0.75], 2), 4)
+    (0.5, 0.3333)
+    """
+    ordered = np.sort(check_scores(scores))
+    k = len(ordered)
+    if not 1 <= size <= k:
+        raise AffscoreError(f"the size of a subset of {k} scores must be from 1 to {k}, got {size}")
+    whole = comb(k, size)  # exact integers: these overflow a double
+    shares = [(comb(i, size - 1) - comb(k - 1 - i, size - 1)) / whole for i in range(k)]
+    return float(shares @ ordered)
+
+
+def along_depth(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
+    """How scores change from the first activation of a network to the last.
+
+    Args:
+        signatures: Scores by the name of the network, in the order of the activations.
+
+    Returns:
+        A row for each network; columns ``first third``, ``middle`` and ``last third`` (mean scores), ``last`` (the
+        score of the last activation) and ``correlation`` (Spearman's, of score and position; missing where all
+        scores are the same). A network of fewer than three activations has no thirds.
+
+    Raises:
+        AffscoreError: What is no signature.
+
+    Source: figures 11 to 13 of the paper compare networks by eye in this respect.
+
+    >>> along_depth({"a": [0.5, 0.6, 0.7, 0.9]}).round(2).iloc[0].tolist()
+    [0.5, 0.65, 0.9, 0.9, 1.0]
+    """
+    signature_statistics(signatures)  # refuses what is no signature
+    rows = {}
+    for name, values in signatures.items():
+        scores = np.asarray(values, dtype=float)
+        third = len(scores) // 3
+        parts = np.split(scores, [third, len(scores) - third])
+        means = [float(part.mean()) if third else np.nan for part in parts]
+        constant = np.ptp(scores) == 0
+        correlation = np.nan if constant else float(stats.spearmanr(np.arange(len(scores)), scores).statistic)
+        rows[name] = [*means, float(scores[-1]), correlation]
+    columns = ["first third", "middle", "last third", "last", "correlation"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)

@@ -1,0 +1,159 @@
+"""Figure 6: activation functions over their domain, and how well one formula explains their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from affscore.errors import AffscoreError
+from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, one_panel
+
+__all__ = ["NAMES", "activation_domain", "domain_limit"]
+
+NAMES = {
+    "gelu": "GELU",
+    "hardswish": "HardSwish",
+    "hardtanh": "HardTanh",
+    "leaky_relu": "LeakyReLU",
+    "relu": "ReLU",
+    "relu6": "ReLU6",
+    "sigmoid": "Sigmoid",
+    "silu": "SiLU",
+    "tanh": "Tanh",
+}
+"""How the activations are written."""
+
+
+@house_style()
+def activation_domain(
+    table: pd.DataFrame,
+    graphs: pd.DataFrame,
+    baselines: Mapping[str, float] | pd.Series | None = None,
+    *,
+    columns: int = 3,
+) -> Figure:
+    """Draw for each activation its graph, and below it box plots of its scores over the mean of the input.
+
+    Each box has the scores of one mean for all standard deviations: the box holds the middle half of them,
+    the whiskers reach to the lowest and the highest, and a black line joins the medians. The baseline is
+    dashed.
+
+    Args:
+        table: What :func:`affscore.experiments.domain_sweep` returns.
+        graphs: The values of each activation (columns) over its input (the index), as of
+            :func:`affscore.experiments.activation_graphs`.
+        baselines: For each activation the score on a sample that covers the interval; none by default.
+        columns: Panels in a row.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: An empty table, or an activation without a graph.
+
+    Source: figure 6 (appendix D); figure 1 of the first version of the paper has three of the nine.
+
+    >>> from affscore.experiments import activation_graphs, domain_sweep
+    >>> table = domain_sweep(["relu"], means=[-2.0, 2.0], stds=[1.0, 0.5], points=50, width=20)
+    >>> figure = activation_domain(table, activation_graphs(["relu"], -3, 3), {"relu": 0.7})
+    >>> [axes.get_title() for axes in figure.axes if axes.get_title()]
+    ['ReLU']
+    """
+    names = list(dict.fromkeys(table["activation"]))
+    if not names:
+        raise AffscoreError("expected at least one score to draw, got an empty table")
+    if missing := [name for name in names if name not in graphs]:
+        raise AffscoreError(f"there is no graph of {', '.join(map(repr, missing))}; give it in `graphs`")
+    columns = min(columns, len(names))
+    rows = -(-len(names) // columns)
+    figure = plt.figure(figsize=(PAGE_WIDTH, 0.4 + 2.25 * rows), layout="constrained")
+    grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, 2.1] * rows)
+    first: Axes | None = None
+    for k, name in enumerate(names):
+        row, column = divmod(k, columns)
+        above = figure.add_subplot(grid[2 * row, column])
+        below = figure.add_subplot(grid[2 * row + 1, column], sharex=above, sharey=first)
+        first = first or below
+        scores = table[table["activation"] == name]
+        above.plot(graphs.index, graphs[name], color=PALETTE["black"], linewidth=1.2, linestyle="-")
+        above.set_title(NAMES.get(name, name))
+        above.tick_params(labelbottom=False)
+        above.margins(y=0.12)
+        _draw_boxes(below, scores, None if baselines is None else baselines.get(name))
+        above.set_xlim(scores["mean"].min() - 1, scores["mean"].max() + 1)
+        if column == 0:
+            above.set_ylabel(r"$\sigma(x)$")
+            below.set_ylabel(r"score $\rho$")
+        if k + columns >= len(names):
+            below.set_xlabel("mean of the input")
+    legend_below(figure, 3)
+    figure.align_ylabels()
+    return figure
+
+
+@house_style()
+def domain_limit(table: pd.DataFrame) -> Figure:
+    r"""Draw measured scores against their limit :math:`1 - \sqrt{1 - \operatorname{corr}}`, in three groups.
+
+    Constant outputs, inputs on which the activation mostly falls (a limit of zero) and all others have a
+    colour and a marker each. On the dashed line the two numbers agree.
+
+    Args:
+        table: What :func:`affscore.experiments.domain_sweep` returns.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: An empty table.
+
+    Source: ours; the formula is that of notebook 1.
+
+    >>> from affscore.experiments import domain_sweep
+    >>> table = domain_sweep(["relu", "silu"], means=[-9.0, 2.0], stds=[1.0], points=50, width=20)
+    >>> figure = domain_limit(table)
+    >>> [len(points.get_offsets()) for points in figure.axes[0].collections]
+    [2, 1, 1]
+    """
+    if table.empty:
+        raise AffscoreError("expected at least one score to draw, got an empty table")
+    constant = table["constant"].to_numpy(dtype=bool)
+    falling = ~constant & (table["limit"].to_numpy() == 0)
+    groups = {
+        "the output varies, and rises with the input on the whole": (~constant & ~falling, PALETTE["blue"]),
+        "the output falls with the input on the whole": (falling, OUTPUT),
+        "the output of the sample is constant": (constant, PALETTE["black"]),
+    }
+    figure, axes = one_panel(4.3)
+    axes.plot([0, 1], [0, 1], color=PALETTE["grey"], linestyle="--", linewidth=1.0, zorder=1)
+    for (label, (rows, colour)), marker in zip(groups.items(), MARKERS, strict=False):
+        chosen = table[rows]
+        look: Any = {"marker": marker, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8, "zorder": 2}
+        axes.scatter(chosen["limit"], chosen["score"], s=18, label=f"{label} ({len(chosen)})", **look)
+    axes.set(xlabel=r"limit $1 - \sqrt{1 - \mathrm{corr}}$", ylabel=r"measured score $\rho$")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    legend_below(figure, 1)
+    return figure
+
+
+def _draw_boxes(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> None:
+    means = np.unique(scores["mean"])
+    step = float(np.diff(means).min()) if len(means) > 1 else 1.0
+    box: Any = {"facecolor": PALETTE["sky"], "edgecolor": PALETTE["blue"], "linewidth": 0.6}
+    options: Any = {"whis": (0, 100), "showcaps": False, "manage_ticks": False, "patch_artist": True, "boxprops": box}
+    options["whiskerprops"] = {"color": PALETTE["blue"], "linewidth": 0.8, "linestyle": "-"}
+    of_each = [scores.loc[scores["mean"] == mean, "score"].to_numpy() for mean in means]
+    axes.boxplot(of_each, positions=means, widths=0.62 * step, medianprops={"linewidth": 0}, **options)
+    axes.fill([], [], label="scores of one mean", **box)
+    medians = scores.groupby("mean")["score"].median()
+    line: Any = {"color": PALETTE["black"], "linestyle": "-", "linewidth": 1.1, "marker": "o", "markersize": 1.8}
+    axes.plot(medians.index, medians.to_numpy(), label="median", **line)
+    if baseline is not None:
+        axes.axhline(baseline, color=OUTPUT, linestyle="--", linewidth=1.3, label="baseline")
+    axes.set_ylim(-0.03, 1.05)

@@ -1,0 +1,37 @@
+"""The public names of a floor, loaded when they are first used: who wants one does not wait for the others."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+__all__ = ["lazy_names"]
+
+
+def lazy_names(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """What a package assigns to ``__getattr__``, ``__dir__`` and ``__all__``.
+
+    Args:
+        package: Its name.
+        modules: For each of its modules (or of other packages, by their full name) the names to load from there, apart
+            by blanks. No name may be that of a module of the package.
+
+    >>> load, _, names = lazy_names("affscore", {"errors": "AffscoreError AffscoreWarning"})
+    >>> names, load("AffscoreError").__module__
+    (['AffscoreError', 'AffscoreWarning'], 'affscore.errors')
+    """
+    homes = {
+        name: module if module.startswith("affscore.") else f"{package}.{module}"
+        for module, names in modules.items()
+        for name in names.split()
+    }
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(homes[name]), name)
+
+    return load, lambda: sorted(homes), sorted(homes)
