@@ -14,7 +14,7 @@ from affscore.errors import AffscoreError
 from affscore.papers.claim import Verdict
 from affscore.papers.estimate import CHANCE, every
 from affscore.papers.groups import accuracy_groups, group_of_each
-from affscore.papers.results import Results
+from affscore.papers.results import MissingResultsError, Results, require
 from affscore.zoo.characteristics import characteristics
 
 __all__ = ["PERMUTATIONS", "accuracy_goes_with", "accuracy_table"]
@@ -22,21 +22,25 @@ __all__ = ["PERMUTATIONS", "accuracy_goes_with", "accuracy_table"]
 PERMUTATIONS = 10_000
 
 
-def accuracy_table(results: Results) -> pd.DataFrame | None:
+def accuracy_table(results: Results) -> pd.DataFrame:
     """Accuracy, statistics and common characteristics of the networks, with the groups of both papers.
 
-    Of networks that were trained several times means; of the papers' own networks torchvision's accuracies. None where
-    there are no accuracies.
+    Of networks that were trained several times means; of the papers' own networks torchvision's accuracies.
+
+    Args:
+        results: Of one kind.
+
+    Raises:
+        MissingResultsError: There are no accuracies.
     """
     common = ["depth", "parameters", "gflops"]
     if results.trainings is not None and results.zoo is not None:
         zoo = results.zoo.set_index("name").rename(columns={"flops": "gflops"})  # a unit, which no fit sees
         table = over_seeds(results.trainings).join(zoo[common])
-    elif not results.analogue and set(group_of_each()) <= results.signatures.keys():
+    else:
+        require(not results.analogue and set(group_of_each()) <= results.signatures.keys())
         scores = {name: results.scores(name) for name in results.signatures}
         table = characteristics(list(scores))[["accuracy", *common]].join(signature_statistics(scores))
-    else:
-        return None
     return table.join(accuracy_groups(table.index).drop(columns="name"))
 
 
@@ -46,7 +50,7 @@ def accuracy_goes_with(
     candidates: Mapping[str, Sequence[str]],
     rising: Sequence[str] = (),
     falling: Sequence[str] = (),
-) -> Verdict | None:
+) -> Verdict:
     """Whether accuracy goes with the best of some statistics in each group, when it is permuted within families.
 
     Args:
@@ -57,15 +61,13 @@ def accuracy_goes_with(
         falling: The groups in which it must fall.
     """
     table = accuracy_table(results)
-    if table is None:
-        return None
     parts, listed = [], []
     for group, some in candidates.items():
         members = table[table[column] == group]
         try:
             found = best_by_chance(members, some, within="family", permutations=PERMUTATIONS)
-        except AffscoreError:
-            return None
+        except AffscoreError as error:
+            raise MissingResultsError from error
         sign = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1])
         as_said = sign > 0 if group in rising else sign < 0 if group in falling else True
         parts.append(bool(as_said) if found.p_value < CHANCE else None)

@@ -113,13 +113,11 @@ class AllResults:
         }
         on_imagenet = found.pop(IMAGENET)
         # the checkpoints of figure 16: a file of weights for ResNet-50 that is named as the checkpoint
-        names = set(printed_table("figure16_checkpoints").index)
-        checkpoints = {name: on_imagenet[name] for name in names & on_imagenet.keys()}
-        resnets = [one for one in self._chosen(model="resnet50", reduction="mean") if _dataset(one, f"{IMAGENET}:")]
-        for one in sorted(resnets, key=_images):
-            name = str(one.metadata["weights"]).rpartition(".")[0]
-            if name in names:
-                checkpoints[name] = one
+        known = dict(on_imagenet)
+        for one in sorted(self._chosen(model="resnet50", reduction="mean"), key=lambda one: one.metadata["images"]):
+            if one.metadata["dataset"].startswith(f"{IMAGENET}:"):
+                known[one.metadata["weights"].rpartition(".")[0]] = one
+        checkpoints = {str(name): known[name] for name in printed_table("figure16_checkpoints").index if name in known}
         return Results(
             "the papers' networks on ImageNet",
             "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
@@ -177,9 +175,9 @@ class AllResults:
                 one
                 for one in self._chosen()
                 if id(one) not in taken
-                and one.metadata.get("model") in known
-                and one.metadata.get("reduction") in ("mean", "published")
-                and _dataset(one, f"{IMAGENET}:", f"folder:{IMAGENET}")
+                and one.metadata["model"] in known
+                and one.metadata["reduction"] in ("mean", "published")
+                and one.metadata["dataset"].startswith((f"{IMAGENET}:", f"folder:{IMAGENET}"))
             ),
         )
 
@@ -192,7 +190,7 @@ class AllResults:
         reasons = {}
         for one in self.own:
             if id(one) not in used:
-                model, weights, dataset = (str(one.metadata.get(key, "")) for key in ("model", "weights", "dataset"))
+                model, weights, dataset = (one.metadata[key] for key in ("model", "weights", "dataset"))
                 why = not_as_printed(one, dataset if dataset in ON_MORE_DATA else IMAGENET)
                 reasons[f"{model}@{weights} on {dataset}"] = "; ".join(why) or "another result of it has more images"
         return reasons
@@ -204,9 +202,9 @@ class AllResults:
         return [
             one
             for one in self.signatures
-            if str(one.metadata.get("model", "")).startswith(prefix)
-            and (one.metadata.get("weights") != "random") == trained
-            and all(str(one.metadata.get(key, "")) == value for key, value in about.items())
+            if one.metadata["model"].startswith(prefix)
+            and (one.metadata["weights"] != "random") == trained
+            and all(one.metadata[key] == value for key, value in about.items())
             and not other_options(one, order=order)
         ]
 
@@ -214,19 +212,8 @@ class AllResults:
         return _by_name(self._chosen(prefix, **about), prefix)
 
 
-def _dataset(one: Signature, *starts: str) -> bool:
-    return str(one.metadata.get("dataset", "")).startswith(starts)
-
-
-def _images(one: Signature) -> int:
-    return int(one.metadata.get("images", 0))
-
-
 def _by_name(signatures: Iterable[Signature], prefix: str = "") -> dict[str, Signature]:
     """By the name of the network; of several the last one with the most images."""
-    found: dict[str, Signature] = {}
-    for one in signatures:
-        name = str(one.metadata.get("model", "")).removeprefix(prefix)
-        if name not in found or _images(one) >= _images(found[name]):
-            found[name] = one
-    return found
+    named = [(one.metadata["model"].removeprefix(prefix), one) for one in signatures]
+    found = dict(sorted(named, key=lambda pair: pair[1].metadata["images"]))
+    return {name: found[name] for name, _ in named}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from affscore.papers.results import Results
+from affscore.papers.results import MissingResultsError, Results
 
 __all__ = [
     "DOES_NOT_HOLD",
@@ -62,38 +61,47 @@ class Claim:
         number: Its place on the page; a new claim takes the next number.
         source: Where it stands.
         needs: What it takes to decide it, for the reader of an undecided one.
-        decide: The test: a verdict, or None where the results have nothing to say of it. Its docstring is what the
-            claim says, in our words, and after "Test:" when we call it true.
+        test_on: The test: it gives a verdict, or raises :class:`~affscore.papers.results.MissingResultsError`. Its
+            docstring is what the claim says, in our words, and after "Test:" when we call it true.
     """
 
     number: int
     source: str
     needs: str
-    decide: Callable[[Results], Verdict | None]
+    test_on: Callable[[Results], Verdict]
+
+    def decide(self, results: Results) -> Verdict | None:
+        """The verdict on some results; None where these have nothing to say of the claim.
+
+        Args:
+            results: Of one kind.
+        """
+        try:
+            return self.test_on(results)
+        except MissingResultsError:
+            return None
 
     @property
     def name(self) -> str:
         """A short name: that of the test."""
-        return self.decide.__name__.replace("_", "-")
+        return self.test_on.__name__.replace("_", "-")
 
     @property
     def text(self) -> str:
         """What the papers say, in our words."""
-        return self._parts[0]
+        return self._words.partition(" Test: ")[0]
 
     @property
     def test(self) -> str:
         """When we call it true, in one sentence."""
-        return self._parts[1]
+        return self._words.partition(" Test: ")[2]
 
     @property
-    def _parts(self) -> tuple[str, str]:
-        words = " ".join((inspect.getdoc(self.decide) or "").split())
-        text, _, test = words.partition(" Test: ")
-        return text, test
+    def _words(self) -> str:
+        return " ".join((self.test_on.__doc__ or "").split())
 
 
-def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results], Verdict | None]], Claim]:
+def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results], Verdict]], Claim]:
     """Make a claim of its test; the ledger finds the claims of every module of a paper.
 
     Args:
@@ -102,7 +110,7 @@ def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results],
         needs: The same.
 
     >>> @claim(99, "section 4", "nothing")
-    ... def all_is_well(results: Results) -> Verdict | None:
+    ... def all_is_well(results: Results) -> Verdict:
     ...     '''All is well.
     ...
     ...     Test: It is.
@@ -111,7 +119,7 @@ def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results],
     >>> all_is_well.name, all_is_well.text, all_is_well.test, all_is_well.decide(Results("nothing")).holds
     ('all-is-well', 'All is well.', 'It is.', True)
     """
-    return lambda decide: Claim(number, source, needs, decide)
+    return lambda test_on: Claim(number, source, needs, test_on)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def means_without_a_batch(signature: Signature, values: pd.Series | None = None)
     table = signature.table[["index", "batch"]].assign(
         value=signature.table["score"] if values is None else values.to_numpy()
     )
-    by_batch = table.pivot_table(index="index", columns="batch", values="value", dropna=False)
+    by_batch = table.pivot(index="index", columns="batch", values="value")  # noqa: PD010 - a value for each pair
     counts = by_batch.notna()
     left = counts.to_numpy().sum(axis=1, keepdims=True) - counts
     sums = by_batch.to_numpy()
@@ -75,13 +75,9 @@ def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signat
     if any(table.shape[1] < 2 for table in without.values()):
         return np.inf
     batches = sorted(set().union(*(table.columns for table in without.values())))
-    replicates = [
-        statistic(
-            {
-                name: (table[batch].to_numpy(dtype=float) if batch in table else signatures[name].scores)
-                for name, table in without.items()
-            }
-        )
-        for batch in batches
-    ]
-    return jackknife_error(np.array(replicates))
+
+    def scores(name: str, batch: str) -> Array:
+        """The scores without a batch; all of them where the network has fewer batches."""
+        return without[name][batch].to_numpy(dtype=float) if batch in without[name] else signatures[name].scores
+
+    return jackknife_error(np.array([statistic({name: scores(name, batch) for name in without}) for batch in batches]))

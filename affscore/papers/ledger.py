@@ -120,16 +120,12 @@ class Ledger:
         A year that was looked up says less than a score that was measured, so they are never added up. The rows are
         pairs of a way and a source, and :data:`ALL` for each way; the columns are :data:`KINDS` and ``numbers``.
         """
-        rows = [(row.our_number.way, row.printed.source, _kind(row)) for row in self.rows]
-        rows += [(way, ALL, kind) for way, _, kind in rows]
-        found = pd.DataFrame(rows, columns=["way", "source", "kind"])
-        places = (
-            found[["way", "source"]]
-            .drop_duplicates()
-            .sort_values("way", key=lambda ways: ways.map(WAYS.index), kind="stable")
-        )
-        counts = pd.crosstab([found["way"], found["source"]], found["kind"])
-        counts = counts.reindex(index=pd.MultiIndex.from_frame(places), columns=list(KINDS), fill_value=0)
+        kinds = [NO_MEASURE if row.our_number.no_measure else row.verdict for row in self.rows]
+        rows = self.table[["way", "source"]].assign(kind=kinds)
+        rows = pd.concat([rows, rows.assign(source=ALL)])
+        counts = pd.crosstab([rows["way"], rows["source"]], rows["kind"]).reindex(columns=list(KINDS), fill_value=0)
+        order = [(way, source) for way in WAYS for source in rows.loc[rows["way"] == way, "source"].unique()]
+        counts = counts.loc[order]
         return counts.assign(numbers=counts.sum(axis=1)).rename_axis(columns=None)
 
     @property
@@ -181,7 +177,3 @@ class Ledger:
             f"{total['numbers']} printed numbers; {ways}; {NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not "
             f"here: {total[NO_MEASURE]}; {with_analogue} have an analogue"
         )
-
-
-def _kind(row: Row) -> str:
-    return NO_MEASURE if row.our_number.no_measure else row.verdict

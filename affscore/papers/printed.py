@@ -17,7 +17,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 
-__all__ = ["PrintedNumber", "printed_numbers", "printed_table", "printed_tables", "printed_text"]
+__all__ = ["PrintedNumber", "mean_and_deviation", "printed_numbers", "printed_table", "printed_tables", "printed_text"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,17 @@ def printed_numbers(
                 about = source.format(**words), item.format(**words)
                 numbers.append(PrintedNumber(table, str(row), column, cells[column], *about))
     return numbers
+
+
+def mean_and_deviation(source: str, item: str) -> dict[str, tuple[str, str]]:
+    """The columns ``mean`` and ``std`` of a table, for :func:`printed_numbers`.
+
+    Args:
+        source: Of both.
+        item: Of both; ``{what}`` becomes "mean" or "standard deviation".
+    """
+    words = {"mean": "mean", "std": "standard deviation"}
+    return {column: (source, item.replace("{what}", what)) for column, what in words.items()}
 
 
 def printed_tables() -> list[str]:

@@ -17,7 +17,24 @@ from affscore.papers.estimate import Estimate, mean_of
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.networks import network_table, study_models
 
-__all__ = ["Results"]
+__all__ = ["MissingResultsError", "Results", "require"]
+
+
+class MissingResultsError(LookupError):
+    """The results have nothing to say of a claim."""
+
+
+def require(there: object) -> None:
+    """Leave the test of a claim where its results are not there.
+
+    Args:
+        there: A condition, or what must not be empty.
+
+    Raises:
+        MissingResultsError: It is false, or empty.
+    """
+    if not there:
+        raise MissingResultsError
 
 
 @dataclass(frozen=True)
@@ -61,6 +78,7 @@ class Results:
 
     def scores(self, name: str) -> NDArray[np.float64]:
         """The scores of a network in the order of its activations, without those that are missing."""
+        require(name in self.summaries)
         return self.summaries[name]["score"].dropna().to_numpy(dtype=float)
 
     def scores_where(
@@ -79,6 +97,16 @@ class Results:
             chosen &= summary["kind"] == kind
         scores = summary["score"].to_numpy(dtype=float)
         return scores[chosen.to_numpy()], scores[~chosen.to_numpy()]
+
+    def sweep(self, *names: str) -> pd.DataFrame:
+        """The first of these sweeps that is there.
+
+        Raises:
+            MissingResultsError: None is.
+        """
+        there = [self.sweeps[name] for name in names if name in self.sweeps]
+        require(there)
+        return there[0]
 
     def beginning(self, start: str) -> list[str]:
         """The networks whose names begin so, those with the fewest activations first."""
@@ -102,24 +130,24 @@ class Results:
         known = self.trainings
         return None if known is None else known.assign(spread=known["max"] - known["min"])
 
-    def estimate(self, name: str, statistic: str) -> Estimate | None:
+    def estimate(self, name: str, statistic: str) -> Estimate:
         """A statistic of one network with its error over trainings, or over batches where it was trained once.
 
         Args:
             name: The network.
             statistic: "mean", "min", "max" or "spread".
 
-        Returns:
-            The estimate; None where the network is not there, or was measured once.
+        Raises:
+            MissingResultsError: The network is not there, or was measured once.
         """
         if self.repeats is not None:
             values = self.repeats.loc[self.repeats["name"] == name, statistic]
-            return mean_of(values) if len(values) > 1 else None
-        one = self.signatures.get(name)
-        batches = 0 if one is None else one.table["batch"].nunique()
-        if one is None or batches < 2:
-            return None
-        of = _STATISTIC[statistic]
+            require(len(values) > 1)
+            return mean_of(values)
+        require(name in self.signatures)
+        one, of = self.signatures[name], _STATISTIC[statistic]
+        batches = one.table["batch"].nunique()
+        require(batches > 1)
         error = error_over_batches(lambda scores: float(of(scores[name])), {name: one})
         return Estimate(float(of(one.scores)), error, batches - 1)
 
@@ -132,6 +160,11 @@ class Results:
     def criteria(self) -> pd.DataFrame:
         """Correlations of score and criteria: as given, or of the signatures there are."""
         return criterion_correlations(self.summaries) if self.correlations is None else self.correlations
+
+    @cached_property
+    def by_criterion(self) -> dict[str, pd.DataFrame]:
+        """The same for each criterion, with a row for each network by its name."""
+        return {str(name): rows.set_index("model") for name, rows in self.criteria.groupby("criterion")}
 
     @cached_property
     def correlation_errors(self) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED
 from affscore.papers.estimate import Estimate, every, mean_of
 from affscore.papers.groups import study_groups
 from affscore.papers.ledger import MATERIAL, all_claims
-from affscore.papers.results import Results
+from affscore.papers.results import MissingResultsError, Results
 from tests.synthetic_signatures import synthetic
 
 RESNETS = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152")
@@ -571,7 +571,8 @@ def test_the_error_of_a_network_is_that_of_its_trainings_or_of_its_batches():
     assert of_batches.freedom == 3
     of_seeds = with_trainings("mean", of_seed=0.1).estimate("googlenet", "mean")
     assert of_seeds.error == pytest.approx(0.05)
-    assert with_trainings("mean").estimate("mine", "mean") is None
+    with pytest.raises(MissingResultsError):
+        with_trainings("mean").estimate("mine", "mean")
 
 
 def test_averages_name_the_criterion_that_is_most_apart():

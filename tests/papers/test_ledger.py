@@ -277,7 +277,7 @@ def test_a_criterion_that_never_changes_in_a_network_leaves_its_family_without_a
     flat = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], "vgg11", criteria={"cka": [0.5] * 5})
     others = [one for one in store if one.metadata["model"] != "vgg11"]
     found = row([flat, *others], "table 1", "VGGs: mean of the correlation of score and CKA")
-    assert found.verdict_text == "differs (a criterion is the same for all activations of a network)"
+    assert found.verdict_text == "differs (the criterion is the same for all activations (0.5))"
 
 
 @pytest.mark.parametrize("absent", [True, False], ids=["no column", "all missing"])

@@ -16,7 +16,7 @@ from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.estimate import CHANCE, Estimate, every, mean_of
 from affscore.papers.networks import network_table
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 
 __all__ = ["family_means", "history", "statistics_of_study"]
 
@@ -81,15 +81,13 @@ def family_means(results: Results, statistic: str) -> dict[str, Estimate]:
     return {family: mean_of(values[names]) for family, names in results.families.items()}
 
 
-def _lowest(results: Results, statistic: str, family: str, what: str, until: int = 9999) -> Verdict | None:
+def _lowest(results: Results, statistic: str, family: str, what: str, until: int = 9999) -> Verdict:
     """Whether the networks of a family have the lowest statistic of all families until a year."""
-    if len(results.families) < LEAST_FAMILIES or family not in results.families:
-        return None
+    require(len(results.families) >= LEAST_FAMILIES and family in results.families)
     means, years = family_means(results, statistic), results.study["year"]
     own = means.pop(family)
     means = {name: one for name, one in means.items() if years[results.families[name]].max() <= until}
-    if not means:
-        return None
+    require(means)
     holds = every((own - other).below(together=len(means)) for other in means.values())
     lowest = min(means, key=lambda name: means[name].value)
     found = f"{what} is {own:.2f}; of {len(means)} other families {lowest} have the lowest, {means[lowest]:.2f}."
@@ -97,7 +95,7 @@ def _lowest(results: Results, statistic: str, family: str, what: str, until: int
 
 
 @claim(23, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)
-def pure_convnets_low_spread(results: Results) -> Verdict | None:
+def pure_convnets_low_spread(results: Results) -> Verdict:
     """The scores of AlexNet and of the VGGs lie close together.
 
     Test: The mean spread of pure convnets is smaller than that of every other family, with intervals over networks.
@@ -110,35 +108,30 @@ def pure_convnets_low_spread(results: Results) -> Verdict | None:
     f"{PAPER}, section 4",
     "googlenet and the pure convnets of torchvision on ImageNet, in two batches or more",
 )
-def inception_widens(results: Results) -> Verdict | None:
+def inception_widens(results: Results) -> Verdict:
     """GoogLeNet reaches both lower and higher scores than the networks before it.
 
     Test: Its smallest score is below, its largest above those of each pure convnet, with intervals over trainings or
     batches.
     """
-    names = ["googlenet", *results.families.get("Pure convnets", [])]
-    known = {name: (results.estimate(name, "min"), results.estimate(name, "max")) for name in names}
-    ends = {name: (low, high) for name, (low, high) in known.items() if low is not None and high is not None}
-    if len(names) < 2 or len(ends) < len(names):
-        return None
-    low, high = ends.pop("googlenet")
-    together = 2 * len(ends)
-    lower = [(low - other).below(together=together) for other, _ in ends.values()]
-    higher = [(high - other).above(together=together) for _, other in ends.values()]
-    least, most = min(one.value for one, _ in ends.values()), max(one.value for _, one in ends.values())
+    names = results.families.get("Pure convnets", [])
+    require(names)
+    low, high = results.estimate("googlenet", "min"), results.estimate("googlenet", "max")
+    lows, highs = ([results.estimate(name, end) for name in names] for end in ("min", "max"))
+    lower = [(low - other).below(together=2 * len(names)) for other in lows]
+    higher = [(high - other).above(together=2 * len(names)) for other in highs]
+    least, most = min(one.value for one in lows), max(one.value for one in highs)
     found = (
         f"GoogLeNet's scores reach from {low:.2f} to {high:.2f}, those of pure convnets from {least:.2f} to {most:.2f}."
     )
-    return Verdict(every([*lower, *higher]), found, len(names))
+    return Verdict(every([*lower, *higher]), found, 1 + len(names))
 
 
-def _trend(results: Results, *statistics: str) -> Verdict | None:
+def _trend(results: Results, *statistics: str) -> Verdict:
     """Whether statistics rise with the year, until transformers came."""
-    if results.study.empty:
-        return None
+    require(len(results.study))
     found = trends(statistics_of_study(results), statistics, until=BEFORE_TRANSFORMERS, seed=0)
-    if found["correlation"].isna().any():
-        return None
+    require(found["correlation"].notna().all())
     rises = [(str(name), float(one["correlation"]), float(one["p_value"])) for name, one in found.iterrows()]
     listed = ", ".join(f"{name} {r:.2f} (p = {p:.3f})" for name, r, p in rises)
     dated = int((results.study["year"] <= BEFORE_TRANSFORMERS).sum())
@@ -150,7 +143,7 @@ def _trend(results: Results, *statistics: str) -> Verdict | None:
 
 
 @claim(25, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)
-def spread_grows_until_2020(results: Results) -> Verdict | None:
+def spread_grows_until_2020(results: Results) -> Verdict:
     """Until transformers came, spread and largest score grew over the years.
 
     Test: Both have a positive rank correlation with the year until 2019, by a permutation test over designs. A negative
@@ -160,7 +153,7 @@ def spread_grows_until_2020(results: Results) -> Verdict | None:
 
 
 @claim(26, f"{PAPER}, sections 4 and 5", STUDY_ON_IMAGENET)
-def less_non_linear_until_2020(results: Results) -> Verdict | None:
+def less_non_linear_until_2020(results: Results) -> Verdict:
     """Until transformers came, networks became less non-linear.
 
     Test: The median score has a positive rank correlation with the year until 2019, by a permutation test over designs.
@@ -170,7 +163,7 @@ def less_non_linear_until_2020(results: Results) -> Verdict | None:
 
 
 @claim(27, f"{PAPER}, section 4 and figure 3; {FIRST}, section 4.1", STUDY_ON_IMAGENET)
-def vits_most_non_linear(results: Results) -> Verdict | None:
+def vits_most_non_linear(results: Results) -> Verdict:
     """ViTs bend their data more than any network before them.
 
     Test: The mean of their median scores is below that of every family until 2019, with intervals over networks.

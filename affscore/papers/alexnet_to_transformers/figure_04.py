@@ -22,7 +22,7 @@ from affscore.papers.groups import group_of_each, study_groups
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 from affscore.zoo.characteristics import characteristics, with_version
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _COLUMNS = {
     "signature_r2": (f"{PAPER}, figure 4", "{row}: R2 of {best_signature_statistic}"),
     "common_r2": (f"{PAPER}, figure 4", "{row}: R2 of {best_common_characteristic}"),
 }
+_FIT = "adjusted R2 of a fit in the logarithm"
 _OF_SPREAD, _OF_LEVEL = ("std", "max/mean", "max/median"), ("min", "median")
 
 
@@ -107,24 +108,24 @@ def common_characteristics_again() -> pd.DataFrame:
 def rows(results: AllResults) -> Iterator[Row]:
     """The ten R2: those of common characteristics from public metadata, those of statistics from our signatures."""
     again, printed = common_characteristics_again(), printed_table("figure4_r2")
-    small = accuracy_table(results.trained_again)
+    known = results.hard_task is not None and results.zoo is not None
+    small = accuracy_table(results.trained_again) if known else pd.DataFrame()
+    depth = "the paper does not say how it counts depth; ours is the most activations on a path"
     for number in printed_numbers("figure4_r2", _COLUMNS):
-        group = number.row
+        group, command = number.row, ""
         if number.column == "common_r2":
             column = str(again.loc[group, "characteristic"])
-            depth = "the paper does not say how it counts depth; ours is the most activations on a path"
-            ours = OurNumber(
+            our: OurNumber | None = OurNumber(
                 float(again["ours"][group]),
                 way=COMPUTED,
-                how="adjusted R2 of a fit in the logarithm, with the accuracies of torchvision's default weights",
+                how=f"{_FIT}, with the accuracies of torchvision's default weights",
                 why=depth if column == "depth" else "",
             )
-            yield compare(number, ours, _of_small_networks(small, group, column))
         else:
             column = str(printed.loc[group, "best_signature_statistic"])
-            names = study_groups()[group]
-            our = _explained_by(results.as_printed, names, column)
-            yield compare(number, our, _of_small_networks(small, group, column), survey_command(names))
+            our = _explained_by(results.as_printed, study_groups()[group], column)
+            command = survey_command(study_groups()[group])
+        yield compare(number, our, _of_small_networks(small, group, column), command)
 
 
 def _explained_by(results: Results, names: Sequence[str], statistic: str) -> OurNumber | None:
@@ -143,16 +144,14 @@ def _explained_by(results: Results, names: Sequence[str], statistic: str) -> Our
         float(found["adjusted_r2"]),
         error=error_over_batches(lambda scores: float(fitted(scores)["adjusted_r2"]), signatures),
         undefined="" if np.isfinite(found["adjusted_r2"]) else str(found["note"]),
-        how="; ".join(
-            ["adjusted R2 of a fit in the logarithm, as for the common characteristics", *few_images(signatures)]
-        ),
+        how="; ".join([f"{_FIT}, as for the common characteristics", *few_images(signatures)]),
         why="the paper does not say which fit",
     )
 
 
-def _of_small_networks(small: pd.DataFrame | None, group: str, column: str) -> tuple[float, str] | None:
+def _of_small_networks(small: pd.DataFrame, group: str, column: str) -> tuple[float, str] | None:
     """The same R2 of the small networks of a group on the hard task."""
-    if small is None or column not in small:
+    if column not in small:
         return None
     found = explained_accuracy(small[small["group"] == group], [column], kind="logarithm")
     if found.empty or found["points"].iloc[0] < LEAST_POINTS:
@@ -162,7 +161,7 @@ def _of_small_networks(small: pd.DataFrame | None, group: str, column: str) -> t
 
 
 @claim(39, f"{PAPER}, section 4 and figure 4", STUDY_ON_IMAGENET)
-def signature_explains_accuracy(results: Results) -> Verdict | None:
+def signature_explains_accuracy(results: Results) -> Verdict:
     """What one reads off the signature often explains accuracy better than depth, size and operations do.
 
     Test: In more than half of the groups its best statistic has the larger R2, in fits in the logarithm, and permuting
@@ -174,11 +173,8 @@ def signature_explains_accuracy(results: Results) -> Verdict | None:
         found, networks = _printed_fits(results.printed["figure4_r2"]), len(group_of_each())
     else:
         table = accuracy_table(results)
-        if table is None:
-            return None
         found, networks = _fits(table), int(table["group"].notna().sum())
-    if found.empty:
-        return None
+    require(len(found))
     lead = found["statistic_r2"] - found["common_r2"]
     ahead = (lead > 0) & (found["p_value"] < CHANCE) & (found["lead_p_value"] < CHANCE)
     behind = (lead < 0) & (found["lead_p_value"] > 1 - CHANCE)
@@ -220,7 +216,7 @@ def _fits(table: pd.DataFrame) -> pd.DataFrame:
 
 
 @claim(40, f"{PAPER}, section 4 (second finding) and figure 4", STUDY_ON_IMAGENET)
-def spread_then_level(results: Results) -> Verdict | None:
+def spread_then_level(results: Results) -> Verdict:
     """Before transformers the better networks have the larger spread of scores; since then minimum or median goes with
     accuracy.
 

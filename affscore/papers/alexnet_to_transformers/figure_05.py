@@ -17,7 +17,7 @@ from affscore.papers.alexnet_to_transformers.appendix_f import around_sums
 from affscore.papers.alexnet_to_transformers.figure_03 import family_means, statistics_of_study
 from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, mean_of
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 
 __all__: list[str] = []
 
@@ -25,20 +25,19 @@ PERMUTATIONS = 10_000
 LEAST_FAMILIES = 4
 
 
-def _has_relatives(results: Results) -> bool:
-    sizes = [len(names) for names in results.families.values()]
-    return bool(results.signatures) and len(sizes) >= LEAST_FAMILIES and max(sizes) > 1
+def _require_relatives(results: Results) -> None:
+    require(results.signatures and len(results.families) >= LEAST_FAMILIES)
+    require(max(map(len, results.families.values())) > 1)
 
 
 @claim(32, f"{PAPER}, section 4 and figure 5 A", STUDY_ON_IMAGENET)
-def families_are_found(results: Results) -> Verdict | None:
+def families_are_found(results: Results) -> Verdict:
     """Clustering the signatures finds the families of architectures.
 
     Test: As many clusters as families agree with these better than chance, by a permutation test, and better than
     clusters by length alone, with a jackknife interval of that lead over networks.
     """
-    if not _has_relatives(results):
-        return None
+    _require_relatives(results)
     families = list(results.study["family"])
     lengths = length_distances({name: results.scores(name) for name in results.study.index})
     found = family_agreement(results.distances, families, permutations=1999)
@@ -53,14 +52,13 @@ def families_are_found(results: Results) -> Verdict | None:
 
 
 @claim(33, f"{FIRST}, section 4.3", STUDY_ON_IMAGENET)
-def no_outliers(results: Results) -> Verdict | None:
+def no_outliers(results: Results) -> Verdict:
     """Relatives end up side by side in the tree, every one of them.
 
     Test: The nearest other network is a relative of every network that has one. It does not hold where there are more
     outliers than a study that has none half of the time would have by chance.
     """
-    if not _has_relatives(results):
-        return None
+    _require_relatives(results)
     families = results.study["family"]
     share = relatives(results.distances, list(families), permutations=199)
     with_relatives = int((families.map(families.value_counts()) > 1).sum())
@@ -77,7 +75,7 @@ def no_outliers(results: Results) -> Verdict | None:
 
 
 @claim(30, f"{PAPER}, section 4 and figure 5 B", STUDY_ON_IMAGENET)
-def back_to_convnets(results: Results) -> Verdict | None:
+def back_to_convnets(results: Results) -> Verdict:
     """Swins and ConvNeXts are more like the convnets of the early years than ViTs are.
 
     Test: Their mean distance to the pure convnets is smaller than that of the ViTs, by a permutation test over
@@ -87,8 +85,7 @@ def back_to_convnets(results: Results) -> Verdict | None:
         results.families.get(family, []) for family in ("Pure convnets", "ViTs", "Swins", "Convnexts")
     )
     later = [*swins, *convnexts]
-    if not (results.signatures and pure and vits and later):
-        return None
+    require(results.signatures and pure and vits and later)
     to_pure = results.distances.loc[[*later, *vits], pure].mean(axis=1)
     test = stats.permutation_test(
         (to_pure[later], to_pure[vits]),
@@ -106,49 +103,43 @@ def back_to_convnets(results: Results) -> Verdict | None:
 
 
 @claim(28, f"{PAPER}, section 4 and figure 5 C", "the EfficientNets of torchvision on ImageNet")
-def efficientnets_skewed(results: Results) -> Verdict | None:
+def efficientnets_skewed(results: Results) -> Verdict:
     """The scores of EfficientNets are strongly skewed towards linearity.
 
     Test: Their mean skewness is below -0.5, with an interval over networks.
     """
     skewness = _skewness(results, "EfficientNets")
-    if skewness is None:
-        return None
     found = f"The skewness of the scores of EfficientNets is {skewness['EfficientNets']:.2f} on average."
     return Verdict(skewness["EfficientNets"].below(-0.5), found, len(results.families["EfficientNets"]))
 
 
 @claim(29, f"{PAPER}, figure 5 C", "the DenseNets and ViTs of torchvision on ImageNet")
-def densenets_skewed_against_vits(results: Results) -> Verdict | None:
+def densenets_skewed_against_vits(results: Results) -> Verdict:
     """The scores of DenseNets are skewed towards linearity, those of ViTs the other way.
 
     Test: The mean skewness of DenseNets is negative and that of ViTs positive, with intervals over networks.
     """
     skewness = _skewness(results, "DenseNets", "ViTs")
-    if skewness is None:
-        return None
     dense, vits = skewness["DenseNets"], skewness["ViTs"]
     found = f"The mean skewness of the scores is {dense:.2f} in DenseNets and {vits:.2f} in ViTs."
     networks = len(results.families["DenseNets"]) + len(results.families["ViTs"])
     return Verdict(every([dense.below(together=2), vits.above(together=2)]), found, networks)
 
 
-def _skewness(results: Results, *families: str) -> dict[str, Estimate] | None:
-    """The mean skewness of each family; None where one of these is not there, or no scores are."""
-    if not set(families) <= results.families.keys() or "skewness" not in statistics_of_study(results):
-        return None
+def _skewness(results: Results, *families: str) -> dict[str, Estimate]:
+    """The mean skewness of each family, where these are there, and their scores."""
+    require(set(families) <= results.families.keys() and "skewness" in statistics_of_study(results))
     return family_means(results, "skewness")
 
 
 @claim(21, f"{PAPER}, figure 5 C", f"two ResNets {ON_IMAGENET}")
-def resnets_bimodal(results: Results) -> Verdict | None:
+def resnets_bimodal(results: Results) -> Verdict:
     """The scores of ResNets have a bimodal distribution.
 
     Test: Silverman's test rejects one mode for every ResNet. Where it does not, few activations may be the reason.
     """
     resnets = [results.signatures[name] for name in results.beginning("resnet")]
-    if len(resnets) < 2:
-        return None
+    require(len(resnets) > 1)
     p_values = [_one_mode(one) for one in resnets]
     listed = ", ".join(f"{p:.3f} ({len(one)})" for p, one in zip(p_values, resnets, strict=True))
     found = f"Silverman's p for one mode (activations of the ResNet): {listed}."
@@ -156,7 +147,7 @@ def resnets_bimodal(results: Results) -> Verdict | None:
 
 
 @claim(20, f"{PAPER}, section 4 and figure 5 D", "trained pairs of networks with and without shortcuts, six at least")
-def shortcuts_make_two_modes(results: Results) -> Verdict | None:
+def shortcuts_make_two_modes(results: Results) -> Verdict:
     """With shortcuts the scores of a network have two modes; without them the same network has one.
 
     Test: In each order of activation and average, Silverman's test rejects one mode for the residual network alone more
@@ -173,8 +164,7 @@ def shortcuts_make_two_modes(results: Results) -> Verdict | None:
         parts.append(with_it > without if p < CHANCE else None)
         each = (f"{plain:.3f} / {residual:.3f} ({count})" for count, plain, residual in pairs)
         listed.append(f"{order} {', '.join(each)}")
-    if not parts:
-        return None
+    require(parts)
     found = (
         f"Silverman's p for one mode without / with shortcuts (activations of the pair): {'; '.join(listed)}. "
         "An accepted single mode is no evidence of one."
@@ -202,14 +192,13 @@ def _p_value(scores: tuple[float, ...]) -> float:
 
 
 @claim(22, f"{PAPER}, section 4", f"ResNets {ON_IMAGENET}")
-def one_mode_is_linear(results: Results) -> Verdict | None:
+def one_mode_is_linear(results: Results) -> Verdict:
     """One of the two modes of a residual network lies at highly linear activations.
 
     Test: The median score after sums is above 0.9, with an interval over networks.
     """
     medians = [float(np.median(after)) for after, _ in around_sums(results)]
-    if not medians:
-        return None
+    require(medians)
     median = mean_of(medians, SCORES)
     found = f"The median score after a sum is {median:.2f} on average over the ResNets."
     return Verdict(median.above(0.9), found, len(medians))

@@ -58,52 +58,43 @@ def rows(results: AllResults) -> Iterator[Row]:
 
 
 @claim(7, _SOURCE, COMPUTED_HERE)
-def reductions_agree(results: Results) -> Verdict | None:
+def reductions_agree(results: Results) -> Verdict:
     """On maps of independent entries the score is the same whether they are averaged, summed or flattened.
 
     Test: The three agree to 0.02 for all nine functions of figure 7. Maps whose positions share a part are another
     matter: see chapter 3.
     """
-    if "reductions" not in results.sweeps:
-        return None
-    three = results.sweeps["reductions"].set_index(["draw", "activation"])[_REDUCTIONS]
+    three = results.sweep("reductions").set_index(["draw", "activation"])[_REDUCTIONS]
     largest = mean_of((three.max(axis=1) - three.min(axis=1)).groupby("draw").max())
     found = f"Averaging, summing and flattening differ by {largest:.4f} for the function of nine that differs most."
     return Verdict(largest.below(0.02), found)
 
 
-def _errors(results: Results, covariance: str, *sweeps: str) -> pd.DataFrame | None:
+def _errors(results: Results, covariance: str, *sweeps: str) -> pd.DataFrame:
     """Scores less their limits for infinitely many points: a row for each function and draw, a column for each d/n."""
-    found = next((results.sweeps[name] for name in sweeps if name in results.sweeps), None)
-    if found is None:
-        return None
-    chosen = found[found["covariance"] == covariance]
+    chosen = results.sweep(*sweeps).query("covariance == @covariance")
     return chosen.pivot_table(index=["activation", "repeat"], columns="width", values="error")
 
 
 @claim(8, _SOURCE, COMPUTED_HERE)
-def sample_covariance_drifts(results: Results) -> Verdict | None:
+def sample_covariance_drifts(results: Results) -> Verdict:
     """With the sample covariance and more dimensions than points the score is not robust.
 
     Test: The scores of all nine functions rise by more than 0.03 along the axis of figure 7.
     """
     errors = _errors(results, "empirical", "drift")
-    if errors is None:
-        return None
     smallest = mean_of((errors.iloc[:, -1] - errors.iloc[:, 0]).groupby("repeat").min())
     found = f"From d = n/2 to 4.5 n the score of every one of nine functions rises, by at least {smallest:.3f}."
     return Verdict(smallest.above(0.03), found)
 
 
 @claim(9, _SOURCE, COMPUTED_HERE)
-def shrinkage_is_constant(results: Results) -> Verdict | None:
+def shrinkage_is_constant(results: Results) -> Verdict:
     """With a shrunk covariance the score stays the same whatever the dimension.
 
     Test: No score of the nine functions moves by 0.02 along the axis of figure 7, less the limit that it tends to.
     """
     errors = _errors(results, "ledoit-wolf", "drift", "correlated")
-    if errors is None:
-        return None
     means = errors.groupby("activation").mean()
     name = str((means.max(axis=1) - means.min(axis=1)).idxmax())  # the function that moves most
     draws, curve = errors.xs(name, level="activation").to_numpy(), means.loc[name].to_numpy()

@@ -8,20 +8,20 @@ from scipy import stats
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import CHANCE
-from affscore.papers.results import Results
+from affscore.papers.results import MissingResultsError, Results
 
 __all__ = ["small_share"]
 
 
 @claim(36, f"{PAPER}, appendix E and figure 8", "networks that were trained several times")
-def seeds_change_little(results: Results) -> Verdict | None:
+def seeds_change_little(results: Results) -> Verdict:
     """Training again, from another seed, hardly changes a signature.
 
     Test: The standard deviation of the mean score over trainings of a network is less than half of that over networks,
     with the interval of their ratio.
     """
     if results.trainings is None or results.trainings["seed"].nunique() < 2:
-        return None
+        raise MissingResultsError
     means = results.trainings.pivot_table(index="name", columns="seed", values="mean").dropna()
     within, between = float(means.var(axis=1).mean()), float(means.mean(axis=1).var())
     networks, seeds = means.shape

@@ -16,7 +16,7 @@ from affscore.papers.estimate import CHANCE
 from affscore.papers.jackknife import jackknife_error
 from affscore.papers.printed import printed_numbers
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 from affscore.zoo.characteristics import characteristics
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _error_of_spread(signature: Signature) -> float:
 
 
 @claim(31, f"{PAPER}, appendix F and figure 12", STUDY_ON_IMAGENET)
-def vggs_alike(results: Results) -> Verdict | None:
+def vggs_alike(results: Results) -> Verdict:
     """VGGs of different depths have similar signatures (the paper: the signature does not change with the depth).
 
     Test: VGGs are nearer to each other than to networks of other families, by more than as many networks drawn at
@@ -76,8 +76,7 @@ def vggs_alike(results: Results) -> Verdict | None:
     families = results.study["family"]
     vggs = [name for name in families.index if str(name).startswith("vgg")]
     others = list(families.index[families != "Pure convnets"])
-    if not results.signatures or len(vggs) < 2 or len(others) < 3:
-        return None
+    require(results.signatures and len(vggs) > 1 and len(others) > 2)
     names = [*vggs, *others]
     between = results.distances.loc[names, names].to_numpy()
     generator = np.random.default_rng(0)

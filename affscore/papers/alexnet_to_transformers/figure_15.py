@@ -16,19 +16,18 @@ from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
 from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation
 from affscore.papers.jackknife import error_over_batches
-from affscore.papers.printed import printed_numbers, printed_table
+from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import IMAGENET_FOLDER, survey_command
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
 __all__ = ["networks", "rows"]
 
-_COLUMNS = {
-    column: (f"{PAPER}, figure 15", f"{{row}}: {what} over networks of the distance to the signature on ImageNet")
-    for column, what in (("mean", "mean"), ("std", "standard deviation"))
-}
+_COLUMNS = mean_and_deviation(
+    f"{PAPER}, figure 15", "{row}: {what} over networks of the distance to the signature on ImageNet"
+)
 
 
 def networks() -> list[str]:
@@ -74,7 +73,7 @@ def _our_number(here: Mapping[str, Signature], there: Mapping[str, Signature], w
 
 
 @claim(38, f"{PAPER}, appendix H and figure 15", f"{STUDY_ON_IMAGENET}, and on cifar10, cifar100 and random")
-def noise_is_further_than_cifar(results: Results) -> Verdict | None:
+def noise_is_further_than_cifar(results: Results) -> Verdict:
     """Signatures on CIFAR-10 and CIFAR-100 are nearer to those on ImageNet than signatures on noise are.
 
     Test: The mean Euclidean distance is smaller for both, with intervals over networks.
@@ -89,8 +88,7 @@ def noise_is_further_than_cifar(results: Results) -> Verdict | None:
     else:
         known = pd.DataFrame({name: _distances(results.signatures, there) for name, there in results.elsewhere.items()})
         known = known.dropna()
-        if not {"cifar10", "cifar100", "random"} <= set(known) or known.empty:
-            return None
+        require({"cifar10", "cifar100", "random"} <= set(known) and len(known))
         count, means = len(known), {str(name): mean_of(known[name]) for name in known}
         leads = [mean_of(known["random"] - known[name]) for name in ("cifar10", "cifar100")]
     listed = ", ".join(f"{one:.2f} on {name}" for name, one in means.items())

@@ -8,7 +8,7 @@ from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_08 import small_share
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.printed import printed_table
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 
 __all__ = ["checkpoints"]
 
@@ -27,14 +27,13 @@ def checkpoints() -> list[str]:
     f"{PAPER}, appendix I, figures 16 and 17 and table 3",
     "the checkpoints of figure 16 and the study's networks on ImageNet",
 )
-def other_training_changes_little(results: Results) -> Verdict | None:
+def other_training_changes_little(results: Results) -> Verdict:
     """Training in another way, as without labels, hardly changes a signature.
 
     Test: The standard deviation of the mean score over checkpoints of one architecture is less than half of that over
     networks, with the interval of their ratio. Other seeds are not another way.
     """
-    if len(results.checkpoints) < 3 or len(results.study) < 10:
-        return None
+    require(len(results.checkpoints) > 2 and len(results.study) > 9)
     within = np.array([np.nanmean(one.scores) for one in results.checkpoints.values()])
     between = np.array([results.scores(name).mean() for name in results.study.index])
     what = f"{len(within)} checkpoints"

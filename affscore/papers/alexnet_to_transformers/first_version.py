@@ -15,7 +15,7 @@ _WITH_EFFICIENT = f"{STUDY_ON_IMAGENET}, with SqueezeNets and ShuffleNets"
 
 
 @claim(41, _SOURCE, _WITH_EFFICIENT)
-def statistic_predicts_accuracy(results: Results) -> Verdict | None:
+def statistic_predicts_accuracy(results: Results) -> Verdict:
     """A statistic of the signature is predictive of accuracy in each of three groups of networks.
 
     Test: In each group the best of five statistics explains accuracy beyond chance when accuracies are permuted within
@@ -25,7 +25,7 @@ def statistic_predicts_accuracy(results: Results) -> Verdict | None:
 
 
 @claim(42, _SOURCE, _WITH_EFFICIENT)
-def efficient_networks_penalised(results: Results) -> Verdict | None:
+def efficient_networks_penalised(results: Results) -> Verdict:
     """Efficient networks are the less accurate, the larger their largest score.
 
     Test: The correlation of largest score and accuracy is negative, by permuting accuracies within families.
@@ -34,7 +34,7 @@ def efficient_networks_penalised(results: Results) -> Verdict | None:
 
 
 @claim(43, _SOURCE, "the vision transformers of torchvision on ImageNet")
-def transformers_better_when_bent(results: Results) -> Verdict | None:
+def transformers_better_when_bent(results: Results) -> Verdict:
     """Vision transformers are the more accurate, the more non-linear they are.
 
     Test: The correlation of mean score and accuracy is negative, by permuting accuracies.

@@ -11,7 +11,6 @@ from affscore.analysis.redundancy import CRITERIA_OF_TABLE_1, family_correlation
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.table_2 import (
     CRITERIA,
-    MEAN_AND_DEVIATION,
     ROUNDED,
     over_networks,
     printed_correlations,
@@ -20,8 +19,8 @@ from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import Row
 from affscore.papers.groups import table_1_families
 from affscore.papers.networks import study_models
-from affscore.papers.printed import printed_numbers, printed_table
-from affscore.papers.results import Results
+from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
+from affscore.papers.results import Results, require
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
@@ -29,9 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["rows", "table_1_again"]
 
 _COLUMNS = {
-    f"{criterion}_{what}": (f"{PAPER}, table 1", f"{{row}}: {words} of the correlation of score and {name}")
+    f"{criterion}_{what}": words
     for criterion, name in CRITERIA.items()
-    for what, words in MEAN_AND_DEVIATION.items()
+    for what, words in mean_and_deviation(
+        f"{PAPER}, table 1", f"{{row}}: {{what}} of the correlation of score and {name}"
+    ).items()
 }
 
 
@@ -53,7 +54,7 @@ def table_1_again() -> pd.DataFrame:
     order = pd.MultiIndex.from_product([printed.index, CRITERIA_OF_TABLE_1], names=["family", "criterion"])
     table = found.set_index(["family", "criterion"])[["networks", "mean", "std"]].reindex(order)
     table["networks"] = table["networks"].fillna(0).astype(int)
-    for what in MEAN_AND_DEVIATION:
+    for what in ("mean", "std"):
         table[f"printed_{what}"] = [printed.loc[family, f"{criterion}_{what}"] for family, criterion in order]
     return table.assign(difference=table["mean"] - table["printed_mean"])
 
@@ -68,13 +69,12 @@ def rows(results: AllResults) -> Iterator[Row]:
 
 
 @claim(45, f"{PAPER}, table 1", "the printed numbers")
-def table_1_sums_up_table_2(results: Results) -> Verdict | None:
+def table_1_sums_up_table_2(results: Results) -> Verdict:
     """Table 1 has the means and standard deviations of the rows of table 2, family by family.
 
     Test: Computed again from table 2 they agree up to rounding (MNASNets have no rows there and are left out).
     """
-    if not results.printed:
-        return None
+    require(results.printed)
     rows, printed = results.printed["table2_correlations"], results.printed["table1_family_correlations"]
     families = rows.groupby(pd.Series(table_1_families(rows.index)))
     again = families.mean().add_suffix("_mean").join(families.std(ddof=0).add_suffix("_std"))

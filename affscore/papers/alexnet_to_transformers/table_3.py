@@ -16,19 +16,16 @@ from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
 from affscore.papers.estimate import Estimate, every, mean_or_deviation
 from affscore.papers.jackknife import jackknife_error, means_without_a_batch
-from affscore.papers.printed import printed_numbers
+from affscore.papers.printed import mean_and_deviation, printed_numbers
 from affscore.papers.protocol import survey_command
-from affscore.papers.results import Results
+from affscore.papers.results import Results, require
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
 __all__ = ["rows"]
 
-_COLUMNS = {
-    column: (f"{PAPER}, table 3", f"{{name}}: {what} over checkpoints of ResNet-50")
-    for column, what in (("mean", "mean"), ("std", "standard deviation"))
-}
+_COLUMNS = mean_and_deviation(f"{PAPER}, table 3", "{name}: {what} over checkpoints of ResNet-50")
 _CRITERIA = {"affinity_score": "score", "linear_cka": "cka"}
 _NAMES = {"affinity_score": "affinity score", "linear_cka": "linear cka"}
 
@@ -75,14 +72,13 @@ def _our_numbers(measured: Mapping[str, Signature], criterion: str) -> dict[tupl
 
 
 @claim(44, f"{PAPER}, appendix I and table 3", "the printed numbers")
-def steadiest_criterion(results: Results) -> Verdict | None:
+def steadiest_criterion(results: Results) -> Verdict:
     """Over differently trained networks of one architecture the score varies less than all other criteria.
 
     Test: Its coefficient of variation (standard deviation over mean, since units differ) is the smallest, with
     intervals for so many checkpoints.
     """
-    if not results.printed:
-        return None
+    require(results.printed)
     table, count = results.printed["table3_resnet50_robustness"], len(results.printed["figure16_checkpoints"])
     spreads = {str(name): float(row["std"] / row["mean"]) for name, row in table.iterrows()}
     # of the logarithm of a coefficient of variation of normal numbers (the criteria are taken for independent)
