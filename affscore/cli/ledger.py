@@ -39,14 +39,14 @@ def ledger(
         if file is not None:
             check_destination(file, (".csv",))
     with warnings_on_stderr():
-        there = AllResults.gather(results)
-    found = Ledger(there)
+        gathered = AllResults.gather(results)
+    found = Ledger(gathered)
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:
-        used, count = len(there.own) - len(there.unused), len(there.own)
+        used, count = len(gathered.own) - len(gathered.unused), len(gathered.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
-        for name, why in there.unused.items():
+        for name, why in gathered.unused.items():
             typer.echo(f"not taken for it: {name}: {why}", err=True)
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)

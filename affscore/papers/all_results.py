@@ -70,6 +70,7 @@ class AllResults:
         """The kinds of results that claims are tested on, the papers' own networks first."""
         tanh = sweep("domain").query("activation == 'tanh'")
         stretched = tanh.assign(activation="sigmoid", mean=2 * tanh["mean"], std=2 * tanh["std"])
+        other_inputs = {name: sweep(name) for name in ("wide", "correlated")}
         return (
             self.as_printed,
             Results(
@@ -88,11 +89,7 @@ class AllResults:
                 "deviations up to 8 around 0; Sigmoid on inputs twice as far and wide as in figure 6; correlated "
                 "coordinates (a spectrum that falls as k^-1.5); 3 samples of each",
                 analogue=True,
-                sweeps={
-                    "domain": pd.concat([tanh, stretched]),
-                    "wide": sweep("wide"),
-                    "correlated": sweep("correlated"),
-                },
+                sweeps={"domain": pd.concat([tanh, stretched]), **other_inputs},
             ),
             self.mini,
             self.trained_again,

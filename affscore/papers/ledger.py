@@ -55,7 +55,7 @@ def figures_and_tables() -> tuple[ModuleType, ...]:
 @cache
 def all_claims() -> tuple[Claim, ...]:
     """The claims of all papers, by their numbers."""
-    found = (one for module in figures_and_tables() for one in vars(module).values() if isinstance(one, Claim))
+    found = {one for module in figures_and_tables() for one in vars(module).values() if isinstance(one, Claim)}
     return tuple(sorted(found, key=lambda one: one.number))
 
 

@@ -72,9 +72,9 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
     lines = []
     for claim, members in groupby(rows, lambda one: one.claim):
         some = list(members)
-        said = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>"
+        text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>"
         test = f"<details><summary>test</summary>{escape(claim.test)}</details>"
-        first = f'<td rowspan="{len(some)}">{said}{test}</td>'
+        first = f'<td rowspan="{len(some)}">{text}{test}</td>'
         for one in some:
             about, scope = (one.results.about, one.results.scope) if one.results else ("nothing that there is", "")
             cells = [

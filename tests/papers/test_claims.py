@@ -497,6 +497,7 @@ each_edge = pytest.mark.parametrize(
 def test_there_are_cases_for_every_claim():
     assert {claim.name for claim in all_claims()} == set(CASES)
     assert len({claim.name for claim in all_claims()}) == len(all_claims())
+    assert [claim.number for claim in all_claims()] == list(range(1, len(all_claims()) + 1))
 
 
 @each_claim

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,23 +23,23 @@ if TYPE_CHECKING:
 
 __all__ = ["rows"]
 
+_computed, _looked_up = (partial(OurNumber, way=way, exact=True) for way in (COMPUTED, LOOKED_UP))
+
 
 def rows(results: AllResults) -> Iterator[Row]:
     """What is computed from public metadata, looked up, or measured of GoogLeNet."""
     size = characteristics(["vgg16", "googlenet"])["parameters"]
     counted = {
-        "alexnet_layers": OurNumber(
-            _depth("alexnet"), way=COMPUTED, exact=True, why="the last of its eight layers has no ReLU"
-        ),
+        "alexnet_layers": _computed(_depth("alexnet"), why="the last of its eight layers has no ReLU"),
         "vgg16_per_googlenet": OurNumber(
             float(size["vgg16"] / size["googlenet"]),
             way=COMPUTED,
             how="torchvision's networks, GoogLeNet without its auxiliary classifiers",
             why="the sentence says almost 20",
         ),
-        "networks_on_more_data": OurNumber(len(networks()), way=LOOKED_UP, exact=True, how="names in figure 15"),
-        "self_supervised_checkpoints": OurNumber(
-            len(checkpoints()), way=LOOKED_UP, exact=True, how="names in figure 16, one of which is a wide ResNet-50"
+        "networks_on_more_data": _looked_up(len(networks()), how="names in figure 15"),
+        "self_supervised_checkpoints": _looked_up(
+            len(checkpoints()), how="names in figure 16, one of which is a wide ResNet-50"
         ),
     }
     for number in printed_numbers("numbers_in_text", {"published": (f"{PAPER}, {{place}}", "{item}")}):
@@ -46,8 +47,7 @@ def rows(results: AllResults) -> Iterator[Row]:
         if number.row in counted:
             yield compare(number, counted[number.row])
         elif what == "depth":
-            how = "the most activations on a path"
-            yield compare(number, OurNumber(_depth(name), way=COMPUTED, exact=True, how=how))
+            yield compare(number, _computed(_depth(name), how="the most activations on a path"))
         elif what == "year":
             yield compare(number, _year(name))
         else:
@@ -62,13 +62,8 @@ def _year(name: str) -> OurNumber:
     """The year in which the architecture was first made public."""
     architecture = architecture_of(name)
     assert architecture is not None  # the file has years of architectures alone
-    return OurNumber(
-        architecture.year,
-        way=LOOKED_UP,
-        exact=True,
-        how=f"first made public: {architecture.publication.partition(':')[0]}",
-        why="ours is the year in which it was first made public",
-    )
+    how = f"first made public: {architecture.publication.partition(':')[0]}"
+    return _looked_up(architecture.year, how=how, why="ours is the year in which it was first made public")
 
 
 def _end_of_googlenet(results: AllResults, number: PrintedNumber) -> Row:

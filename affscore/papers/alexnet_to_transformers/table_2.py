@@ -126,12 +126,11 @@ def _measured(results: Results, names: list[str], criterion: str) -> pd.DataFram
 
 def _of_study(results: Results) -> pd.DataFrame:
     """The correlations of the study's networks, where there are enough of these."""
-    table = results.correlations
-    if table is None:
+    if results.correlations is None:
         require(len(results.study) >= LEAST_NETWORKS)
-        table = results.criteria[results.criteria["model"].isin(results.study.index)]
-    require(table["model"].nunique() >= LEAST_NETWORKS)
-    return table
+        return results.criteria[results.criteria["model"].isin(results.study.index)]
+    require(results.correlations["model"].nunique() >= LEAST_NETWORKS)
+    return results.correlations
 
 
 @claim(34, f"{PAPER}, section 4, tables 1 and 2; {FIRST}, section 4.2", STUDY_ON_IMAGENET)

@@ -38,10 +38,8 @@ def rows(results: AllResults) -> Iterator[Row]:
     measured = results.as_printed.checkpoints
     task = results.hard_task
     trained = pd.Series(dtype=float) if task is None else task.loc[task["name"] == "resnet50", "mean"]
-    ours: dict[tuple[str, str], OurNumber] = {}
-    if set(checkpoints()) <= measured.keys():
-        for criterion in ("score", *CRITERIA_OF_TABLE_1[:-1]):
-            ours |= _our_numbers(measured, criterion)
+    criteria = ("score", *CRITERIA_OF_TABLE_1[:-1]) if set(checkpoints()) <= measured.keys() else ()
+    ours = {key: number for criterion in criteria for key, number in _our_numbers(measured, criterion).items()}
     for number in printed_numbers("table3_resnet50_robustness", _COLUMNS, _NAMES):
         our, analogue = ours.get((_CRITERIA.get(number.row, number.row), number.column)), None
         if number.row == "affinity_score" and len(trained) > 1:
