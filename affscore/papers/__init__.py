@@ -1,4 +1,9 @@
-"""Floor 5: what the papers print, beside our numbers: their protocol, figures and tables, the ledger, the claims."""
+"""Floor 5: what the papers print and claim, beside what we have.
+
+A folder a paper, a module a figure or table: what is printed in figure 15, ours, and the claims that rest on it are in
+``alexnet_to_transformers/figure_15.py``. Beside them is what they share: the protocol, printed numbers, results,
+estimates, comparison and verdict; the ledger puts all together.
+"""
 
 from affscore.papers.alexnet_to_transformers.figure_03 import history
 from affscore.papers.alexnet_to_transformers.figure_04 import common_characteristic_fits, common_characteristics_again
