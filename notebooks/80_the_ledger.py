@@ -42,17 +42,15 @@ import pandas as pd
 from IPython.display import HTML, Markdown
 
 from affscore.papers import measure_as_printed
-from affscore.papers.claims import claim_counts, decide_claims
-from affscore.papers.evidence import Evidence
-from affscore.papers.ledger import ledger
+from affscore.papers.all_results import AllResults
+from affscore.papers.ledger import Ledger
 from affscore.papers.ledger_page import claims_page, ledger_page
 
 if models:
     options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
     measure_as_printed(models, dataset, store, jobs=jobs, **options)
 own = store if list(Path(store).glob("*.parquet")) else None
-evidence = Evidence.gather(own)
-book = ledger(evidence)
+book = Ledger(AllResults.gather(own))
 
 # %% tags=["remove-input"]
 Markdown(f"**{book}.**")
@@ -124,11 +122,10 @@ HTML(ledger_page(book.rows))
 # arithmetic.
 
 # %% tags=["hide-input"]
-decisions = decide_claims(evidence)
-claim_counts(decisions)
+book.claim_counts
 
 # %% tags=["hide-input"]
-HTML(claims_page(decisions))
+HTML(claims_page(book.claims))
 
 # %% [markdown]
 # ## Fill it in

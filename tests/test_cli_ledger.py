@@ -7,23 +7,26 @@ import pytest
 import torchvision
 import typer
 
-from affscore.analysis import evidence
 from affscore.cli.main import app
-from affscore.papers import printed_table
-from affscore.papers.claims import CLAIMS, MATERIAL
-from affscore.papers.ledger import COLUMNS, KINDS, WAYS, ledger, printed_numbers
+from affscore.papers import all_results, printed_table
+from affscore.papers.comparison import WAYS
+from affscore.papers.ledger import COLUMNS, KINDS, MATERIAL, Ledger, all_claims
 from affscore.survey import write_signature
 from tests.synthetic_signatures import synthetic
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch, request):
-    """None of the package's many results: these have a test of their own."""
-    if "slow" in request.keywords:
-        return
-    monkeypatch.setattr(evidence, "hard_task", lambda: None)
-    stored = evidence.stored_signatures
-    monkeypatch.setattr(evidence, "stored_signatures", lambda path=None: [] if path is None else stored(path))
+def quick(monkeypatch):
+    """None of the package's many results: tests/papers has these."""
+    monkeypatch.setattr(all_results, "hard_task", lambda: None)
+    stored = all_results.stored_signatures
+    monkeypatch.setattr(all_results, "stored_signatures", lambda path=None: [] if path is None else stored(path))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """The ledger without any results."""
+    return Ledger(all_results.AllResults([])).rows
 
 
 @pytest.fixture
@@ -36,26 +39,26 @@ def own_results(tmp_path):
     return store
 
 
-def test_the_file_has_a_row_for_each_printed_number(run, tmp_path):
+def test_the_file_has_a_row_for_each_printed_number(run, tmp_path, rows):
     file = tmp_path / "ledger.csv"
     code, out, err = run("ledger", "--csv", file)
     assert code == 0, err
     table = pd.read_csv(file, dtype={"published": str})
     assert tuple(table.columns) == COLUMNS
-    assert table["published"].tolist() == [number.text for number in printed_numbers()]
+    assert table["published"].tolist() == [row.printed.text for row in rows]
     assert table["verdict"].str.startswith(("reproduced", "differs", "needs data")).all()
     assert err == f"written to {file}\n"
     assert out.startswith(f"{len(table)} printed numbers; ")
 
 
-def test_counts_are_printed_without_a_file(run):
+def test_counts_are_printed_without_a_file(run, rows):
     code, out, err = run("ledger")
     assert (code, err) == (0, "")
     headline, *table = out.splitlines()
-    assert headline.startswith(f"{len(printed_numbers())} printed numbers; measured here: ")
+    assert headline.startswith(f"{len(rows)} printed numbers; measured here: ")
     totals = [list(map(int, line.split()[-len(KINDS) - 1 :])) for line in table if " all " in line]
     assert len(totals) == len(WAYS)
-    assert sum(one[-1] for one in totals) == len(printed_numbers()) == sum(sum(one[:-1]) for one in totals)
+    assert sum(one[-1] for one in totals) == len(rows) == sum(sum(one[:-1]) for one in totals)
     assert f"looked up: {totals[-1][0]} reproduced, " in headline
 
 
@@ -92,7 +95,7 @@ def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
     code, out, err = run("ledger", "--claims", file)
     assert code == 0, err
     table = pd.read_csv(file)
-    assert set(table["claim"]) == {claim.claim for claim in CLAIMS}
+    assert set(table["claim"]) == {claim.text for claim in all_claims()}
     tested = table[table["on"].notna()]
     for line, analogue in zip(out.splitlines()[-2:], (False, True), strict=True):
         counts = tested.loc[tested["analogue"] == analogue, "verdict"].value_counts()
@@ -116,34 +119,12 @@ def test_mistakes_are_one_sentence(run, words, complaint):
     assert err.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_what_comes_with_the_package(run, tmp_path):
-    """The real thing: no number of a small network is ours, and every network that has an analogue shows it."""
-    ledger_file, claims_file = tmp_path / "ledger.csv", tmp_path / "claims.csv"
-    code, _, err = run("ledger", "--csv", ledger_file, "--claims", claims_file)
-    assert code == 0, err
-    table, claims = pd.read_csv(ledger_file), pd.read_csv(claims_file)
-    networks = table[table["source"].str.contains("table|figures 10 to 13|figure 15|poster")]
-    assert networks["ours"].isna().all()
-    assert networks["verdict"].str.startswith("needs data").all()
-    per_network = table[table["source"].str.endswith("table 2") & ~table["item"].str.startswith("Average")]
-    of_mini = per_network["analogue"].str.contains("mini:")
-    assert of_mini.all()
-    reproduced = table["verdict"].str.startswith("reproduced")
-    figure_7 = table["source"].str.contains("figure 7") & ~table["item"].str.contains("deviation|sample covariance")
-    assert figure_7.sum() == 18
-    assert reproduced[figure_7].all()
-    assert reproduced[table["source"].str.endswith("figure 4")].sum() == 2
-    assert set(claims["analogue"]) == {True, False}
-    assert len(claims) > len(CLAIMS)
-
-
-def test_every_command_can_be_given_as_it_is_written():
+def test_every_command_can_be_given_as_it_is_written(rows):
     """Each is read by the command's own parser, and names networks and weights that torchvision has."""
     group = typer.main.get_command(app)
     networks = set(torchvision.models.list_models(module=torchvision.models))
     checkpoints = {f"checkpoints/{name}.pth" for name in printed_table("figure16_checkpoints").index}
-    commands = {row.finding.command for row in ledger(evidence.Evidence([])).rows} - {""}
+    commands = {row.command for row in rows} - {""}
     assert len(commands) > 40
     for command in commands:
         if command.startswith("#"):

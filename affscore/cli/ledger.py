@@ -31,29 +31,27 @@ def ledger(
     column command says what to measure.
     """
     from affscore.network.files import check_destination
-    from affscore.papers.claims import claim_counts, claim_table, decide_claims
-    from affscore.papers.evidence import Evidence
-    from affscore.papers.ledger import ledger as hold_against
+    from affscore.papers.all_results import AllResults
+    from affscore.papers.ledger import Ledger
     from affscore.survey.tables import write_table
 
     for file in (csv, claims):
         if file is not None:
             check_destination(file, (".csv",))
     with warnings_on_stderr():
-        evidence = Evidence.gather(results)
-    found = hold_against(evidence)
+        gathered = AllResults.gather(results)
+    found = Ledger(gathered)
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:
-        used, count = len(evidence.own) - len(evidence.unused), len(evidence.own)
+        used, count = len(gathered.own) - len(gathered.unused), len(gathered.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
-        for name, why in evidence.unused.items():
+        for name, why in gathered.unused.items():
             typer.echo(f"not taken for it: {name}: {why}", err=True)
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)
     if claims is not None:
-        decisions = decide_claims(evidence)
-        for material, counts in claim_counts(decisions).iterrows():
-            told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-            typer.echo(f"claims in words, tested on {material}: {told}")
-        typer.echo(f"written to {write_table(claim_table(decisions), claims)}", err=True)
+        for material, counts in found.claim_counts.iterrows():
+            listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+            typer.echo(f"claims in words, tested on {material}: {listed}")
+        typer.echo(f"written to {write_table(found.claim_table, claims)}", err=True)

@@ -1,7 +1,14 @@
-"""Floor 5: what the papers print, beside our numbers: their protocol, figures and tables, the ledger, the claims."""
+"""Floor 5: what the papers print and claim, beside what we have.
 
-from affscore.papers.figure_3 import history
-from affscore.papers.figure_4 import common_characteristic_fits, common_characteristics_again
+A folder a paper, a module a figure or table: what is printed in figure 15, ours, and the claims that rest on it are in
+``alexnet_to_transformers/figure_15.py``. Beside them is what they share: the protocol, printed numbers, results,
+estimates, comparison and verdict; the ledger puts all together.
+"""
+
+from affscore.papers.alexnet_to_transformers.figure_03 import history
+from affscore.papers.alexnet_to_transformers.figure_04 import common_characteristic_fits, common_characteristics_again
+from affscore.papers.alexnet_to_transformers.table_1 import table_1_again
+from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.groups import (
     FIRST_PAPER_STATISTICS,
     accuracy_groups,
@@ -10,9 +17,8 @@ from affscore.papers.groups import (
     table_1_families,
 )
 from affscore.papers.networks import network_table, short_name, short_names, study_models
+from affscore.papers.printed import printed_table, printed_tables, printed_text
 from affscore.papers.protocol import by_printed_reduction, measure_as_printed
-from affscore.papers.reference import printed_table, printed_tables, printed_text
-from affscore.papers.tables_1_and_2 import printed_correlations, table_1_again
 
 __all__ = [
     "FIRST_PAPER_STATISTICS",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from affscore.papers.networks import network_table
-from affscore.papers.reference import printed_table
+from affscore.papers.printed import printed_table
 
 __all__ = [
     "FIRST_PAPER_GROUPS",

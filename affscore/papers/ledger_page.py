@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 
-from affscore.papers.claims.claim import Decision
-from affscore.papers.ledger.finding import VERDICTS, Row
+from affscore.papers.claim import ClaimRow
+from affscore.papers.comparison import VERDICTS, Row
 
 __all__ = ["claims_page", "ledger_page"]
 
@@ -49,51 +50,44 @@ def ledger_page(rows: Sequence[Row], name: str = "ledger") -> str:
     sources = list(dict.fromkeys(row.printed.source for row in rows))
     parts = [f'<div class="ledger" id="{escape(name)}">', "<p>"]
     parts += [_choice("source", sources), _choice("verdict", VERDICTS), "</p>"]
-    for source, members in groupby(sorted(rows, key=lambda row: sources.index(row.printed.source)), _source):
-        some = list(members)
-        told = ", ".join(f"{count} {verdict}" for verdict in VERDICTS if (count := _count(some, verdict)))
+    for source in sources:
+        some = [row for row in rows if row.printed.source == source]
+        counts = Counter(row.verdict for row in some)
+        listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
         parts.append(f'<details class="source" data-source="{escape(source)}">')
-        parts.append(f"<summary><strong>{escape(source)}</strong>: {told}</summary>")
+        parts.append(f"<summary><strong>{escape(source)}</strong>: {listed}</summary>")
         parts.append(f"{_table_head(_HEAD)}<tbody>{''.join(map(_line, some))}</tbody></table></details>")
     return "\n".join([*parts, "</div>"]) + _FILTER.replace("NAME", escape(name))
 
 
-def claims_page(decisions: Iterable[Decision]) -> str:
+def claims_page(rows: Iterable[ClaimRow]) -> str:
     """The claims as an HTML table: what is said where, what was found on what, and the verdict.
 
     Args:
-        decisions: What :func:`affscore.papers.claims.decide_claims` returns.
+        rows: The claims of a ledger.
 
     Returns:
         A fragment of HTML.
     """
     lines = []
-    for claim, members in groupby(decisions, lambda one: one.claim):
+    for claim, members in groupby(rows, lambda one: one.claim):
         some = list(members)
-        said = f"{escape(claim.claim)}<br><em>{escape(claim.source)}</em>"
+        text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>"
         test = f"<details><summary>test</summary>{escape(claim.test)}</details>"
-        first = f'<td rowspan="{len(some)}">{said}{test}</td>'
-        for number, one in enumerate(some):
-            about, scope = (one.facts.about, one.facts.scope) if one.facts else ("nothing that there is", "")
-            networks = str(one.outcome.networks or "") if one.outcome else ""
+        first = f'<td rowspan="{len(some)}">{text}{test}</td>'
+        for one in some:
+            about, scope = (one.results.about, one.results.scope) if one.results else ("nothing that there is", "")
             cells = [
-                f"<td><strong>{escape(one.verdict)}</strong></td>",
-                f"<td>{escape(about)}{' (analogue)' if one.analogue else ''}</td>",
-                f"<td>{escape(scope)}</td>",
-                f"<td>{networks}</td>",
-                f"<td>{escape(one.found)}</td>",
+                f"<strong>{escape(one.verdict.word)}</strong>",
+                f"{escape(about)}{' (analogue)' if one.analogue else ''}",
+                escape(scope),
+                str(one.verdict.networks or ""),
+                escape(one.verdict.found),
             ]
-            lines.append(f"<tr>{'' if number else first}{''.join(cells)}</tr>")
+            lines.append(f"<tr>{first}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+            first = ""
     head = _table_head(("claim", "verdict", "tested on", "scope", "networks", "found"))
     return f'<div class="ledger">{head}<tbody>{"".join(lines)}</tbody></table></div>'
-
-
-def _source(row: Row) -> str:
-    return row.printed.source
-
-
-def _count(rows: Sequence[Row], verdict: str) -> int:
-    return sum(row.verdict == verdict for row in rows)
 
 
 def _choice(what: str, values: Sequence[str]) -> str:
@@ -106,17 +100,16 @@ def _table_head(columns: Sequence[str]) -> str:
 
 
 def _line(row: Row) -> str:
-    digits = 0 if row.finding.exact else row.printed.decimals + 2
+    digits = 0 if row.our_number.exact else row.printed.decimals + 2
     reason = f"<br>{escape(row.reason)}" if row.reason else ""
-    command = escape(row.finding.command)
-    how = f"<details><summary>command</summary><code>{command}</code></details>" if command else ""
+    how = f"<details><summary>command</summary><code>{escape(row.command)}</code></details>" if row.command else ""
     cells = [
         escape(row.printed.item),
         escape(row.printed.text),
-        escape(row.finding.way),
+        escape(row.our_number.way),
         "" if row.ours is None else f"{row.ours:.{digits}f}",
         "" if row.difference is None else f"{row.difference:+.{digits}f}",
         f"<strong>{escape(row.verdict)}</strong>{reason}{how}",
-        escape(row.analogue_text),
+        escape(row.analogue),
     ]
     return f'<tr data-verdict="{escape(row.verdict)}">{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'

@@ -8,7 +8,7 @@ import pandas as pd
 
 from affscore.analysis.tables import check_names
 from affscore.errors import AffscoreError
-from affscore.papers.reference import printed_table
+from affscore.papers.printed import printed_table
 from affscore.zoo.architectures import architecture_of
 
 __all__ = ["network_table", "short_name", "short_names", "study_models"]

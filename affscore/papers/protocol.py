@@ -1,8 +1,8 @@
-"""How the printed numbers of a network were measured, and measuring them so."""
+"""How the printed numbers of a network were measured, measuring them so, and the command that does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,28 @@ from affscore.zoo.sources import torchvision_networks
 __all__ = [
     "CHANNELS_LAST",
     "IMAGENET",
-    "N",
+    "IMAGENET_FOLDER",
+    "OPTIONS",
     "by_printed_reduction",
+    "few_images",
     "measure_as_printed",
-    "measured_alike",
     "not_as_printed",
+    "other_options",
     "printed_reduction",
+    "survey_command",
 ]
 
-N = 512
-"""Images in a batch, in the papers and in all that is held against them."""
+OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "n": 512}
+"""The options of the papers, and of all that is compared with them."""
 
 IMAGENET = "imagenet"
 """The papers' data set: a folder imagenet:DIR."""
+
+IMAGENET_FOLDER = "imagenet:data/imagenet"
+"""Where the validation images are expected to lie, seen from where a command runs."""
+
+NOISE_IMAGES = 10_240
+"""As many images of noise as CIFAR's test sets have in whole batches of 512, and one batch more."""
 
 CHANNELS_LAST = ("vit", "swin", "convnext", "maxvit")
 """Networks whose activations have their channels last: there the published code averages over other axes."""
@@ -45,24 +54,27 @@ def printed_reduction(name: str) -> str:
     return "published" if name.startswith(CHANNELS_LAST) else "mean"
 
 
-def measured_alike(signature: Signature) -> list[str]:
+def other_options(signature: Signature, **wanted: Any) -> list[str]:
     """What of the options is not as in the papers, reductions apart; nothing where all are.
 
     Args:
         signature: A finished signature.
+        wanted: What is wanted instead of the papers' :data:`OPTIONS`.
     """
-    about = signature.metadata
-    wanted = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "n": N}
-    found = {key: about.get(key, "exact" if key == "coupling" else "") for key in wanted}
-    return [f"{key} is {found[key]} and not {value}" for key, value in wanted.items() if str(found[key]) != str(value)]
+    found = {"coupling": "exact", **signature.metadata}
+    return [
+        f"{key} is {found.get(key, '')} and not {value}"
+        for key, value in {**OPTIONS, **wanted}.items()
+        if str(found.get(key, "")) != str(value)
+    ]
 
 
 def not_as_printed(signature: Signature, dataset: str = IMAGENET) -> list[str]:
     """Why a result is not the same measurement as the printed ones: nothing where it is.
 
     The same are torchvision's networks with their default weights, since the accuracies in figure 4 are theirs
-    (:mod:`affscore.papers.figure_4`), batches of 512 images, at least two of them, and the reduction
-    that gave the printed numbers: another one moves scores by 0.1 to 0.3.
+    (:mod:`affscore.papers.alexnet_to_transformers.figure_04`), batches of 512 images, at least two of them, and the
+    reduction that gave the printed numbers: another one moves scores by 0.1 to 0.3.
 
     Args:
         signature: A finished signature.
@@ -81,9 +93,19 @@ def not_as_printed(signature: Signature, dataset: str = IMAGENET) -> list[str]:
     reduction, wanted = signature.metadata.get("reduction"), printed_reduction(name)
     if reduction != wanted:
         reasons.append(f"the reduction is {reduction} and not {wanted}")
-    reasons += measured_alike(signature)
+    reasons += other_options(signature)
     batches = int(signature.table["batch"].nunique())
     return reasons + ([f"there is {batches} batch and not at least two"] if batches < 2 else [])
+
+
+def few_images(signatures: Mapping[str, Signature]) -> list[str]:
+    """That networks were not measured on all images of the validation set, in words; nothing where they were.
+
+    Args:
+        signatures: Some of the papers' networks on ImageNet.
+    """
+    counts = {int(one.metadata.get("images", 0)) for one in signatures.values()}
+    return sorted(f"on {count} of the 50,000 images" for count in counts if count < 49_000)
 
 
 def by_printed_reduction(models: Iterable[str]) -> dict[str, list[str]]:
@@ -121,3 +143,26 @@ def measure_as_printed(models: Iterable[str], dataset: str, store: str | Path, *
     for reduction, networks in by_printed_reduction(models).items():
         found |= kept_signatures(networks, dataset, store, reduction=reduction, **options)
     return {model: found[model] for model in models}
+
+
+def survey_command(models: Iterable[str], datasets: Sequence[str] = (IMAGENET_FOLDER,)) -> str:
+    """The command with which a reader who has the data measures these networks, and asks the ledger again.
+
+    Networks with their channels last are measured with the published reduction, which gave the printed numbers.
+
+    Args:
+        models: MODEL[@WEIGHTS] of torchvision.
+        datasets: SPECs.
+
+    >>> survey_command(["resnet18"])
+    'affscore survey --models resnet18 --datasets imagenet:data/imagenet --store results && affscore ledger
+    --results results'
+    """
+    images = ",".join(dataset for dataset in datasets if dataset != "random")
+    noise = f"random --images {NOISE_IMAGES}" if "random" in datasets else ""
+    parts = []
+    for reduction, names in by_printed_reduction(models).items():
+        way = "" if reduction == "mean" else f" --reductions {reduction}"
+        for data in filter(None, (images, noise)):
+            parts.append(f"affscore survey --models {','.join(names)} --datasets {data}{way} --store results")
+    return " && ".join([*parts, "affscore ledger --results results"])

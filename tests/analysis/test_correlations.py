@@ -17,8 +17,7 @@ from affscore.analysis import (
     fisher_interval,
     sign_counts,
 )
-from affscore.papers.reference import printed_table
-from affscore.papers.tables_1_and_2 import printed_correlations, table_1_again
+from affscore.papers import printed_correlations, printed_table, table_1_again
 from affscore.survey.shipped import shipped_signature
 
 

@@ -2,31 +2,30 @@
 
 import csv
 from collections import Counter
-from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import affscore.papers
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from affscore.papers import printed_table, printed_tables
-from affscore.papers.evidence import Evidence
-from affscore.papers.ledger import (
-    ALL,
-    COLUMNS,
-    KINDS,
-    VERDICTS,
-    WAYS,
-    Finding,
-    PrintedNumber,
-    ledger,
-    printed_numbers,
+from affscore.papers.alexnet_to_transformers import (
+    figure_04,
+    figure_10_to_13,
+    figure_15,
+    numbers_in_text,
+    table_1,
+    table_2,
+    table_3,
 )
-from affscore.papers.ledger.commands import survey_command
-from affscore.papers.ledger.finding import row_of
-from affscore.papers.ledger.offline import Text
-from affscore.papers.protocol import printed_reduction
+from affscore.papers.all_results import AllResults
+from affscore.papers.comparison import VERDICTS, WAYS, OurNumber, compare
+from affscore.papers.ledger import ALL, COLUMNS, KINDS, Ledger, all_claims
+from affscore.papers.printed import PrintedNumber
+from affscore.papers.protocol import printed_reduction, survey_command
 from tests.synthetic_signatures import synthetic
 
 TABLE_2 = printed_table("table2_correlations")
@@ -68,20 +67,34 @@ def store():
     return [with_correlations(str(name), wanted) for name, wanted in TABLE_2.iterrows()]
 
 
-def by_item(found):
-    return found.table.set_index(["source", "item"])
+@pytest.fixture(scope="module")
+def of_store(store):
+    return Ledger(AllResults(store))
 
 
-def row(found, part, item):
-    table = found.table
-    chosen = table[table["source"].str.contains(part, regex=False) & (table["item"] == item)]
-    assert len(chosen) == 1
-    return chosen.iloc[0]
+MODULES = {
+    "figure 4": figure_04,
+    "figures 10 to 13": figure_10_to_13,
+    "figure 15": figure_15,
+    "figures 10 and 12": numbers_in_text,
+    "appendix F": numbers_in_text,
+    "table 1": table_1,
+    "table 2": table_2,
+    "table 3": table_3,
+}
+
+
+def row(results, part, item):
+    """A row of one figure or table, without the rest of the ledger; results are signatures, or all there are."""
+    results = results if isinstance(results, AllResults) else AllResults(results)
+    rows = (one for one in MODULES[part].rows(results) if part in one.printed.source)
+    return next(one for one in rows if one.printed.item == item)
 
 
 def counted(name):
     """How many numbers a file of printed numbers has, read by another reader than the package's."""
-    with (resources.files("affscore.papers.reference") / f"{name}.csv").open(encoding="utf-8") as lines:
+    (file,) = Path(affscore.papers.__file__).parent.rglob(f"{name}.csv")
+    with file.open(encoding="utf-8") as lines:
         header, *rows = csv.reader(line for line in lines if not line.startswith("#"))
 
     def is_number(cell):
@@ -102,23 +115,22 @@ def counted(name):
     )
 
 
-def test_there_is_a_row_for_each_printed_number():
-    found = ledger(Evidence([]))
+def test_there_is_a_row_for_each_printed_number(empty):
     wanted = {name: counted(name) for name in printed_tables()}
-    rows = Counter(one.printed.table for one in found.rows)
+    rows = Counter(one.printed.table for one in empty.rows)
     assert rows == Counter({name: count for name, count in wanted.items() if count})
-    assert len(found.table) == sum(wanted.values()) >= 362
-    assert not by_item(found).index.duplicated().any()
+    assert len(empty.table) == sum(wanted.values()) >= 362
+    assert not empty.table.duplicated(["source", "item"]).any()
 
 
-def test_numbers_are_as_printed():
-    for number in printed_numbers():
-        assert float(number.text) == printed_table(number.table).loc[number.row, number.column]
-    assert {number.text for number in printed_numbers()} >= {"-0.003", "0.70", "2012", "448.56"}
+def test_numbers_are_as_printed(empty):
+    for number in (one.printed for one in empty.rows):
+        assert number.value == float(number.text) == printed_table(number.table).loc[number.row, number.column]
+    assert set(empty.table["published"]) >= {"-0.003", "0.70", "2012", "448.56"}
 
 
-def test_every_row_has_a_verdict_and_the_columns_are_those_agreed():
-    table = ledger(Evidence([])).table
+def test_every_row_has_a_verdict_and_the_columns_are_those_agreed(empty):
+    table = empty.table
     assert tuple(table.columns) == COLUMNS
     assert list(table.columns) == "source item published way ours analogue difference verdict command".split()
     assert table["verdict"].str.startswith(VERDICTS).all()
@@ -145,24 +157,23 @@ def check_verdicts(found):
         unit = 10.0**-one.printed.decimals
         if one.verdict == "needs data":
             assert one.tolerance is None
-            assert one.ours is None or one.finding.error > unit
+            assert one.ours is None or one.our_number.error > unit
             continue
         if one.ours is None:
-            assert one.finding.undefined
+            assert one.our_number.undefined
             continue
-        assert one.finding.exact or one.finding.error <= unit
+        assert one.our_number.exact or one.our_number.error <= unit
         assert one.difference == pytest.approx(one.ours - published, abs=1e-9)
         assert (one.verdict == "reproduced") == (abs(one.difference) <= one.tolerance)
-        if one.verdict == "reproduced" and not one.finding.exact:
+        if one.verdict == "reproduced" and not one.our_number.exact:
             assert f"within {one.tolerance:g}" in one.verdict_text
         if one.verdict == "differs":
             assert one.reason
 
 
-@pytest.mark.slow
-def test_verdicts_follow_from_the_numbers(store):
-    check_verdicts(ledger(Evidence([])))
-    check_verdicts(ledger(Evidence(store)))
+def test_verdicts_follow_from_the_numbers(empty, of_store):
+    check_verdicts(empty)
+    check_verdicts(of_store)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +196,7 @@ def test_verdicts_follow_from_the_numbers(store):
     ],
 )
 def test_the_tolerance_is_half_a_unit_of_the_last_digit(text, ours, verdict):
-    told = row_of(PrintedNumber("", "", "", text, "", ""), Finding(ours)).verdict_text
+    told = compare(PrintedNumber("", "", "", text, "", ""), OurNumber(ours)).verdict_text
     assert told == verdict or (verdict.endswith("cut") and told.startswith(verdict))
 
 
@@ -193,7 +204,7 @@ def test_a_number_that_depends_on_an_unprinted_choice_is_never_reproduced():
     number = PrintedNumber("", "", "", "0.78", "", "")
 
     def told(between):
-        return row_of(number, Finding(unprinted="of which d this is", between=between)).verdict_text
+        return compare(number, OurNumber(unprinted="of which d this is", between=between)).verdict_text
 
     assert told((0.66, 0.86)) == (
         "needs data (consistent with ours, 0.66 to 0.86: the paper does not print of which d this is)"
@@ -206,115 +217,108 @@ def test_a_number_that_depends_on_an_unprinted_choice_is_never_reproduced():
 
 def test_sampling_widens_the_tolerance_and_counts_have_none():
     number = PrintedNumber("", "", "", "0.62", "", "")
-    assert row_of(number, Finding(0.636, error=0.01)).verdict_text == "reproduced (within 0.025)"
-    assert row_of(number, Finding(0.625, error=0.0)).verdict == "reproduced"
-    assert row_of(number, Finding(0.636, error=0.0)).verdict == "differs"
-    assert row_of(PrintedNumber("", "", "", "8", "", ""), Finding(7.0, error=5.0, exact=True)).verdict == "differs"
-    assert row_of(number, Finding(0.62, error=0.0033)).tolerance == 0.0116
+    assert compare(number, OurNumber(0.636, error=0.01)).verdict_text == "reproduced (within 0.025)"
+    assert compare(number, OurNumber(0.625, error=0.0)).verdict == "reproduced"
+    assert compare(number, OurNumber(0.636, error=0.0)).verdict == "differs"
+    assert compare(PrintedNumber("", "", "", "8", "", ""), OurNumber(7.0, error=5.0, exact=True)).verdict == "differs"
+    assert compare(number, OurNumber(0.62, error=0.0033)).tolerance == 0.0116
     for ours in (None, float("nan"), 0.62):
-        undefined = row_of(number, Finding(ours, undefined="no value"))
+        undefined = compare(number, OurNumber(ours, undefined="no value"))
         assert (undefined.verdict_text, undefined.ours) == ("differs (no value)", None)
 
 
 def test_an_analogue_has_a_digit_more_than_is_printed_or_is_not_there():
     number = PrintedNumber("", "", "", "0.62", "", "")
-    told = [row_of(number, Finding(analogue=value, analogue_of="mine")).analogue_text for value in (0.5, np.nan, None)]
+    told = [compare(number, analogue=analogue).analogue for analogue in ((0.5, "mine"), (np.nan, "mine"), None)]
     assert told == ["0.500 (mine)", "", ""]
 
 
 @pytest.mark.parametrize("ours", [0.62, 0.9])
 def test_too_much_sampling_error_decides_nothing(ours):
-    found = row_of(PrintedNumber("", "", "", "0.62", "", ""), Finding(ours, error=0.011, how="on few"))
+    found = compare(PrintedNumber("", "", "", "0.62", "", ""), OurNumber(ours, error=0.011, how="on few"))
     assert found.verdict_text == "needs data (more images: the standard error of ours is 0.011, more than 0.01; on few)"
     assert (found.ours, found.difference) == (ours, pytest.approx(ours - 0.62))
 
 
-@pytest.mark.slow
-def test_printed_correlations_in_a_readers_store_are_reproduced(store):
-    found = ledger(Evidence(store))
-    rows = [one for one in found.rows if one.printed.table == "table2_correlations"]
+def test_printed_correlations_in_a_readers_store_are_reproduced(of_store):
+    found = of_store.results
+    rows = [one for one in of_store.rows if one.printed.table == "table2_correlations"]
     assert {one.verdict for one in rows} == {"reproduced"}
     assert max(abs(one.difference) for one in rows) < 1e-3
     # what the paper prints as the average of these rows is not their average
     average = row(found, "table 2", "Average: mean of the correlation of score and norm")
-    assert average["ours"] == pytest.approx(TABLE_2["norm"].mean(), abs=1e-3)
-    assert average["verdict"].startswith("differs (")
+    assert average.ours == pytest.approx(TABLE_2["norm"].mean(), abs=1e-3)
+    assert average.verdict_text.startswith("differs (")
     deviation = row(found, "table 2", "Average: standard deviation of the correlation of score and norm")
-    assert deviation["ours"] == pytest.approx(TABLE_2["norm"].std(ddof=0), abs=1e-3)
+    assert deviation.ours == pytest.approx(TABLE_2["norm"].std(ddof=0), abs=1e-3)
     # table 1 has families whose networks are all there, and MNASNets, which are not
-    assert row(found, "table 1", "VGGs: mean of the correlation of score and entropy")["verdict"].startswith(
+    assert row(found, "table 1", "VGGs: mean of the correlation of score and entropy").verdict_text.startswith(
         "reproduced"
     )
-    assert row(found, "table 1", "MNASNets: mean of the correlation of score and CKA")["verdict"] == "needs data"
+    assert row(found, "table 1", "MNASNets: mean of the correlation of score and CKA").verdict_text == "needs data"
 
 
 def test_a_changed_correlation_differs():
     wanted = TABLE_2.loc["resnet18"].to_dict() | {"cka": -0.2}
-    found = row(
-        ledger(Evidence([with_correlations("resnet18", wanted)])), "table 2", "resnet18: correlation of score and CKA"
-    )
-    assert found["ours"] == pytest.approx(-0.2, abs=1e-4)
-    assert found["difference"] == pytest.approx(-0.79, abs=1e-4)
-    assert found["verdict"] == "differs (by more than rounding and sampling explain; on 1024 of the 50,000 images)"
+    found = row([with_correlations("resnet18", wanted)], "table 2", "resnet18: correlation of score and CKA")
+    assert found.ours == pytest.approx(-0.2, abs=1e-4)
+    assert found.difference == pytest.approx(-0.79, abs=1e-4)
+    assert found.verdict_text == "differs (by more than rounding and sampling explain; on 1024 of the 50,000 images)"
 
 
 def test_a_criterion_that_never_changes_has_no_correlation():
     flat = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], "alexnet", criteria={"cka": [0.5] * 5})
-    found = row(ledger(Evidence([flat])), "table 2", "alexnet: correlation of score and CKA")
-    assert found["verdict"].startswith("differs (the criterion is the same for all activations (0.5)")
-    assert np.isnan(found["ours"])
+    found = row([flat], "table 2", "alexnet: correlation of score and CKA")
+    assert found.verdict_text.startswith("differs (the criterion is the same for all activations (0.5)")
+    assert found.ours is None
 
 
-@pytest.mark.slow
 def test_a_criterion_that_never_changes_in_a_network_leaves_its_family_without_a_mean(store):
     flat = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], "vgg11", criteria={"cka": [0.5] * 5})
     others = [one for one in store if one.metadata["model"] != "vgg11"]
-    found = row(ledger(Evidence([flat, *others])), "table 1", "VGGs: mean of the correlation of score and CKA")
-    assert found["verdict"] == "differs (a criterion is the same for all activations of a network)"
+    found = row([flat, *others], "table 1", "VGGs: mean of the correlation of score and CKA")
+    assert found.verdict_text == "differs (the criterion is the same for all activations (0.5))"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("absent", [True, False], ids=["no column", "all missing"])
 def test_a_criterion_that_was_not_measured_needs_data(store, absent):
     full = next(one for one in store if one.metadata["model"] == "vgg11")
     table = full.table.drop(columns="cka") if absent else full.table.assign(cka=np.nan)
     others = [one for one in store if one is not full]
-    found = ledger(Evidence([Signature(table, full.metadata), *others]))
+    found = AllResults([Signature(table, full.metadata), *others])
     cka = row(found, "table 2", "vgg11: correlation of score and CKA")
-    assert (cka["verdict"], cka["command"].split()[:4]) == (
+    assert (cka.verdict_text, cka.command.split()[:4]) == (
         "needs data",
         ["affscore", "survey", "--models", "vgg11"],
     )
-    assert np.isnan(cka["ours"])
-    assert row(found, "table 1", "VGGs: mean of the correlation of score and CKA")["verdict"] == "needs data"
-    assert row(found, "table 2", "vgg11: correlation of score and norm")["verdict"].startswith("reproduced")
+    assert cka.ours is None
+    assert row(found, "table 1", "VGGs: mean of the correlation of score and CKA").verdict_text == "needs data"
+    assert row(found, "table 2", "vgg11: correlation of score and norm").verdict_text.startswith("reproduced")
 
 
 def test_batches_that_disagree_widely_decide_no_correlation():
     agreeing = with_correlations("resnet18", TABLE_2.loc["resnet18"].to_dict())
     item = "resnet18: correlation of score and CKA"
     for by, verdict in ((0.001, "reproduced (within 0.0"), (0.2, "needs data (more images: the standard error")):
-        found = row(ledger(Evidence([disagreeing(agreeing, by)])), "table 2", item)
-        assert found["ours"] == pytest.approx(TABLE_2.loc["resnet18", "cka"], abs=1e-4)  # both times as printed
-        assert found["verdict"].startswith(verdict)
+        found = row([disagreeing(agreeing, by)], "table 2", item)
+        assert found.ours == pytest.approx(TABLE_2.loc["resnet18", "cka"], abs=1e-4)  # both times as printed
+        assert found.verdict_text.startswith(verdict)
 
 
 def test_a_correlation_that_one_batch_alone_has_decides_nothing():
     whole = with_correlations("resnet18", TABLE_2.loc["resnet18"].to_dict())
     table = whole.table.copy()
     table.loc[table["batch"] == 1, "cka"] = 0.5
-    found = row(
-        ledger(Evidence([Signature(table, whole.metadata)])), "table 2", "resnet18: correlation of score and CKA"
-    )
-    assert found["verdict"].startswith("needs data (more images: the standard error of ours is inf")
+    found = row([Signature(table, whole.metadata)], "table 2", "resnet18: correlation of score and CKA")
+    assert found.verdict_text.startswith("needs data (more images: the standard error of ours is inf")
 
 
 def test_batches_that_disagree_widely_decide_no_spread():
     item = "alexnet: standard deviation of the scores over batches"
     two = disagreeing(synthetic([0.5, 0.6, 0.7, 0.8], "alexnet"), 0.3)
-    found = row(ledger(Evidence([two])), "figures 10 to 13", item)
-    assert found["ours"] > 0.1
-    assert found["verdict"].startswith("needs data (more batches: the standard error of ours is 0.")
+    found = row([two], "figures 10 to 13", item)
+    assert found.ours > 0.1
+    assert found.verdict_text.startswith("needs data (more batches: the standard error of ours is 0.")
 
 
 @pytest.mark.parametrize(
@@ -337,17 +341,17 @@ def test_batches_that_disagree_widely_decide_no_spread():
 )
 def test_what_is_not_the_same_measurement_is_never_ours(about):
     wanted = TABLE_2.loc["resnet18"].to_dict()
-    found = ledger(Evidence([with_correlations("resnet18", wanted, **about)]))
-    measured = [one for one in found.rows if one.printed.table in ("table2_correlations", "figures10_13_batch_std")]
-    assert all(one.ours is None and one.verdict == "needs data" for one in measured)
+    found = AllResults([with_correlations("resnet18", wanted, **about)])
+    for module in (table_2, figure_10_to_13):
+        assert all(one.ours is None and one.verdict == "needs data" for one in module.rows(found))
 
 
 def test_only_default_weights_are_the_papers():
     wanted = TABLE_2.loc["resnet50"].to_dict()
     older = with_correlations("resnet50", wanted, weights="IMAGENET1K_V1")
-    found = row(ledger(Evidence([older])), "table 2", "resnet50: correlation of score and CKA")
-    assert found["verdict"] == "needs data"
-    assert found["analogue"] == "0.560 (resnet50 with IMAGENET1K_V1 on imagenet:imagenet, reduction mean)"
+    found = row([older], "table 2", "resnet50: correlation of score and CKA")
+    assert found.verdict_text == "needs data"
+    assert found.analogue == "0.560 (resnet50 with IMAGENET1K_V1 on imagenet:imagenet, reduction mean)"
 
 
 @pytest.mark.parametrize("name", ["vit_b_16", "swin_t", "convnext_tiny", "resnet18"])
@@ -359,13 +363,13 @@ def test_only_the_reduction_that_gave_the_printed_numbers_is_ours(name):
     item = f"{name}: correlation of score and CKA"
     analogue = f"0.900 ({name} with IMAGENET1K_V1 on imagenet:imagenet, reduction {other})"
     for order in ([as_printed, otherwise], [otherwise, as_printed]):
-        both = row(ledger(Evidence(order)), "table 2", item)
-        assert both["ours"] == pytest.approx(wanted["cka"], abs=1e-4)
-        assert both["verdict"].startswith("reproduced")
-        assert both["analogue"] == analogue
-    alone = row(ledger(Evidence([otherwise])), "table 2", item)
-    assert (alone["verdict"], alone["analogue"]) == ("needs data", analogue)
-    assert np.isnan(alone["ours"])
+        both = row(order, "table 2", item)
+        assert both.ours == pytest.approx(wanted["cka"], abs=1e-4)
+        assert both.verdict_text.startswith("reproduced")
+        assert both.analogue == analogue
+    alone = row([otherwise], "table 2", item)
+    assert (alone.verdict_text, alone.analogue) == ("needs data", analogue)
+    assert alone.ours is None
 
 
 def test_of_two_results_the_one_of_more_images_counts():
@@ -373,7 +377,7 @@ def test_of_two_results_the_one_of_more_images_counts():
     few, many = (with_correlations("alexnet", wanted | {"cka": r}, images=n) for r, n in ((0.1, 5120), (0.2, 49_664)))
     item = "alexnet: correlation of score and CKA"
     for order in ([few, many], [many, few]):
-        assert row(ledger(Evidence(order)), "table 2", item)["ours"] == pytest.approx(0.2, abs=1e-4)
+        assert row(order, "table 2", item).ours == pytest.approx(0.2, abs=1e-4)
 
 
 def test_analogues_say_what_they_are_and_are_no_verdict():
@@ -381,13 +385,13 @@ def test_analogues_say_what_they_are_and_are_no_verdict():
                              weights="DEFAULT", dataset="digits", batches=1)  # fmt: skip
     cifar = synthetic([0.5, 0.7, 0.9], "cifar_networks.py:resnet20", "resnet20.pt", "folder:cifar10-test", noise=0.02)
     untrained = with_correlations("mini:vgg11", TABLE_2.loc["vgg11"].to_dict(), weights="random", dataset="digits")
-    found = ledger(Evidence([mini, cifar, untrained]))
+    found = AllResults([mini, cifar, untrained])
     cka = row(found, "table 2", "resnet18: correlation of score and CKA")
-    assert (cka["analogue"], cka["verdict"]) == ("0.300 (mini:resnet18 on digits)", "needs data")
+    assert (cka.analogue, cka.verdict_text) == ("0.300 (mini:resnet18 on digits)", "needs data")
     spread = row(found, "figures 10 to 13", "resnet18: standard deviation of the scores over batches")
-    assert spread["analogue"].startswith("0.0141 (resnet20 trained on CIFAR-10, on 2 batches")
-    assert row(found, "table 2", "vgg11: correlation of score and CKA")["analogue"] == ""
-    assert found.table["ours"].notna().sum() == ledger(Evidence([])).table["ours"].notna().sum()
+    assert spread.analogue.startswith("0.0141 (resnet20 trained on CIFAR-10, on 2 batches")
+    assert row(found, "table 2", "vgg11: correlation of score and CKA").analogue == ""
+    assert all(one.ours is None for module in (table_2, figure_10_to_13) for one in module.rows(found))
 
 
 def test_all_members_of_a_family_make_its_analogue():
@@ -397,8 +401,8 @@ def test_all_members_of_a_family_make_its_analogue():
         for name in names
     ]
     item = "VGGs: mean of the correlation of score and norm"
-    assert row(ledger(Evidence(minis[:3])), "table 1", item)["analogue"] == ""
-    told = row(ledger(Evidence(minis)), "table 1", item)["analogue"]
+    assert row(minis[:3], "table 1", item).analogue == ""
+    told = row(minis, "table 1", item).analogue
     assert told == "-0.667 (the 4 networks mini: of the same names on digits)"
 
 
@@ -406,10 +410,10 @@ def test_the_spread_over_batches():
     item = "alexnet: standard deviation of the scores over batches"
     for noise, verdict in ((0.0005, "reproduced (within "), (0.001, "differs (")):
         one = synthetic([0.5, 0.7], "alexnet", noise=noise, batches=30)
-        found = row(ledger(Evidence([one])), "figures 10 to 13", item)
+        found = row([one], "figures 10 to 13", item)
         # the batches lie at equal distances: the variance of 30 whole numbers in a row is 30 * 31 / 12
-        assert found["ours"] == pytest.approx(noise * (30 * 31 / 12) ** 0.5, abs=1e-5)
-        assert found["verdict"].startswith(verdict)
+        assert found.ours == pytest.approx(noise * (30 * 31 / 12) ** 0.5, abs=1e-5)
+        assert found.verdict_text.startswith(verdict)
 
 
 def test_the_error_of_a_spread_is_that_of_the_batches():
@@ -420,31 +424,28 @@ def test_the_error_of_a_spread_is_that_of_the_batches():
     def error(alike):
         one = synthetic([0.6] * 20, "alexnet", batches=40)
         moves = generator.normal(0, 0.005, (40, 1 if alike else 20)) * np.ones((40, 20))
-        found = ledger(Evidence([Signature(one.table.assign(score=0.6 + moves.ravel()), one.metadata)]))
-        return next(r.finding.error for r in found.rows if r.printed.item == item)
+        found = [Signature(one.table.assign(score=0.6 + moves.ravel()), one.metadata)]
+        return row(found, "figures 10 to 13", item).our_number.error
 
     one_standard_deviation = 0.005 / (2 * 39) ** 0.5  # of forty normal numbers
     assert error(alike=True) == pytest.approx(one_standard_deviation, rel=0.4)
     assert error(alike=False) == pytest.approx(one_standard_deviation / 20**0.5, rel=0.4)
 
 
-@pytest.mark.slow
 def test_figure_15():
-    study = printed_table("study_networks")
-    names = [str(name) for name in study.index[study["in_figure15"] == 1]]
     there = []
-    for number, name in enumerate(names):
+    for number, name in enumerate(figure_15.networks()):
         weights = with_correlations(name, TABLE_2.loc["alexnet"].to_dict()).metadata["weights"]
         weights = "IMAGENET1K_V2" if name.startswith("wide") else weights
         for dataset, gap in (("imagenet:val", 0.0), ("cifar10", 0.28), ("random", 0.3 + 0.01 * number)):
             there.append(synthetic([0.4, 0.4 + gap], name, weights, dataset, reduction=printed_reduction(name)))
-    found = ledger(Evidence(there))
+    found = there
     item = "mean over networks of the distance to the signature on ImageNet"
-    assert row(found, "figure 15", f"cifar10: {item}")["ours"] == pytest.approx(0.28)
-    assert row(found, "figure 15", f"cifar10: {item}")["verdict"].startswith("reproduced")
-    assert row(found, "figure 15", f"random: {item}")["ours"] == pytest.approx(0.46)
-    assert row(found, "figure 15", f"random: {item}")["verdict"].startswith("differs (the caption says Euclidean")
-    assert row(found, "figure 15", f"cifar100: {item}")["verdict"] == "needs data"
+    assert row(found, "figure 15", f"cifar10: {item}").ours == pytest.approx(0.28)
+    assert row(found, "figure 15", f"cifar10: {item}").verdict_text.startswith("reproduced")
+    assert row(found, "figure 15", f"random: {item}").ours == pytest.approx(0.46)
+    assert row(found, "figure 15", f"random: {item}").verdict_text.startswith("differs (the caption says Euclidean")
+    assert row(found, "figure 15", f"cifar100: {item}").verdict_text == "needs data"
 
 
 def test_table_3():
@@ -455,35 +456,32 @@ def test_table_3():
         model = name if supervised else "resnet50"
         weights = "IMAGENET1K_V2" if supervised else f"{name}.pth"
         there.append(synthetic([0.5, 1.0 if number % 2 else 0.98], model, weights))
-    found = ledger(Evidence(there))
-    assert row(found, "table 3", "affinity score: mean over checkpoints of ResNet-50")["ours"] == pytest.approx(
+    found = there
+    assert row(found, "table 3", "affinity score: mean over checkpoints of ResNet-50").ours == pytest.approx(
         0.7447, abs=1e-3
     )
-    assert row(found, "table 3", "norm: mean over checkpoints of ResNet-50")["verdict"].startswith("differs (")
-    assert (
-        row(ledger(Evidence(there[1:])), "table 3", "affinity score: mean over checkpoints of ResNet-50")["verdict"]
-        == "needs data"
-    )
+    assert row(found, "table 3", "norm: mean over checkpoints of ResNet-50").verdict_text.startswith("differs (")
+    assert row(there[1:], "table 3", "affinity score: mean over checkpoints of ResNet-50").verdict_text == "needs data"
 
 
 def test_figure_4():
-    found = ledger(Evidence([]))
-    assert row(found, "figure 4", "Residual: R2 of ops")["verdict"].startswith("reproduced (within 0.0005")
+    found = AllResults([])
+    assert row(found, "figure 4", "Residual: R2 of ops").verdict_text.startswith("reproduced (within 0.0005")
     cut = row(found, "figure 4", "NAS-based: R2 of num_params")
-    assert cut["ours"] == pytest.approx(0.95596, abs=5e-6)
-    assert "cut after the last digit" in cut["verdict"]
-    assert row(found, "figure 4", "Post-ViT: R2 of depth")["verdict"].startswith(
+    assert cut.ours == pytest.approx(0.95596, abs=5e-6)
+    assert "cut after the last digit" in cut.verdict_text
+    assert row(found, "figure 4", "Post-ViT: R2 of depth").verdict_text.startswith(
         "differs (the paper does not say how it counts"
     )
     item = "ViTs: R2 of min"
-    assert row(found, "figure 4", item)["verdict"] == "needs data"
+    assert row(found, "figure 4", item).verdict_text == "needs data"
     accuracy = {"vit_b_16": 81.072, "vit_b_32": 75.912, "vit_l_16": 79.662, "vit_l_32": 76.972, "vit_h_14": 88.552}
     defaults = {"vit_h_14": "IMAGENET1K_SWAG_E2E_V1"}
     vits = [
         synthetic([np.exp((percent - 110) / 10), 0.5], name, defaults.get(name, "IMAGENET1K_V1"), reduction="published")
         for name, percent in accuracy.items()
     ]
-    assert row(ledger(Evidence(vits)), "figure 4", item)["ours"] == pytest.approx(1.0)
+    assert row(vits, "figure 4", item).ours == pytest.approx(1.0)
 
 
 def test_figure_4_has_analogues_of_small_networks_on_the_hard_task():
@@ -494,72 +492,63 @@ def test_figure_4_has_analogues_of_small_networks_on_the_hard_task():
         for seed in range(2)
     ]
     zoo = pd.DataFrame({"name": names, "depth": 3, "parameters": 10, "flops": [1, 2, 4, 8, 16]})
-    found = ledger(Evidence([], zoo, pd.DataFrame(rows)))
-    told = row(found, "figure 4", "ViTs: R2 of min")["analogue"]
+    found = AllResults([], zoo, pd.DataFrame(rows))
+    told = row(found, "figure 4", "ViTs: R2 of min").analogue
     assert told == "1.0000 (5 networks mini: of that group on the hard task)"
-    assert row(found, "figure 4", "ViTs: R2 of ops")["analogue"].startswith("1.0000 (")
-    assert row(found, "figure 4", "Post-ViT: R2 of median")["analogue"] == ""
+    assert row(found, "figure 4", "ViTs: R2 of ops").analogue.startswith("1.0000 (")
+    assert row(found, "figure 4", "Post-ViT: R2 of median").analogue == ""
 
 
-def test_what_is_counted():
-    found = ledger(Evidence([]))
+def test_what_is_counted(empty):
+    found = empty.results
     layers = row(found, "appendix F", "alexnet: layers with a ReLU")
-    assert (layers["ours"], layers["verdict"]) == (7, "differs (the last of its eight layers has no ReLU)")
-    assert row(found, "figures 10 and 12", "vgg19: depth of the last activation")["verdict"].startswith("reproduced")
-    years = found.table[found.table["source"].str.endswith("section 4")].set_index("item")
+    assert (layers.ours, layers.verdict_text) == (7, "differs (the last of its eight layers has no ReLU)")
+    assert row(found, "figures 10 and 12", "vgg19: depth of the last activation").verdict_text.startswith("reproduced")
+    years = empty.table[empty.table["source"].str.endswith("section 4")].set_index("item")
     assert (years["way"] == "looked up").all()
     of_residual = years.pop("verdict")["residual connections: year of their proposal"]
     assert of_residual.startswith("differs (ours is the year in which it was first made public")
 
 
-def test_only_years_that_are_printed_have_a_row():
+def test_only_years_that_are_printed_have_a_row(empty):
     """Section 4 dates seven architectures, and residual connections; the other years of the study are ours."""
-    years = [number for number in printed_numbers() if number.row.endswith("_year")]
-    assert [number.text for number in years] == ["2012", "2014", "2014", "2016", "2019", "2020", "2021", "2022"]
-    table = ledger(Evidence([])).table.set_index("item")
-    verdicts = [table.loc[number.item, "verdict"].partition(" ")[0] for number in years]
-    assert verdicts == ["reproduced"] * 3 + ["differs"] + ["reproduced"] * 4
+    years = [one for one in empty.rows if one.printed.row.endswith("_year")]
+    assert [one.printed.text for one in years] == ["2012", "2014", "2014", "2016", "2019", "2020", "2021", "2022"]
+    assert [one.verdict for one in years] == ["reproduced"] * 3 + ["differs"] + ["reproduced"] * 4
 
 
 def test_numbers_of_googlenet_are_its_ends_and_its_size():
-    find = Text(Evidence([synthetic([0.31, 0.62, 0.93], "googlenet")]))
-    ours = {one.row: find(one).ours for one in printed_numbers() if "googlenet" in one.row}
+    rows = numbers_in_text.rows(AllResults([synthetic([0.31, 0.62, 0.93], "googlenet")]))
+    ours = {one.printed.row: one.our_number.value for one in rows if "googlenet" in one.printed.row}
     assert ours["googlenet_lowest_score"] == pytest.approx(0.31)
     assert ours["googlenet_highest_score"] == pytest.approx(0.93)
     assert ours["vgg16_per_googlenet"] == pytest.approx(138_357_544 / 6_624_904)
 
 
-def test_the_table_has_numbers_as_they_are_printed():
-    found = ledger(Evidence([]))
-    assert found.table["published"].tolist() == [number.text for number in printed_numbers()]
-
-
-def test_counts_add_up():
-    found = ledger(Evidence([]))
-    counts = found.counts
+def test_counts_add_up(empty):
+    counts = empty.counts
     assert list(counts.columns) == [*KINDS, "numbers"]
     assert (counts[list(KINDS)].sum(axis=1) == counts["numbers"]).all()
     totals = counts.xs(ALL, level="source")
     assert totals.index.tolist() == list(WAYS)
-    assert totals["numbers"].sum() == len(found.rows)
+    assert totals["numbers"].sum() == len(empty.rows)
     for way in WAYS:
         members = counts.loc[way]
         assert members.drop(index=ALL).sum().tolist() == members.loc[ALL].tolist()
         for verdict in ("reproduced", "differs"):
-            some = [one for one in found.rows if one.finding.way == way and one.verdict == verdict]
+            some = [one for one in empty.rows if one.our_number.way == way and one.verdict == verdict]
             assert totals.loc[way, verdict] == len(some)
 
 
-def test_what_was_looked_up_is_not_counted_with_what_was_measured():
-    found = ledger(Evidence([]))
-    counts = found.counts.reset_index()
+def test_what_was_looked_up_is_not_counted_with_what_was_measured(empty):
+    counts = empty.counts.reset_index()
     reproduced = counts[counts["reproduced"] > 0].set_index("way")["source"]
     assert reproduced["looked up"].str.contains("section 4|appendix|all").all()
     assert reproduced["measured"].str.contains("figure 7|all").all()  # nothing else can be here
-    totals = found.counts.xs(ALL, level="source")
+    totals = empty.counts.xs(ALL, level="source")
     words = {"measured": "measured here", "computed": "computed from public metadata", "looked up": "looked up"}
     told = [f"{words[way]}: {row.reproduced} reproduced, {row.differs} differs" for way, row in totals.iterrows()]
-    assert str(found).startswith(f"{len(found.rows)} printed numbers; {'; '.join(told)}; needs data: ")
+    assert str(empty).startswith(f"{len(empty.rows)} printed numbers; {'; '.join(told)}; needs data: ")
 
 
 def test_the_command_measures_each_network_as_its_numbers_were_and_noise_apart():
@@ -573,14 +562,13 @@ def test_the_command_measures_each_network_as_its_numbers_were_and_noise_apart()
     ]
 
 
-def test_evidence_is_made_of_signatures():
-    with pytest.raises(AffscoreError, match="evidence is made of signatures"):
-        Evidence(["resnet18.parquet"])
+def test_results_are_signatures():
+    with pytest.raises(AffscoreError, match="results are signatures"):
+        AllResults(["resnet18.parquet"])
 
 
-def test_figure_7_is_reproduced_where_the_paper_says_what_it_shows():
-    found = ledger(Evidence([]))
-    rows = [one for one in found.rows if one.printed.table == "figure7_activation_scores"]
+def test_figure_7_is_reproduced_where_the_paper_says_what_it_shows(empty):
+    rows = [one for one in empty.rows if one.printed.table == "figure7_activation_scores"]
     assert len(rows) == 36
     limits = {"reduced_mean": 0.014, "shrinkage": 0.0075}
     for one in rows:
@@ -591,3 +579,21 @@ def test_figure_7_is_reproduced_where_the_paper_says_what_it_shows():
         else:
             assert one.verdict == "needs data", one.printed.item
             assert ("consistent with ours" in one.reason) == (one.printed.column == "empirical")
+
+
+@pytest.mark.slow
+def test_what_comes_with_the_package(shipped):
+    """The real thing: no number of a small network is ours, and every network that has an analogue shows it."""
+    table = shipped.table
+    networks = table[table["source"].str.contains("table|figures 10 to 13|figure 15|poster")]
+    assert networks["ours"].isna().all()
+    assert networks["verdict"].str.startswith("needs data").all()
+    per_network = table[table["source"].str.endswith("table 2") & ~table["item"].str.startswith("Average")]
+    assert per_network["analogue"].str.contains("mini:").all()
+    reproduced = table["verdict"].str.startswith("reproduced")
+    figure_7 = table["source"].str.contains("figure 7") & ~table["item"].str.contains("deviation|sample covariance")
+    assert figure_7.sum() == 18
+    assert reproduced[figure_7].all()
+    assert reproduced[table["source"].str.endswith("figure 4")].sum() == 2
+    assert set(shipped.claim_table["analogue"]) == {True, False}
+    assert len(shipped.claims) > len(all_claims())

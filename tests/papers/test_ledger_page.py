@@ -5,21 +5,23 @@ from html.parser import HTMLParser
 
 import pytest
 
-from affscore.papers.claims import Claim, Decision, Facts, Outcome
-from affscore.papers.ledger import VERDICTS, Finding, PrintedNumber
-from affscore.papers.ledger.finding import row_of
+from affscore.papers.claim import Claim, ClaimRow, Verdict
+from affscore.papers.comparison import VERDICTS, OurNumber, compare
 from affscore.papers.ledger_page import claims_page, ledger_page
+from affscore.papers.printed import PrintedNumber
+from affscore.papers.results import Results
 
 ROWS = [
-    row_of(PrintedNumber("t", "a", "x", "0.62", "paper, figure 7", "relu <b>"), Finding(ours=0.6241)),
-    row_of(PrintedNumber("t", "b", "x", "0.62", "paper, figure 7", "gelu"), Finding(ours=0.7, why="a & b")),
-    row_of(
+    compare(PrintedNumber("t", "a", "x", "0.62", "paper, figure 7", "relu <b>"), OurNumber(0.6241)),
+    compare(PrintedNumber("t", "b", "x", "0.62", "paper, figure 7", "gelu"), OurNumber(0.7, why="a & b")),
+    compare(
         PrintedNumber("t", "c", "x", "0.005", "paper, table 2", "alexnet"),
-        Finding(analogue=0.25, analogue_of="mini:alexnet on digits", command="affscore survey && affscore ledger"),
+        analogue=(0.25, "mini:alexnet on digits"),
+        command="affscore survey && affscore ledger",
     ),
-    row_of(
+    compare(
         PrintedNumber("t", "d", "x", "2012", "paper, figure 7", "year"),
-        Finding(ours=2012.0, exact=True, way="looked up"),
+        OurNumber(2012.0, exact=True, way="looked up"),
     ),
 ]
 
@@ -94,15 +96,24 @@ def test_two_ledgers_on_a_page_do_not_share_a_filter():
 
 
 def test_claims_have_a_line_for_each_test():
-    claim = Claim("name", "section 4", "ReLU & co.", "It is below 0.1.", lambda facts: None, "data")
-    open_one = Claim("open", "section 5", "Other.", "Test.", lambda facts: None, "ImageNet")
-    theirs, small = Facts("the papers' networks", "one batch"), Facts("small networks", "5 seeds & more", analogue=True)
-    decisions = [
-        Decision(claim, theirs, Outcome(True, "It is 0.1.", 4)),
-        Decision(claim, small, Outcome(False, "It is 0.5.")),
-        Decision(open_one),
+    def relu(results):
+        """ReLU & co.
+
+        Test: It is below 0.1.
+        """
+
+    def other(results):
+        """Other. Test: Test."""
+
+    claim, open_one = Claim(1, "section 4", "data", relu), Claim(2, "section 5", "ImageNet", other)
+    theirs = Results("the papers' networks", "one batch")
+    small = Results("small networks", "5 seeds & more", analogue=True)
+    claims = [
+        ClaimRow(claim, theirs, Verdict(True, "It is 0.1.", 4)),
+        ClaimRow(claim, small, Verdict(False, "It is 0.5.")),
+        ClaimRow(open_one, None, Verdict(None, "It takes ImageNet.")),
     ]
-    page = Table(claims_page(decisions))
+    page = Table(claims_page(claims))
     assert page.open == []
     rows = [cells for _, _, cells in page.rows if cells]
     assert rows[0] == [

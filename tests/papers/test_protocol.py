@@ -3,7 +3,7 @@
 import pytest
 
 from affscore.papers import protocol
-from affscore.papers.evidence import Evidence
+from affscore.papers.all_results import AllResults
 from affscore.papers.protocol import by_printed_reduction, measure_as_printed, not_as_printed
 from affscore.survey import stored_signatures
 from tests.synthetic_signatures import synthetic
@@ -51,13 +51,13 @@ def test_a_reader_is_told_which_results_are_not_taken():
     small = synthetic([0.5], "vgg11", n=64)
     elsewhere = synthetic([0.5], "vgg13", dataset="cifar100")
     checkpoint = synthetic([0.5], "resnet50", "resnet50_moco.pth")
-    evidence = Evidence([few, many, small, elsewhere, checkpoint], own=[few, many, small, elsewhere, checkpoint])
-    assert evidence.unused == {
+    results = AllResults([few, many, small, elsewhere, checkpoint], own=[few, many, small, elsewhere, checkpoint])
+    assert results.unused == {
         "alexnet@IMAGENET1K_V1 on imagenet:imagenet": "another result of it has more images",
         "vgg11@IMAGENET1K_V1 on imagenet:imagenet": "n is 64 and not 512",
         "resnet50@resnet50_moco.pth on imagenet:imagenet": "the weights are resnet50_moco.pth and not IMAGENET1K_V2",
     }
-    assert Evidence([small]).unused == {}
+    assert AllResults([small]).unused == {}
 
 
 def test_networks_are_measured_with_the_reduction_of_their_printed_numbers(tmp_path):

@@ -1,0 +1,74 @@
+"""Accuracy beside the statistics of signatures, as figure 4 and the first version of the paper look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from affscore.analysis import best_fit_test, over_seeds, signature_statistics
+from affscore.errors import AffscoreError
+from affscore.papers.claim import Verdict
+from affscore.papers.estimate import CHANCE, every
+from affscore.papers.groups import accuracy_groups, group_of_each
+from affscore.papers.results import MissingResultsError, Results, require
+from affscore.zoo.characteristics import characteristics
+
+__all__ = ["PERMUTATIONS", "accuracy_goes_with", "accuracy_table"]
+
+PERMUTATIONS = 10_000
+
+
+def accuracy_table(results: Results) -> pd.DataFrame:
+    """Accuracy, statistics and common characteristics of the networks, with the groups of both papers.
+
+    Of networks that were trained several times means; of the papers' own networks torchvision's accuracies.
+
+    Args:
+        results: Of one kind.
+
+    Raises:
+        MissingResultsError: There are no accuracies.
+    """
+    common = ["depth", "parameters", "gflops"]
+    if results.trainings is not None and results.zoo is not None:
+        zoo = results.zoo.set_index("name").rename(columns={"flops": "gflops"})  # a unit, which no fit sees
+        table = over_seeds(results.trainings).join(zoo[common])
+    else:
+        require(not results.analogue and set(group_of_each()) <= results.signatures.keys())
+        scores = {name: results.scores(name) for name in results.signatures}
+        table = characteristics(list(scores))[["accuracy", *common]].join(signature_statistics(scores))
+    return table.join(accuracy_groups(table.index).drop(columns="name"))
+
+
+def accuracy_goes_with(
+    results: Results,
+    column: str,
+    candidates: Mapping[str, Sequence[str]],
+    rising: Sequence[str] = (),
+    falling: Sequence[str] = (),
+) -> Verdict:
+    """Whether accuracy goes with the best of some statistics in each group, when it is permuted within families.
+
+    Args:
+        results: What there is.
+        column: The column of the groups in :func:`accuracy_table`.
+        candidates: The statistics of each group.
+        rising: The groups in which accuracy must rise with it.
+        falling: The groups in which it must fall.
+    """
+    table = accuracy_table(results)
+    parts, listed = [], []
+    for group, some in candidates.items():
+        members = table[table[column] == group]
+        try:
+            found = best_fit_test(members, some, strata="family", permutations=PERMUTATIONS)
+        except AffscoreError as error:
+            raise MissingResultsError from error
+        sign = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1])
+        as_said = sign > 0 if group in rising else sign < 0 if group in falling else True
+        parts.append(bool(as_said) if found.p_value < CHANCE else None)
+        listed.append(f"{group} {' or '.join(some)} {sign * found.observed**0.5:.2f} (p = {found.p_value:.3f})")
+    networks = int(table[column].isin(list(candidates)).sum())
+    return Verdict(every(parts), f"Correlation with accuracy: {', '.join(listed)}.", networks)

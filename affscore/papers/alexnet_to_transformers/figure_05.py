@@ -1,0 +1,208 @@
+"""Figure 5: clusters of signatures and distances between them (A, B), and distributions of scores (C, D)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+from scipy import stats
+
+from affscore.analysis import (
+    family_agreement,
+    family_lead,
+    length_distances,
+    nearest_neighbour_accuracy,
+    unimodality_test,
+)
+from affscore.network.result import Signature
+from affscore.papers.alexnet_to_transformers import FIRST, PAPER
+from affscore.papers.alexnet_to_transformers.appendix_f import around_sums
+from affscore.papers.alexnet_to_transformers.figure_03 import family_means, statistics_of_study
+from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
+from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, mean_of
+from affscore.papers.results import Results, require
+
+__all__: list[str] = []
+
+PERMUTATIONS = 10_000
+LEAST_FAMILIES = 4
+
+
+def _require_relatives(results: Results) -> None:
+    require(results.signatures and len(results.families) >= LEAST_FAMILIES)
+    require(max(map(len, results.families.values())) > 1)
+
+
+@claim(32, f"{PAPER}, section 4 and figure 5 A", STUDY_ON_IMAGENET)
+def families_are_found(results: Results) -> Verdict:
+    """Clustering the signatures finds the families of architectures.
+
+    Test: As many clusters as families agree with these better than chance, by a permutation test, and better than
+    clusters by length alone, with a jackknife interval of that lead over networks.
+    """
+    _require_relatives(results)
+    families = list(results.study["family"])
+    lengths = length_distances({name: results.scores(name) for name in results.study.index})
+    found = family_agreement(results.distances, families, permutations=1999)
+    by_length = family_lead(results.distances, lengths, families)
+    lead = Estimate(by_length.value, by_length.error, len(families) - 1)
+    sentence = (
+        f"Clusters agree with the families to an adjusted Rand index of {found.value:.2f} (chance reaches it with p = "
+        f"{found.p_value:.4f}); their lead over clusters by the number of activations alone is {lead:.2f}."
+    )
+    ahead = lead.above()
+    return Verdict(ahead if ahead is False or found.p_value < CHANCE else None, sentence, len(families))
+
+
+@claim(33, f"{FIRST}, section 4.3", STUDY_ON_IMAGENET)
+def no_outliers(results: Results) -> Verdict:
+    """Relatives end up side by side in the tree, every one of them.
+
+    Test: The nearest other network is a relative of every network that has one. It does not hold where there are more
+    outliers than a study that has none half of the time would have by chance.
+    """
+    _require_relatives(results)
+    families = results.study["family"]
+    share = nearest_neighbour_accuracy(results.distances, list(families), permutations=199)
+    with_relatives = int((families.map(families.value_counts()) > 1).sum())
+    outliers = round(with_relatives * (1 - share.value))
+    # where half of all studies would have none, a single network is one with this probability
+    rate = 1 - 0.5 ** (1 / with_relatives)
+    p = float(stats.binom.sf(outliers - 1, with_relatives, rate))
+    found = (
+        f"Of {with_relatives} networks with relatives {outliers} have a nearest neighbour of another family. If half "
+        f"of all such studies had none, so many would have p = {p:.3f} (chance finds {100 * share.permuted:.0f} % "
+        "relatives)."
+    )
+    return Verdict(True if outliers == 0 else False if p < CHANCE else None, found, len(families))
+
+
+@claim(30, f"{PAPER}, section 4 and figure 5 B", STUDY_ON_IMAGENET)
+def back_to_convnets(results: Results) -> Verdict:
+    """Swins and ConvNeXts are more like the convnets of the early years than ViTs are.
+
+    Test: Their mean distance to the pure convnets is smaller than that of the ViTs, by a permutation test over
+    networks. The claim does not hold where it is larger by that test.
+    """
+    pure, vits, swins, convnexts = (
+        results.families.get(family, []) for family in ("Pure convnets", "ViTs", "Swins", "Convnexts")
+    )
+    later = [*swins, *convnexts]
+    require(results.signatures and pure and vits and later)
+    to_pure = results.distances.loc[[*later, *vits], pure].mean(axis=1)
+    test = stats.permutation_test(
+        (to_pure[later], to_pure[vits]),
+        lambda one, other, axis: np.mean(one, axis=axis) - np.mean(other, axis=axis),
+        vectorized=True,
+        n_resamples=PERMUTATIONS,
+        random_state=np.random.default_rng(0),
+    )
+    found = (
+        f"Swins and ConvNeXts are {to_pure[later].mean():.2f} away from pure convnets on average, the ViTs "
+        f"{to_pure[vits].mean():.2f} (p = {test.pvalue:.3f})."
+    )
+    nearer = bool(test.statistic < 0)
+    return Verdict(nearer if test.pvalue < CHANCE else None, found, len(pure) + len(vits) + len(later))
+
+
+@claim(28, f"{PAPER}, section 4 and figure 5 C", "the EfficientNets of torchvision on ImageNet")
+def efficientnets_skewed(results: Results) -> Verdict:
+    """The scores of EfficientNets are strongly skewed towards linearity.
+
+    Test: Their mean skewness is below -0.5, with an interval over networks.
+    """
+    skewness = _skewness(results, "EfficientNets")
+    found = f"The skewness of the scores of EfficientNets is {skewness['EfficientNets']:.2f} on average."
+    return Verdict(skewness["EfficientNets"].below(-0.5), found, len(results.families["EfficientNets"]))
+
+
+@claim(29, f"{PAPER}, figure 5 C", "the DenseNets and ViTs of torchvision on ImageNet")
+def densenets_skewed_against_vits(results: Results) -> Verdict:
+    """The scores of DenseNets are skewed towards linearity, those of ViTs the other way.
+
+    Test: The mean skewness of DenseNets is negative and that of ViTs positive, with intervals over networks.
+    """
+    skewness = _skewness(results, "DenseNets", "ViTs")
+    dense, vits = skewness["DenseNets"], skewness["ViTs"]
+    found = f"The mean skewness of the scores is {dense:.2f} in DenseNets and {vits:.2f} in ViTs."
+    networks = len(results.families["DenseNets"]) + len(results.families["ViTs"])
+    return Verdict(every([dense.below(together=2), vits.above(together=2)]), found, networks)
+
+
+def _skewness(results: Results, *families: str) -> dict[str, Estimate]:
+    """The mean skewness of each family, where these are there, and their scores."""
+    require(set(families) <= results.families.keys() and "skewness" in statistics_of_study(results))
+    return family_means(results, "skewness")
+
+
+@claim(21, f"{PAPER}, figure 5 C", f"two ResNets {ON_IMAGENET}")
+def resnets_bimodal(results: Results) -> Verdict:
+    """The scores of ResNets have a bimodal distribution.
+
+    Test: Silverman's test rejects one mode for every ResNet. Where it does not, few activations may be the reason.
+    """
+    resnets = [results.signatures[name] for name in results.beginning("resnet")]
+    require(len(resnets) > 1)
+    p_values = [_one_mode(one) for one in resnets]
+    listed = ", ".join(f"{p:.3f} ({len(one)})" for p, one in zip(p_values, resnets, strict=True))
+    found = f"Silverman's p for one mode (activations of the ResNet): {listed}."
+    return Verdict(True if max(p_values) < CHANCE else None, found, len(resnets))
+
+
+@claim(20, f"{PAPER}, section 4 and figure 5 D", "trained pairs of networks with and without shortcuts, six at least")
+def shortcuts_make_two_modes(results: Results) -> Verdict:
+    """With shortcuts the scores of a network have two modes; without them the same network has one.
+
+    Test: In each order of activation and average, Silverman's test rejects one mode for the residual network alone more
+    often than for its plain twin alone, by a sign test over pairs.
+    """
+    orders = {"activate first": _pairs(results.signatures), "reduce first": _pairs(results.reduce_first)}
+    parts, listed = [], []
+    for order, pairs in orders.items():
+        if not pairs:
+            continue
+        with_it = sum(residual < CHANCE <= plain for _, plain, residual in pairs)
+        without = sum(plain < CHANCE <= residual for _, plain, residual in pairs)
+        p = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
+        parts.append(with_it > without if p < CHANCE else None)
+        each = (f"{plain:.3f} / {residual:.3f} ({count})" for count, plain, residual in pairs)
+        listed.append(f"{order} {', '.join(each)}")
+    require(parts)
+    found = (
+        f"Silverman's p for one mode without / with shortcuts (activations of the pair): {'; '.join(listed)}. "
+        "An accepted single mode is no evidence of one."
+    )
+    return Verdict(every(parts), found, 2 * max(map(len, orders.values())))
+
+
+def _pairs(signatures: Mapping[str, Signature]) -> list[tuple[int, float, float]]:
+    """For each network and its plain twin how many activations they have and both p-values, the smallest first."""
+    pairs = []
+    for name, residual in sorted(signatures.items(), key=lambda item: len(item[1])):
+        plain = signatures.get(name.replace("resnet", "plainnet"))
+        if name.startswith("resnet") and plain is not None:
+            pairs.append((len(residual), _one_mode(plain), _one_mode(residual)))
+    return pairs
+
+
+def _one_mode(signature: Signature) -> float:
+    return _p_value(tuple(signature.scores[np.isfinite(signature.scores)]))
+
+
+@cache
+def _p_value(scores: tuple[float, ...]) -> float:
+    return unimodality_test(scores).p_value
+
+
+@claim(22, f"{PAPER}, section 4", f"ResNets {ON_IMAGENET}")
+def one_mode_is_linear(results: Results) -> Verdict:
+    """One of the two modes of a residual network lies at highly linear activations.
+
+    Test: The median score after sums is above 0.9, with an interval over networks.
+    """
+    medians = [float(np.median(after)) for after, _ in around_sums(results)]
+    require(medians)
+    median = mean_of(medians, SCORES)
+    found = f"The median score after a sum is {median:.2f} on average over the ResNets."
+    return Verdict(median.above(0.9), found, len(medians))

@@ -1,0 +1,103 @@
+"""Figure 6: activation functions over their domain, and what appendix D and section 3.2 say of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from affscore.experiments.activation_domain import domain_summary
+from affscore.papers.alexnet_to_transformers import FIRST, PAPER
+from affscore.papers.claim import Verdict, claim
+from affscore.papers.estimate import SCORES, every, mean_of
+from affscore.papers.results import Results, require
+
+__all__ = ["COMPUTED_HERE"]
+
+COMPUTED_HERE = "nothing that is not computed here"
+_BOTH_VERSIONS = f"{PAPER}, appendix D; {FIRST}, section 3.1"
+
+
+def _over_domain(results: Results, column: str, *names: str) -> list[pd.Series]:
+    """A column of the summary of figure 6 for these functions, a value for each draw."""
+    sweep = results.sweep("domain")
+    require(set(names) <= set(sweep["activation"]))
+    chosen = sweep[sweep["activation"].isin(names)]
+    summary = pd.concat({draw: domain_summary(rows)[column] for draw, rows in chosen.groupby("draw")})
+    return [summary.xs(name, level=1) for name in names]
+
+
+@claim(1, _BOTH_VERSIONS, COMPUTED_HERE)
+def relu_and_gelu_near_zero(results: Results) -> Verdict:
+    """On some inputs ReLU and GELU are almost as non-linear as can be.
+
+    Test: The lowest scores of both are below 0.1, with intervals over samples.
+    """
+    relu, gelu = (mean_of(one, SCORES) for one in _over_domain(results, "lowest", "relu", "gelu"))
+    holds = every(one.below(0.1, together=2) for one in (relu, gelu))
+    return Verdict(holds, f"The lowest scores are {relu:.3f} for ReLU and {gelu:.3f} for GELU.")
+
+
+@claim(2, _BOTH_VERSIONS, COMPUTED_HERE)
+def sigmoid_not_near_zero(results: Results) -> Verdict:
+    """Sigmoid never comes close to a score of 0.
+
+    Test: Its lowest score is above 0.1, with its interval over samples.
+    """
+    sigmoid = mean_of(_over_domain(results, "lowest", "sigmoid")[0], SCORES)
+    return Verdict(sigmoid.above(0.1), f"The lowest score of Sigmoid is {sigmoid:.2f}.")
+
+
+@claim(3, _BOTH_VERSIONS, COMPUTED_HERE)
+def wide_and_narrow(results: Results) -> Verdict:
+    """ReLU bends only near its kink, Sigmoid and GELU over much of the axis.
+
+    Test: Both bend at three times as many of the twenty means as ReLU, in every sample.
+    """
+    sigmoid, gelu, relu = _over_domain(results, "bent", "sigmoid", "gelu", "relu")
+    holds = every(mean_of(one - 3 * relu).above(-0.5, together=2) for one in (sigmoid, gelu))
+    means = f"{sigmoid.mean():.1f} for Sigmoid, {gelu.mean():.1f} for GELU, {relu.mean():.1f} for ReLU"
+    return Verdict(holds, f"Of 20 means the median score is below 0.95 at {means}.")
+
+
+@claim(4, f"{PAPER}, appendix D", COMPUTED_HERE)
+def tanh_lower_than_sigmoid(results: Results) -> Verdict:
+    """Tanh looks like Sigmoid and yet reaches much lower scores.
+
+    Test: Its lowest score is less than half of Sigmoid's, with an interval over samples.
+    """
+    lowest = _over_domain(results, "lowest", "tanh", "sigmoid")
+    tanh, sigmoid = (mean_of(one, SCORES) for one in lowest)
+    found = f"The lowest score of Tanh is {tanh:.3f}, that of Sigmoid {sigmoid:.3f}."
+    return Verdict(mean_of(lowest[0] - lowest[1] / 2).below(), found)
+
+
+@claim(5, f"{PAPER}, appendix D", COMPUTED_HERE)
+def leaky_relu_more_linear(results: Results) -> Verdict:
+    """Over many inputs a leak below zero pays off: ReLU and ReLU6, which have none, score lower than LeakyReLU.
+
+    Test: Its average score over all inputs of figure 6 is above that of both, with intervals over samples.
+    """
+    leaky, relu, relu6 = _over_domain(results, "average", "leaky_relu", "relu", "relu6")
+    holds = every(mean_of(leaky - other).above(together=2) for other in (relu, relu6))
+    means = f"{leaky.mean():.3f} for LeakyReLU, {relu.mean():.3f} for ReLU and {relu6.mean():.3f} for ReLU6"
+    return Verdict(holds, f"The average scores are {means}.")
+
+
+@claim(6, f"{PAPER}, section 3.2", COMPUTED_HERE)
+def relu_more_than_sigmoid(results: Results) -> Verdict:
+    """Given one input, ReLU bends it more than Sigmoid or Tanh, though it is made of two straight pieces.
+
+    Test: On every normal input around 0 that was tried its score is below those of both, with intervals over samples.
+    """
+    if "wide" in results.sweeps:
+        inputs = results.sweeps["wide"]
+    else:
+        inputs = results.sweep("reductions").assign(std=1.0).rename(columns={"mean": "score"})
+    scores = inputs.pivot_table(index=["std", "draw"], columns="activation", values="score")
+    leads = scores[["tanh", "sigmoid"]].sub(scores["relu"], axis=0).groupby("std")
+    together = 2 * leads.ngroups
+    holds = every(mean_of(rows[name]).above(together=together) for _, rows in leads for name in rows)
+    listed = "; ".join(
+        f"{std:g}: {row['relu']:.2f}, {row['tanh']:.2f}, {row['sigmoid']:.2f}"
+        for std, row in scores.groupby("std").mean().iterrows()
+    )
+    return Verdict(holds, f"Scores of ReLU, Tanh and Sigmoid on a normal input around 0 by its deviation: {listed}.")

@@ -1,0 +1,194 @@
+"""Table 2: correlations of the score with other criteria, network by network, and their average."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from affscore.analysis import (
+    CRITERIA_OF_TABLE_1,
+    fisher_interval,
+    simultaneous_intervals,
+    strength_counts,
+)
+from affscore.papers.alexnet_to_transformers import FIRST, PAPER
+from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
+from affscore.papers.comparison import OurNumber, Row, compare
+from affscore.papers.estimate import every, mean_or_deviation
+from affscore.papers.printed import PrintedNumber, mean_and_deviation, printed_numbers, printed_table
+from affscore.papers.protocol import few_images, survey_command
+from affscore.papers.results import Results, require
+from affscore.zoo.characteristics import characteristics
+
+if TYPE_CHECKING:
+    from affscore.papers.all_results import AllResults
+
+__all__ = ["CRITERIA", "ROUNDED", "over_networks", "printed_correlations", "rows"]
+
+STRONG = 0.5
+LEAST_NETWORKS = 10
+
+ROUNDED = 0.0101
+"""Two numbers of two decimals that are computed from rounded ones may differ by so much."""
+
+CRITERIA = {"cka": "CKA", "norm": "norm", "sparsity": "sparsity", "entropy": "entropy", "r2": "R2"}
+
+_COLUMNS = {
+    criterion: (f"{PAPER}, table 2", f"{{row}}: correlation of score and {name}")
+    for criterion, name in CRITERIA.items()
+}
+_AVERAGE = mean_and_deviation(f"{PAPER}, table 2", "Average: {what} of the correlation of score and {name}")
+
+
+def printed_correlations(level: float = 0.95) -> pd.DataFrame:
+    """Table 2 in the form of :func:`affscore.analysis.criterion_correlations`, with Fisher's intervals.
+
+    The paper has no intervals. The number of activations is what the recorder counts in torchvision's network of that
+    name; what the paper counted is not printed.
+
+    Args:
+        level: Of the intervals, in (0, 1).
+
+    >>> table = printed_correlations().set_index(["model", "criterion"])
+    >>> table.loc[("resnet18", "cka"), ["activations", "correlation", "low", "high"]].astype(float).round(2).tolist()
+    [17.0, 0.59, 0.15, 0.83]
+    """
+    printed = printed_table("table2_correlations")
+    counts = characteristics(printed.index)["activations"].astype(int)
+    rows = [
+        (model, criterion, counts[str(model)], r, *fisher_interval(r, counts[str(model)], level), "")
+        for model, correlations in printed.iterrows()
+        for criterion, r in correlations.items()
+    ]
+    return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
+
+
+def rows(results: AllResults) -> Iterator[Row]:
+    """The correlations of each network, and their averages."""
+    for number in printed_numbers("table2_correlations", _COLUMNS):
+        name, criterion, analogue = number.row, number.column, None
+        others, mini = (_measured(one, [name], criterion) for one in (results.other_weights, results.mini))
+        if others is not None:
+            about = results.other_weights.signatures[name].metadata
+            what = f"{name} with {about['weights']} on {about['dataset']}, reduction {about['reduction']}"
+            analogue = float(others["correlation"].iloc[0]), what
+        elif mini is not None:
+            analogue = float(mini["correlation"].iloc[0]), f"mini:{name} on digits"
+        our = _our_number(results.as_printed, [name], criterion, "mean")
+        yield compare(number, our, analogue, survey_command([name]))
+    for number in printed_numbers("table2_average", _AVERAGE, CRITERIA):
+        names = [str(name) for name in printed_table("table2_correlations").index]
+        yield over_networks(results, number, names, number.row, number.column)
+
+
+def over_networks(results: AllResults, number: PrintedNumber, names: list[str], criterion: str, what: str) -> Row:
+    """The row of a mean or standard deviation of the correlations of several networks.
+
+    Args:
+        results: All there are.
+        number: As it is printed.
+        names: The networks.
+        criterion: With which the score is correlated.
+        what: "mean" or "std".
+    """
+    analogue, mini = None, _measured(results.mini, names, criterion)
+    if mini is not None:
+        about = f"the {len(names)} networks mini: of the same names on digits"
+        analogue = mean_or_deviation(mini["correlation"], what), about
+    why = "table 1 does not follow from table 2 either, and the papers do not list the networks behind it"
+    our = _our_number(results.as_printed, names, criterion, what, why)
+    return compare(number, our, analogue, survey_command(names))
+
+
+def _our_number(results: Results, names: list[str], criterion: str, what: str, why: str = "") -> OurNumber | None:
+    ours = _measured(results, names, criterion)
+    if ours is None:
+        return None
+    return OurNumber(
+        mean_or_deviation(ours["correlation"], what),
+        # of a mean of k numbers; of their standard deviation it is a rough size
+        float(np.linalg.norm(results.correlation_errors.loc[criterion, names]) / len(names)),
+        undefined="; ".join(ours["note"][ours["correlation"].isna()].unique()),
+        how="; ".join(few_images({name: results.signatures[name] for name in names})),
+        why=why,
+    )
+
+
+def _measured(results: Results, names: list[str], criterion: str) -> pd.DataFrame | None:
+    """The correlations of these networks with a criterion; None where it was not measured for one of them."""
+    if not set(names) <= results.signatures.keys():
+        return None
+    table = results.by_criterion[criterion].loc[names]
+    return table if table["activations"].gt(0).all() else None
+
+
+def _of_study(results: Results) -> pd.DataFrame:
+    """The correlations of the study's networks, where there are enough of these."""
+    if results.correlations is None:
+        require(len(results.study) >= LEAST_NETWORKS)
+        return results.criteria[results.criteria["model"].isin(results.study.index)]
+    require(results.correlations["model"].nunique() >= LEAST_NETWORKS)
+    return results.correlations
+
+
+@claim(34, f"{PAPER}, section 4, tables 1 and 2; {FIRST}, section 4.2", STUDY_ON_IMAGENET)
+def no_criterion_says_the_same(results: Results) -> Verdict:
+    """No other criterion correlates strongly and consistently with the score.
+
+    Test: Every criterion has a network whose correlation, in its usual direction, is below 0.5 with its whole interval.
+    It does not hold where a criterion is above with all of them. The intervals are Fisher's, hold together for all
+    networks, and take activations for independent.
+    """
+    table = _of_study(results)
+    counts = strength_counts(table, STRONG).reindex(list(CRITERIA_OF_TABLE_1))
+    require(counts.notna().all(axis=None))
+    consistent, refuted = counts["strong"] == counts["networks"], counts["weak"] > 0
+    holds = False if consistent.any() else True if refuted.all() else None
+    listed = ", ".join(f"{count:.0f} for {criterion}" for criterion, count in counts["weak"].items())
+    found = (
+        f"Networks whose correlation, in the usual direction of the criterion, is below {STRONG} with its whole "
+        f"simultaneous interval: {listed}."
+    )
+    return Verdict(holds, found, table["model"].nunique())
+
+
+@claim(35, f"{FIRST}, section 4.2", STUDY_ON_IMAGENET)
+def cka_fits_densenets_only(results: Results) -> Verdict:
+    """CKA agrees with the score in some architectures, above all DenseNets, and disagrees in others.
+
+    Test: The correlation is above 0.5 in every DenseNet and negative in some other network, by the same intervals.
+    """
+    table = _of_study(results)
+    cka = simultaneous_intervals(table[table["criterion"] == "cka"])
+    dense = cka["model"].str.startswith("densenet").astype(bool)
+    require(dense.any() and not dense.all())
+    inside, others = cka[dense], cka[~dense]
+    strong = True if (inside["low"] > STRONG).all() else False if (inside["high"] < STRONG).any() else None
+    against = True if (others["high"] < 0).any() else False if (others["low"] > 0).all() else None
+    found = (
+        f"The correlation of score and CKA is at least {inside['correlation'].min():.2f} in DenseNets (interval from "
+        f"{inside['low'].min():.2f}); {int((others['high'] < 0).sum())} of {len(others)} others have an interval below "
+        f"zero, the smallest correlation being {others['correlation'].min():.2f}."
+    )
+    return Verdict(every([strong, against]), found, len(cka))
+
+
+@claim(46, f"{PAPER}, table 2", "the printed numbers")
+def average_of_table_2(results: Results) -> Verdict:
+    """The last row of table 2 is the average of the rows above it.
+
+    Test: Computed again the five averages agree up to rounding.
+    """
+    require(results.printed)
+    rows = results.printed["table2_correlations"]
+    again, printed = rows.mean(), results.printed["table2_average"]["mean"]
+    gaps = (again - printed).abs()
+    worst, apart = str(gaps.idxmax()), int((gaps > ROUNDED).sum())
+    found = (
+        f"{apart} of the five averages differ by more than rounding; most apart is {worst}: {printed[worst]:.2f} is "
+        f"printed, the rows have {again[worst]:.2f}."
+    )
+    return Verdict(apart == 0, found, len(rows))

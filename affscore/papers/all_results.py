@@ -1,0 +1,216 @@
+"""All results there are, sorted by how close they are to what was printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from affscore.errors import AffscoreError
+from affscore.experiments.sweeps import sweep
+from affscore.network.result import Signature
+from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
+from affscore.papers.printed import printed_table, printed_tables
+from affscore.papers.protocol import IMAGENET, not_as_printed, other_options
+from affscore.papers.results import Results
+from affscore.survey.tables import stored_signatures
+from affscore.zoo import hard_task, list_models
+from affscore.zoo.sources import torchvision_networks
+
+__all__ = ["ON_MORE_DATA", "AllResults"]
+
+ON_MORE_DATA = ("cifar10", "cifar100", "random")
+"""The data sets of figure 15 beside ImageNet."""
+
+
+@dataclass(frozen=True)
+class AllResults:
+    """Finished signatures and tables with which numbers and sentences of the papers are compared.
+
+    Signatures are taken that were measured as the papers measure: 512 images in a batch, activate first, Ledoit and
+    Wolf's covariance, and the average over positions. Those of random weights say something only of what the papers
+    say of untrained networks: no printed number is about them.
+
+    Attributes:
+        signatures: All there are, of the package and of a reader's own store.
+        zoo: The table of the small networks (name, family, year, accuracy, parameters, flops, depth, group).
+        hard_task: Accuracies and statistics of the small networks on the hard task, a row for each network and seed.
+        own: Those of the signatures that are the reader's.
+    """
+
+    signatures: Sequence[Signature]
+    zoo: pd.DataFrame | None = None
+    hard_task: pd.DataFrame | None = None
+    own: Sequence[Signature] = ()
+
+    @classmethod
+    def gather(cls, results: str | Path | None = None) -> AllResults:
+        """All that comes with the package, and the results of a reader.
+
+        Args:
+            results: The folder of a store; None for the package's results alone.
+
+        Raises:
+            AffscoreError: No such folder, no result in it, or a file that is no result.
+        """
+        own = [] if results is None else stored_signatures(results)
+        return cls([*stored_signatures(), *own], list_models(), hard_task(), own)
+
+    def __post_init__(self) -> None:
+        wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
+        if wrong:
+            raise AffscoreError(f"results are signatures (affscore.load_signature), got {wrong[0]}")
+
+    @cached_property
+    def kinds(self) -> tuple[Results, ...]:
+        """The kinds of results that claims are tested on, the papers' own networks first."""
+        tanh = sweep("domain").query("activation == 'tanh'")
+        stretched = tanh.assign(activation="sigmoid", mean=2 * tanh["mean"], std=2 * tanh["std"])
+        other_inputs = {name: sweep(name) for name in ("wide", "correlated")}
+        return (
+            self.as_printed,
+            Results(
+                "activation functions on the inputs of figures 6 and 7",
+                "independent normal coordinates, means -20 to 20 and deviations up to 2 in figure 6; 3 samples of each",
+                sweeps={name: sweep(name) for name in ("domain", "reductions", "drift")},
+            ),
+            Results(
+                "the printed numbers",
+                "as the papers print them, rounded",
+                correlations=printed_correlations(),
+                printed={name: printed_table(name) for name in printed_tables()},
+            ),
+            Results(
+                "activation functions on other inputs",
+                "deviations up to 8 around 0; Sigmoid on inputs twice as far and wide as in figure 6; correlated "
+                "coordinates (a spectrum that falls as k^-1.5); 3 samples of each",
+                analogue=True,
+                sweeps={"domain": pd.concat([tanh, stretched]), **other_inputs},
+            ),
+            self.mini,
+            self.trained_again,
+            self.cifar,
+            self.other_weights,
+        )
+
+    @cached_property
+    def as_printed(self) -> Results:
+        """The papers' networks: torchvision's default weights, and at least two batches.
+
+        What is the same measurement says :func:`affscore.papers.protocol.not_as_printed`; other weights or another
+        reduction are an analogue. Of several the one of most images.
+        """
+        found = {
+            dataset: _by_name(one for one in self.signatures if not not_as_printed(one, dataset))
+            for dataset in (IMAGENET, *ON_MORE_DATA)
+        }
+        on_imagenet = found.pop(IMAGENET)
+        # the checkpoints of figure 16: a file of weights for ResNet-50 that is named as the checkpoint
+        known = dict(on_imagenet)
+        for one in sorted(self._chosen(model="resnet50", reduction="mean"), key=lambda one: one.metadata["images"]):
+            if one.metadata["dataset"].startswith(f"{IMAGENET}:"):
+                known[one.metadata["weights"].rpartition(".")[0]] = one
+        checkpoints = {str(name): known[name] for name in printed_table("figure16_checkpoints").index if name in known}
+        return Results(
+            "the papers' networks on ImageNet",
+            "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
+            signatures=on_imagenet,
+            elsewhere=found,
+            checkpoints=checkpoints,
+        )
+
+    @cached_property
+    def mini(self) -> Results:
+        """The small networks on the held-out digits, by the names of the networks that they are analogues of."""
+        about: dict[str, Any] = {"prefix": "mini:", "reduction": "mean"}
+        return Results(
+            "the small networks on digits",
+            "one training of each network, one batch of 512, activate first, averaged over positions",
+            analogue=True,
+            signatures=self._named(dataset="digits", **about),
+            untrained=self._named(dataset="digits", trained=False, **about),
+            elsewhere={dataset: self._named(dataset=dataset, **about) for dataset in ON_MORE_DATA},
+        )
+
+    @cached_property
+    def trained_again(self) -> Results:
+        """The small networks on the hard task, each trained from several seeds."""
+        return Results(
+            "the small networks on a few distorted digits",
+            "5 trainings of each network that differ in their seed, one batch of 512, activate first, averaged over "
+            "positions",
+            analogue=True,
+            trainings=self.hard_task,
+            zoo=self.zoo,
+        )
+
+    @cached_property
+    def cifar(self) -> Results:
+        """ResNets and PlainNets that were trained on CIFAR-10, on its test images."""
+        about: dict[str, Any] = {"prefix": "cifar_networks.py:", "dataset": "folder:cifar10-test", "reduction": "mean"}
+        return Results(
+            "networks trained on CIFAR-10, on its test images",
+            "one training of each network, 19 batches of 512, activate first (and reduce first, where it says so)",
+            analogue=True,
+            signatures=self._named(**about),
+            reduce_first=self._named(order="reduce-first", **about),
+        )
+
+    @cached_property
+    def other_weights(self) -> Results:
+        """Networks of torchvision on photographs whose weights, reduction or number of images are not the papers'."""
+        known, taken = set(torchvision_networks.names()), {id(one) for one in self.as_printed.signatures.values()}
+        return Results(
+            "networks with other weights or reductions, on photographs",
+            "one set of weights for each network, one batch of 512, activate first",
+            analogue=True,
+            signatures=_by_name(
+                one
+                for one in self._chosen()
+                if id(one) not in taken
+                and one.metadata["model"] in known
+                and one.metadata["reduction"] in ("mean", "published")
+                and one.metadata["dataset"].startswith((f"{IMAGENET}:", f"folder:{IMAGENET}"))
+            ),
+        )
+
+    @cached_property
+    def unused(self) -> dict[str, str]:
+        """The reader's results that are not the papers' measurement, by what they are of, and why they are not."""
+        ours = self.as_printed
+        groups = (ours.signatures, ours.checkpoints, *ours.elsewhere.values())
+        used = {id(one) for group in groups for one in group.values()}
+        reasons = {}
+        for one in self.own:
+            if id(one) not in used:
+                model, weights, dataset = (one.metadata[key] for key in ("model", "weights", "dataset"))
+                why = not_as_printed(one, dataset if dataset in ON_MORE_DATA else IMAGENET)
+                reasons[f"{model}@{weights} on {dataset}"] = "; ".join(why) or "another result of it has more images"
+        return reasons
+
+    def _chosen(
+        self, prefix: str = "", trained: bool = True, order: str = "activate-first", **about: str
+    ) -> list[Signature]:
+        """The signatures with the papers' options of which the metadata say this."""
+        return [
+            one
+            for one in self.signatures
+            if one.metadata["model"].startswith(prefix)
+            and (one.metadata["weights"] != "random") == trained
+            and all(one.metadata[key] == value for key, value in about.items())
+            and not other_options(one, order=order)
+        ]
+
+    def _named(self, prefix: str, **about: Any) -> dict[str, Signature]:
+        return _by_name(self._chosen(prefix, **about), prefix)
+
+
+def _by_name(signatures: Iterable[Signature], prefix: str = "") -> dict[str, Signature]:
+    """By the name of the network; of several the last one with the most images."""
+    named = [(one.metadata["model"].removeprefix(prefix), one) for one in signatures]
+    found = dict(sorted(named, key=lambda pair: pair[1].metadata["images"]))
+    return {name: found[name] for name, _ in named}

@@ -1,0 +1,123 @@
+"""A number with its standard error, and what the two decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy import stats
+
+__all__ = ["CHANCE", "SCORES", "Estimate", "correlation", "every", "mean_of", "mean_or_deviation"]
+
+CHANCE = 0.05
+"""A test decides below this p-value, an interval at one minus this level."""
+
+SCORES = (0.0, 1.0)
+"""The range of a score, and of a mean of scores."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that was measured several times.
+
+    Attributes:
+        value: The number.
+        error: Its standard error; infinite where it was measured once.
+        freedom: Degrees of freedom of the error.
+        within: The range that the number cannot leave, nor its interval.
+    """
+
+    value: float
+    error: float = np.inf
+    freedom: float = np.inf
+    within: tuple[float, float] = (-np.inf, np.inf)
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        """The difference of two independent numbers, with the degrees of freedom of Welch and Satterthwaite."""
+        one, two = self.error**2, other.error**2
+        least = one**2 / self.freedom + two**2 / other.freedom
+        freedom = (one + two) ** 2 / least if 0 < least < np.inf else min(self.freedom, other.freedom)
+        return Estimate(self.value - other.value, float(np.sqrt(one + two)), freedom)
+
+    def interval(self, together: int = 1) -> tuple[float, float]:
+        """Student's 95 % interval; of several that are to hold together a wider one (Bonferroni).
+
+        Args:
+            together: How many.
+
+        >>> [round(end, 2) for end in mean_of([1.0, 2.0, 3.0]).interval()]
+        [-0.48, 4.48]
+        """
+        half = self.error and self.error * float(stats.t.ppf(1 - CHANCE / (2 * together), self.freedom))
+        return max(self.value - half, self.within[0]), min(self.value + half, self.within[1])
+
+    def above(self, limit: float = 0.0, together: int = 1) -> bool | None:
+        """Whether the number is above a limit; None where the limit lies in its interval.
+
+        >>> mean_of([1.0, 2.0, 3.0]).above(0.0), mean_of([1.0, 1.1, 1.2]).above(0.0), mean_of([1.0]).above(0.0)
+        (None, True, None)
+        """
+        low, high = self.interval(together)
+        return True if low > limit else False if high < limit else None
+
+    def below(self, limit: float = 0.0, together: int = 1) -> bool | None:
+        """Whether the number is below a limit; None where the limit lies in its interval."""
+        return Estimate(-self.value, self.error, self.freedom).above(-limit, together)
+
+    def __format__(self, how: str) -> str:
+        if not np.isfinite(self.error):
+            return format(self.value, how)
+        low, high = self.interval()
+        return f"{self.value:{how}} [{low:{how}}, {high:{how}}]"
+
+
+def mean_of(values: ArrayLike, within: tuple[float, float] = (-np.inf, np.inf)) -> Estimate:
+    """The mean of independent values, with their standard deviation over the root of their number as its error.
+
+    >>> f"{mean_of([0.2, 0.3, 0.4]):.2f}"
+    '0.30 [0.05, 0.55]'
+    >>> f"{mean_of([0.8, 0.9, 1.0], SCORES):.2f}"
+    '0.90 [0.65, 1.00]'
+    """
+    known = np.asarray(values, dtype=float)
+    if len(known) < 2:
+        return Estimate(float(known.mean()), within=within)
+    return Estimate(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5), len(known) - 1, within)
+
+
+def mean_or_deviation(values: ArrayLike, what: str) -> float:
+    """What a table of means and standard deviations (n in the denominator) prints of these values, missing ones apart.
+
+    Args:
+        values: Of one quantity, a value for each network.
+        what: "mean" or "std".
+
+    >>> mean_or_deviation([1.0, 3.0], "mean"), mean_or_deviation([1.0, 3.0], "std")
+    (2.0, 1.0)
+    """
+    known = pd.Series(np.asarray(values, dtype=float))
+    return float(known.mean() if what == "mean" else known.std(ddof=0))
+
+
+def correlation(one: ArrayLike, other: ArrayLike) -> Estimate:
+    """Fisher's z of Pearson's correlation: above zero exactly where the correlation is.
+
+    Args:
+        one: At least four values.
+        other: As many.
+    """
+    r = float(np.corrcoef(np.asarray(one), np.asarray(other))[0, 1])
+    return Estimate(float(np.arctanh(r)), (len(np.asarray(one)) - 3) ** -0.5)
+
+
+def every(parts: Iterable[bool | None]) -> bool | None:
+    """Whether all parts are true: not, where one is false; None, where none is false and one is not decided.
+
+    >>> every([True, None]), every([None, False]), every([True, True])
+    (None, False, True)
+    """
+    known = list(parts)
+    return False if False in known else None if None in known else True

@@ -1,0 +1,83 @@
+"""How much a number depends on which images happened to be in the batches: the jackknife over batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from affscore.network.result import Signature
+
+__all__ = ["error_over_batches", "jackknife_error", "means_without_a_batch"]
+
+Array = NDArray[np.float64]
+
+
+def jackknife_error(replicates: Array) -> float:
+    r"""Standard error of a number from what it is without one batch, for each batch in turn.
+
+    .. math:: s^2 = \frac{B - 1}{B} \sum_b (\theta_{-b} - \bar\theta)^2
+
+    Args:
+        replicates: The number without each of the B batches.
+
+    Returns:
+        The error; infinite where no batch can be left out.
+
+    Source: Tukey's jackknife.
+
+    The standard error of a mean:
+
+    >>> values = np.array([1.0, 2.0, 6.0])
+    >>> round(jackknife_error((values.sum() - values) / 2), 6), round(float(values.std(ddof=1)) / 3**0.5, 6)
+    (1.527525, 1.527525)
+    """
+    if len(replicates) < 2 or not np.isfinite(replicates).all():
+        return np.inf
+    return float(np.std(replicates) * (len(replicates) - 1) ** 0.5)
+
+
+def means_without_a_batch(signature: Signature, values: pd.Series | None = None) -> pd.DataFrame:
+    """The mean over batches for each activation, without each batch in turn.
+
+    Args:
+        signature: A signature of several batches.
+        values: A value for each row of its table; None for the scores.
+
+    Returns:
+        A row for each activation, a column for each batch that is left out; missing where no value is left.
+    """
+    table = signature.table[["index", "batch"]].assign(
+        value=signature.table["score"] if values is None else values.to_numpy()
+    )
+    by_batch = table.pivot(index="index", columns="batch", values="value")  # noqa: PD010 - a value for each pair
+    counts = by_batch.notna()
+    left = counts.to_numpy().sum(axis=1, keepdims=True) - counts
+    sums = by_batch.to_numpy()
+    return (np.nansum(sums, axis=1, keepdims=True) - by_batch.fillna(0.0)) / left  # 0 / 0 is missing
+
+
+def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signatures: Mapping[str, Signature]) -> float:
+    """Standard error of a number that follows from the scores of several networks, measured on the same images.
+
+    A batch is left out of all networks at once, since it has the same images for all.
+
+    Args:
+        statistic: The number, from the scores of each network by its name; they may have missing values.
+        signatures: The networks.
+
+    Returns:
+        The error of :func:`jackknife_error`; infinite where a network has a single batch.
+    """
+    without = {name: means_without_a_batch(one) for name, one in signatures.items()}
+    if any(table.shape[1] < 2 for table in without.values()):
+        return np.inf
+    batches = sorted(set().union(*(table.columns for table in without.values())))
+
+    def scores(name: str, batch: str) -> Array:
+        """The scores without a batch; all of them where the network has fewer batches."""
+        return without[name][batch].to_numpy(dtype=float) if batch in without[name] else signatures[name].scores
+
+    return jackknife_error(np.array([statistic({name: scores(name, batch) for name in without}) for batch in batches]))

@@ -1,0 +1,179 @@
+"""The ledger: every number that the papers print beside ours, and every claim with its verdict."""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from types import ModuleType
+
+import pandas as pd
+
+import affscore.papers
+from affscore.papers.all_results import AllResults
+from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED, Claim, ClaimRow, Verdict
+from affscore.papers.comparison import (
+    COMPUTED,
+    DIFFERS,
+    LOOKED_UP,
+    MEASURED,
+    NEEDS_DATA,
+    REPRODUCED,
+    VERDICTS,
+    WAYS,
+    Row,
+)
+
+__all__ = ["ALL", "COLUMNS", "KINDS", "MATERIAL", "Ledger", "all_claims", "figures_and_tables"]
+
+COLUMNS = ("source", "item", "published", "way", "ours", "analogue", "difference", "verdict", "command")
+"""The columns of the table, and of the file that the command writes."""
+
+NO_MEASURE = f"{NEEDS_DATA} and a measure"
+
+KINDS = (*VERDICTS, NO_MEASURE)
+"""What is counted: the verdicts, and apart what no data alone would decide."""
+
+ALL = "all"
+
+MATERIAL = ("the papers' own material", "analogues")
+"""What claims are tested on."""
+
+
+@cache
+def figures_and_tables() -> tuple[ModuleType, ...]:
+    """The modules of all papers' figures and tables, paper by paper and by their names.
+
+    >>> [module.__name__.rpartition(".")[2] for module in figures_and_tables()][:2]
+    ['appendix_f', 'figure_03']
+    """
+    found = pkgutil.walk_packages(affscore.papers.__path__, "affscore.papers.")
+    return tuple(import_module(one.name) for one in found if one.name.count(".") == 3)
+
+
+@cache
+def all_claims() -> tuple[Claim, ...]:
+    """The claims of all papers, by their numbers."""
+    found = {one for module in figures_and_tables() for one in vars(module).values() if isinstance(one, Claim)}
+    return tuple(sorted(found, key=lambda one: one.number))
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Every printed number with what we have for it, and every claim with its verdict on each kind of results.
+
+    Attributes:
+        results: What there is.
+
+    Source: all figures and tables of the papers that print numbers; they are in
+        :func:`affscore.papers.printed_tables`.
+    """
+
+    results: AllResults
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """A row for each number, with its verdict, in the order of the papers' figures and tables."""
+        with_rows = (module for module in figures_and_tables() if hasattr(module, "rows"))
+        return tuple(row for module in with_rows for row in module.rows(self.results))
+
+    @cached_property
+    def claims(self) -> tuple[ClaimRow, ...]:
+        """For each claim a row for each kind of results that has something to say of it; one without where none has."""
+        rows: list[ClaimRow] = []
+        for claim in all_claims():
+            tested = ((kind, claim.decide(kind)) for kind in self.results.kinds)
+            found = [ClaimRow(claim, kind, verdict) for kind, verdict in tested if verdict is not None]
+            rows += found or [ClaimRow(claim, None, Verdict(None, f"It takes {claim.needs}."))]
+        return tuple(rows)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each number, with the columns :data:`COLUMNS`; ``published`` is text, as printed.
+
+        ``way`` says how ours was found, or has to be: one of measured, computed (from public metadata) and looked up,
+        which is no experiment. ``ours`` is empty unless the same thing was measured: the same network, weights and
+        data. ``analogue`` says what it is of. ``verdict`` begins with one of reproduced, differs and needs data; the
+        reason stands in brackets. ``command`` is there where something can be measured that is not.
+        """
+        lines = [
+            {
+                "source": row.printed.source,
+                "item": row.printed.item,
+                "published": row.printed.text,
+                "way": row.our_number.way,
+                "ours": row.ours,
+                "analogue": row.analogue,
+                "difference": row.difference,
+                "verdict": row.verdict_text,
+                "command": row.command,
+            }
+            for row in self.rows
+        ]
+        return pd.DataFrame(lines, columns=list(COLUMNS)).astype({"ours": float, "difference": float})
+
+    @property
+    def counts(self) -> pd.DataFrame:
+        """How many numbers have each verdict, by the way in which ours was found, or has to be, and by source.
+
+        A year that was looked up says less than a score that was measured, so they are never added up. The rows are
+        pairs of a way and a source, and :data:`ALL` for each way; the columns are :data:`KINDS` and ``numbers``.
+        """
+        kinds = [NO_MEASURE if row.our_number.no_measure else row.verdict for row in self.rows]
+        rows = self.table[["way", "source"]].assign(kind=kinds)
+        rows = pd.concat([rows, rows.assign(source=ALL)])
+        counts = pd.crosstab([rows["way"], rows["source"]], rows["kind"]).reindex(columns=list(KINDS), fill_value=0)
+        order = [(way, source) for way in WAYS for source in rows.loc[rows["way"] == way, "source"].unique()]
+        counts = counts.loc[order]
+        return counts.assign(numbers=counts.sum(axis=1)).rename_axis(columns=None)
+
+    @property
+    def claim_table(self) -> pd.DataFrame:
+        """The claims as a table.
+
+        A row for each of :attr:`claims`: ``claim``, ``source``, ``test``, ``on`` (what it was tested on), ``scope``
+        (under which choices), ``networks`` (how many), ``analogue`` (whether that is something else than the papers
+        looked at), ``verdict`` and ``found``, a sentence with the numbers.
+        """
+        return pd.DataFrame(
+            [
+                {
+                    "claim": one.claim.text,
+                    "source": one.claim.source,
+                    "test": one.claim.test,
+                    "on": one.results.about if one.results else "",
+                    "scope": one.results.scope if one.results else "",
+                    "networks": one.verdict.networks,
+                    "analogue": one.analogue,
+                    "verdict": one.verdict.word,
+                    "found": one.verdict.found,
+                }
+                for one in self.claims
+            ]
+        )
+
+    @property
+    def claim_counts(self) -> pd.DataFrame:
+        """How many tested claims have each verdict, those on the papers' own material apart from analogues.
+
+        A row for each of :data:`MATERIAL`, a column for each verdict.
+        """
+        tested = self.claim_table.query("on != ''")
+        counts = pd.crosstab(tested["analogue"].map(lambda analogue: MATERIAL[analogue]), tested["verdict"])
+        counts = counts.reindex(index=list(MATERIAL), columns=[HOLDS, DOES_NOT_HOLD, UNDECIDED], fill_value=0)
+        return counts.rename_axis(index=None, columns=None)
+
+    def __str__(self) -> str:
+        counts = self.counts.reset_index("source").query("source == @ALL").drop(columns="source")
+        words = {MEASURED: "measured here", COMPUTED: "computed from public metadata", LOOKED_UP: "looked up"}
+        ways = "; ".join(
+            f"{words[str(way)]}: {row[REPRODUCED]} {REPRODUCED}, {row[DIFFERS]} {DIFFERS}"
+            for way, row in counts.iterrows()
+        )
+        total = counts.sum()
+        with_analogue = sum(bool(row.analogue) for row in self.rows)
+        return (
+            f"{total['numbers']} printed numbers; {ways}; {NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not "
+            f"here: {total[NO_MEASURE]}; {with_analogue} have an analogue"
+        )
