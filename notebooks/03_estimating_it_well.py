@@ -16,10 +16,10 @@
 # %% [markdown]
 # # Estimating it well
 #
-# A score is computed from a sample, and on the way three choices are made: how a feature map becomes a vector, how a covariance
-# is estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
-# matter and that shrinkage takes care of the second. We reproduce two of its three panels, to 0.01. Then we ask
-# on which inputs that holds, and what it says about the third choice.
+# Computing a score from a sample involves three choices: how a feature map becomes a vector, how a covariance is
+# estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
+# matter and that shrinkage solves the second. We reproduce two of its three panels, to 0.01, and then ask on which
+# inputs that holds, and what it says about the third choice.
 #
 # ```{admonition} What you will learn
 # :class: tip
@@ -96,7 +96,7 @@ if by_default:
 # outputs have the same *correlation* as a single input and its output: the covariances all shrink by the same
 # factor. And with many independent coordinates the score is a function of that correlation alone.
 #
-# There are three conditions in this argument. Each can fail.
+# The argument has three conditions, and each can fail.
 #
 # **Activate first.** If the average is taken first, the activation meets a much narrower input, on which a smooth function is
 # nearly straight. ReLU and LeakyReLU do not notice a factor, so they stay where they were. (ReLU6 has a second kink, which a
@@ -154,8 +154,8 @@ if by_default:
 # degree $k$ in the Hermite expansion of $\sigma$ keeps a correlation of only $r^k$ between positions. Flattening is not immune
 # either, for its coordinates are now correlated, and the closed form no longer applies.
 #
-# Real feature maps are somewhere in between. {doc}`04_signature_of_a_network` shows that the reduction moves their scores, so
-# it belongs into the description of every result.
+# Real feature maps are somewhere in between. {doc}`04_signature_of_a_network` shows that the reduction changes their
+# scores, so it must be reported with every result.
 #
 # ## Wider than the sample
 #
@@ -296,7 +296,7 @@ if by_default:
     assert spreads.loc[2:].max(axis=None) < 0.006, spreads
 
 # %% [markdown]
-# Four things stand out.
+# Four findings:
 #
 # * **The bias is upwards.** Too few points make an activation look *more affine* than it is.
 # * **Without shrinkage it hardly cares about the spectrum.** The blue curve is nearly the same in the three panels.
@@ -380,7 +380,7 @@ if by_default:
     assert 1.6 < experiments.points_needed(1000, 0.05) / 1000 < 1.7
 
 # %% [markdown]
-# What if there are no more points? Two checks cost next to nothing.
+# What if no more points are available? Two checks cost next to nothing.
 #
 # *Subtract it.* The bias of the empirical score is known to first order, and $c$ can be read off the score itself:
 # $c = 1 - (1 - \rho)^2$. This needs $n \ge 2d$.
@@ -470,17 +470,17 @@ if by_default:
 # among 512 points a better coupling than the pairing is found more often.) The factor of four is a fit
 # to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives half of the bias measured there.
 #
-# How far does all this carry? It was measured for normal inputs, widths of 64 to 128 and smooth or piecewise linear
-# activations, and in all samples the given pairs were the optimal coupling. Where they are not (few effective dimensions, an
-# activation that falls), the transport adds a bias of its own. For a real layer use the halving, which assumes the
-# least.
+# These results hold for normal inputs, widths of 64 to 128 and smooth or piecewise linear activations; in all samples
+# the given pairs were the optimal coupling. Where they are not (few effective dimensions, an activation that falls),
+# the transport adds a bias of its own. For a real layer use the halving, which assumes the least.
 #
 # ## Where shrinkage misleads
 #
 # ### A linear map that scores 0.8
 #
-# If $D$ is diagonal and positive, then $Y = X D$ is as affine as can be. But shrinkage pulls the covariances of both clouds towards
-# multiples of the identity, and whoever does not see the different variances does not find $D$. {doc}`01_the_affinity_score` met
+# If $D$ is diagonal and positive, then $Y = X D$ is affine. But shrinkage pulls the covariances of both clouds
+# towards multiples of the identity, and an estimator that equalises the variances cannot recover $D$.
+# {doc}`01_the_affinity_score` met
 # this already: how low the score gets depends on $n / d$ and on how different the variances are. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with four
 # different spreads:
 

@@ -178,8 +178,8 @@ Markdown(
 #
 # The remedy is known from ecology as **rarefaction**, since larger samples contain more species
 # {cite}`hurlbert1971nonconcept`: draw the same number of scores from each network, as many as the shortest signature
-# has, and take the expected range. No sampling is needed; over all subsets of size $m$ of the sorted scores $s_{(1)}
-# \le \dots \le s_{(k)}$ it is
+# has, and take the expected range. No sampling is needed; over all subsets of size $m$ of the sorted scores
+# $s_{(1)} \le \dots \le s_{(k)}$ it is
 #
 # $$
 # \mathbb E\,(\max - \min) = \sum_{i=1}^{k} \frac{\binom{i-1}{m-1} - \binom{k-i}{m-1}}{\binom{k}{m}}\; s_{(i)} .

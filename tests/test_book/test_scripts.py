@@ -79,31 +79,31 @@ def test_a_failing_cell_is_named_in_one_message(small_book: SmallBook) -> None:
 
 @pytest.mark.slow
 def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook) -> None:
-    result = run("check_notebooks.py", small_book.params)
+    result = run("notebook_files.py", small_book.params)
     assert result.returncode == 0, result.stderr
     assert "differ: running jupytext --sync" in result.stdout
     assert not pair_differs(small_book.script)
-    assert run("check_notebooks.py", small_book.params).stdout == ""
+    assert run("notebook_files.py", small_book.params).stdout == ""
 
     small_book.write("\n# %%\nprint(n)\n")
     later = small_book.script.stat().st_mtime + 10
     os.utime(small_book.script, (later, later))
     assert pair_differs(small_book.script)
-    run("check_notebooks.py", small_book.params)
+    run("notebook_files.py", small_book.params)
     assert not pair_differs(small_book.script)
     assert "print(n)" in small_book.script.with_suffix(".ipynb").read_text()
 
 
 def test_a_tag_makes_a_difference(small_book: SmallBook) -> None:
     small_book.write("\n# %%\nprint(n)\n")
-    run("check_notebooks.py", small_book.params)
+    run("notebook_files.py", small_book.params)
     small_book.write('\n# %% tags=["hide-input"]\nprint(n)\n')
     assert pair_differs(small_book.script)
 
 
 def test_a_misspelt_name_in_a_profile_is_an_error(small_book: SmallBook) -> None:
     small_book.write("", params="nn: 1\n")
-    result = run("check_notebooks.py", small_book.params)
+    result = run("notebook_files.py", small_book.params)
     assert result.returncode == 1
     assert result.stderr == f"error: {small_book.params}: no notebook declares 'nn' (did you mean 'n'?)\n"
 
