@@ -36,40 +36,33 @@ def wasserstein_on_a_line(answer: object) -> Hints:
     yield from matching(got, on_cases(_MISTAKES_ON_A_LINE, cases))
     (x, y), found, wanted = next(row for row in zip(cases, got, expected, strict=True) if not close(row[1], row[2]))
     shown = f"x = {x[:4].round(2).tolist()}, y = {y[:4].round(2).tolist()}" + (", ..." if len(x) > 4 else "")
-    yield (
-        f"For {shown} your distance is too {'large' if found > wanted else 'small'}. "
-        "Write down the definition: which permutation, mean of what, and what at the end?"
-    )
+    size = "large" if found > wanted else "small"
+    yield f"For {shown} your distance is too {size}. Which permutation, mean of what, and what at the end?"
 
 
 def _rms(differences: Values) -> float:
     return float(np.sqrt(np.mean(differences**2)))
 
 
+def _cost(x: Values, y: Values, direction: int = 1) -> float:
+    return _rms(np.sort(x) - np.sort(y)[::direction])
+
+
 _MISTAKES_ON_A_LINE: Mistakes = (
     (lambda x, y: _rms(x - y), "That is the distance of the pairs as they were given. W2 may choose the pairs."),
+    (lambda x, y: _cost(x, y) ** 2, "The right pairs, but a mean square: the distance has the unit of the data."),
     (
-        lambda x, y: _rms(np.sort(x) - np.sort(y)) ** 2,
-        "The pairs are right, but that is a mean square; the Wasserstein distance has the unit of the data.",
-    ),
-    (
-        lambda x, y: np.linalg.norm(np.sort(x) - np.sort(y)),
-        "The pairs are right, but each point has the weight 1/n: a mean, not a sum (np.linalg.norm is a sum).",
+        lambda x, y: _cost(x, y) * np.sqrt(len(x)),
+        "The right pairs, but each point has the weight 1/n: a mean, not a sum (np.linalg.norm is a sum).",
     ),
     (
         lambda x, y: np.mean(np.abs(np.sort(x) - np.sort(y))),
-        "The pairs are right, but that is the 1-Wasserstein distance. What is squared, where is the root?",
+        "The right pairs, but the 1-Wasserstein distance. What is squared, where is the root?",
     ),
-    (
-        lambda x, y: _rms(np.sort(x) - np.sort(y)[::-1]),
-        "These are the most expensive pairs. Do you sort both in the same direction?",
-    ),
+    (lambda x, y: _cost(x, y, -1), "These are the most expensive pairs. Do you sort both in the same direction?"),
     (lambda x, y: _rms(np.sort(x) - y), "Only one of the two samples is sorted."),
     (lambda x, y: _rms(x - np.sort(y)), "Only one of the two samples is sorted."),
-    (
-        lambda x, y: abs(np.mean(x) - np.mean(y)),
-        "That is the distance of the means, which ignores the shapes of the two samples.",
-    ),
+    (lambda x, y: abs(np.mean(x) - np.mean(y)), "That is the distance of the means, which ignores the shapes."),
 )
 
 
@@ -79,19 +72,15 @@ def predicted_score(answer: object) -> Hints:
     number = as_number(answer)
     correlation = _correlation(_leaky_relu)
     expected = _limit(correlation)
+    uncentred = _limit(_correlation(_leaky_relu, centred=False))
+    of_relu = _limit(_correlation(lambda x: np.maximum(x, 0.0)))
     mistakes = (
         (correlation, "That is the correlation itself. The score follows from it in one more step."),
         (1 - correlation, "That is one minus the correlation. A distance is a square root: which one?"),
         (1 - expected, "That is the distance over its bound. How does the score follow?"),
         (1 - np.sqrt(2 * (1 - correlation)), "Check the normaliser: the score divides by the root of twice the trace."),
-        (
-            _limit(_correlation(_leaky_relu, centred=False)),
-            "The leaky ReLU of a centred input is not centred: subtract its mean first.",
-        ),
-        (
-            _limit(_correlation(lambda x: np.maximum(x, 0.0))),
-            "That is the score of ReLU itself. A slope on the negative side makes it closer to affine.",
-        ),
+        (uncentred, "The leaky ReLU of a centred input is not centred: subtract its mean first."),
+        (of_relu, "That is the score of ReLU itself. A slope on the negative side makes it closer to affine."),
     )
     if close(number, expected, 0.005):
         yield right("In high dimension the score of a coordinatewise function is a correlation in disguise.")
@@ -115,26 +104,18 @@ def blind_spot(answer: object) -> Hints:
     explained = _explained_variance(x, y)
     high, unpredicted = score.value >= 0.99, explained <= 0.1
     if high and unpredicted:
-        yield right(
-            f"The score is {score.value:.3f}, and yet the best affine prediction of y from x explains "
-            f"only {max(explained, 0.0):.1%} of its variance: the score compares distributions, not pairs."
-        )
+        little = f"only {max(explained, 0.0):.1%} of its variance: the score compares distributions, not pairs."
+        yield right(f"The score is {score.value:.3f}, and yet the best affine prediction of y explains {little}")
     if high and explained >= 0.99:
         yield "It should be high: y is affine in x, pair by pair. Which change of its rows keeps its distribution?"
     if high:
-        yield (
-            f"The score is high, but an affine map still explains {explained:.0%} of the variance of y; "
-            "at most 10 % are allowed. Break the pairing more thoroughly."
-        )
+        allowed = "at most 10 % are allowed. Break the pairing more thoroughly."
+        yield f"The score is high, but an affine map still explains {explained:.0%} of the variance of y; {allowed}"
     if unpredicted:
-        yield (
-            f"No affine map predicts y from x, as it should be, but the score is only {score.value:.2f}. "
-            "Do the points of y, taken as a set, form an affine image of the points of x?"
-        )
-    yield (
-        f"The score is {score.value:.2f} and must be at least 0.99, while an affine map explains {explained:.0%} "
-        "of the variance. What does the score look at, and what does a prediction look at?"
-    )
+        hint = "Do the points of y, taken as a set, form an affine image of the points of x?"
+        yield f"No affine map predicts y from x, as it should be, but the score is only {score.value:.2f}. {hint}"
+    hint = f"an affine map explains {explained:.0%} of the variance. What does the score see, and what a prediction?"
+    yield f"The score is {score.value:.2f} and must be at least 0.99, while {hint}"
 
 
 def _leaky_relu(x: Values) -> Values:

@@ -85,14 +85,11 @@ def fooled_by_shrinkage(answer: object) -> Hints:
     shrunk, empirical = affinity_score(x, y, "ledoit-wolf"), affinity_score(x, y, "empirical")
     if shrunk.value <= 0.9:
         yield right(
-            f"A linear map with a score of {shrunk.value:.2f}; with the empirical covariance it is "
-            f"{empirical.value:.2f}."
+            f"A linear map that scores {shrunk.value:.2f}; with the empirical covariance, {empirical.value:.2f}."
         )
     if np.ptp(factors) < 1e-9 * factors.max():
         yield "All factors are equal. The score does not notice a common factor: make them different."
-    hint = (
-        "x is hardly shrunk: with fewer points, or coordinates that are more alike, there is more to shrink."
-        if shrunk.intensity[0] < 0.5
-        else "Shrinkage levels the variances of x. How could those of y resist it?"
-    )
+    hint = "Shrinkage levels the variances of x. How could those of y resist it?"
+    if shrunk.intensity[0] < 0.5:
+        hint = "x is hardly shrunk: with fewer points, or coordinates that are more alike, there is more to shrink."
     yield f"With shrinkage the score is {shrunk.value:.2f}, still above 0.9. {hint}"

@@ -44,11 +44,9 @@ def length_of_a_signature(answer: object) -> Hints:
     number = as_number(answer)
     network = torchvision.models.resnet34(weights=None)
     calls = len(_calls(network, torch.zeros(1, 3, 64, 64)))
+    modules = sum(isinstance(module, nn.ReLU) for module in network.modules())
     mistakes = (
-        (
-            sum(isinstance(module, nn.ReLU) for module in network.modules()),
-            "These are the modules. How often is the ReLU of a block called?",
-        ),
+        (modules, "These are the modules. How often is the ReLU of a block called?"),
         (calls - 1, "Very close: is there an activation before the first block?"),
         (calls + 1, "Very close: does an activation follow the last linear layer?"),
     )
@@ -99,10 +97,7 @@ def pool_channels_last(answer: object) -> Hints:
 
 
 _POOLING_MISTAKES: Mistakes = (
-    (
-        lambda f: f.mean(axis=(2, 3)),
-        "That averages over width and channels: right if the channels came second, and what the published code does.",
-    ),
+    (lambda f: f.mean(axis=(2, 3)), "That averages over width and channels, as the published code does."),
     (lambda f: f.mean(axis=3), "That averages over the channels, which are the coordinates to keep."),
     (lambda f: f.mean(axis=(1, 2, 3)), "That leaves one number for an image. The channels must stay apart."),
     (lambda f: f.sum(axis=(1, 2)), "These are sums; divide by the number of positions."),

@@ -24,16 +24,14 @@ def spread_of_uniform_scores(answer: object) -> Hints:
     """5.1: by how much the expected spread of 151 uniform scores on [0.4, 0.9] is larger than that of 7, a number."""
     number = as_number(answer)
     few, many = (WIDTH * (k - 1) / (k + 1) for k in (FEW, MANY))  # both ends lose one part of k + 1
+    middles = WIDTH * ((MANY - 2) / MANY - (FEW - 2) / FEW)
     one_of_two = "That is the expected spread of one of the two; the difference is asked for."
     mistakes = (
         (many, one_of_two),
         (few, one_of_two),
         (few - many, "The sign: the spread of more scores is the larger one."),
         (0.0, "The distribution is the same, but the extremes of many numbers lie further apart."),
-        (
-            WIDTH * ((MANY - 2) / MANY - (FEW - 2) / FEW),
-            "Close: is the mean of the smallest of k numbers one part of k, or of k + 1?",
-        ),
+        (middles, "Close: is the mean of the smallest of k numbers one part of k, or of k + 1?"),
     )
     if close(number, many - few, 0.002):
         yield right("Nothing about the networks differs but how many scores they have.")

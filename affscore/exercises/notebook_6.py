@@ -56,12 +56,10 @@ def share_of_orders(answer: object) -> Hints:
         expected = chance.p_value
         if close(value, expected, 0.007 if expected < 0.05 else 0.025):  # random orders are welcome, too
             continue
+        strictly = np.mean(chance.shuffled > chance.observed + 1e-9)
         mistakes = (
             (1 - expected, "That is how often chance explains less. Asked is how often it explains as much or more."),
-            (
-                np.mean(chance.shuffled > chance.observed + 1e-9),
-                "The order that was observed counts, too: as much, or more.",
-            ),
+            (strictly, "The order that was observed counts, too: as much, or more."),
             (chance.observed, "That is R2 itself. How often does it come out this large when y is shuffled?"),
         )
         if value > 1:

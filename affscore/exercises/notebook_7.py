@@ -59,10 +59,7 @@ _WARPING_MISTAKES: Mistakes = (
     (lambda a, b: _table(a, b, np.square), "That is the total price; the distance is in the unit of the scores."),
     (lambda a, b: _table(a, b, np.abs), "A step costs the squared difference, and the root comes at the end."),
     (lambda a, b: np.sqrt(_table(a, b, np.abs)), "The price of a step is the squared difference, not its size."),
-    (
-        lambda a, b: np.sqrt(_table(a, b, np.square, diagonal=False)),
-        "May both go on in the same step? That way is missing.",
-    ),
+    (lambda a, b: np.sqrt(_table(a, b, np.square, False)), "May both go on in the same step? That way is missing."),
     (
         lambda a, b: np.sqrt(_table(a, b, np.square) / max(len(a), len(b))),
         "That is the distance per step. The distance itself is not divided by a length.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
@@ -125,7 +126,7 @@ def test_the_buttons_follow_the_address_of_the_repository(tmp_path: Path) -> Non
 
 
 def drawing(**metadata: Any) -> nbformat.NotebookNode:
-    output = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+    output = nbformat.v4.new_output("display_data", {"image/png": base64.b64encode(b"pixels").decode()})
     cell = nbformat.v4.new_code_cell("plot()", outputs=[output], metadata=metadata)
     return nbformat.v4.new_notebook(cells=[cell])
 
@@ -137,7 +138,7 @@ def test_the_front_page_shows_the_tagged_figure() -> None:
     text = files.pop(INTRODUCTION).decode()
     assert ":alt: A line." in text
     assert "*Scores.* From {doc}`../notebooks/04_x`." in text
-    assert files == {Path("book/_static/front-page.svg"): b"<svg/>"}
+    assert files == {Path("book/_static/front-page.png"): b"pixels"}
 
 
 def test_without_a_tagged_figure_there_is_no_front_page() -> None:
