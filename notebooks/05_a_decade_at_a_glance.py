@@ -260,7 +260,7 @@ if resnets:
 
 # %% [markdown]
 # The next tables have the means of the three thirds of a VGG, and for each ResNet the mean score after a sum (of all,
-# and of the deeper half) and elsewhere. `told apart` is the probability that a score after a sum exceeds one
+# and of the deeper half) and elsewhere. `AUC` is the probability that a score after a sum exceeds one
 # elsewhere (the common-language effect size): 0.5 means no difference.
 
 # %% tags=["hide-input"]
@@ -278,7 +278,7 @@ for name in resnets:
     deeper = after.loc[after["depth"] > after["depth"].median(), "score"]
     rows[name] = [len(table), after["score"].mean(), deeper.mean(), inside.mean(), share_above(after["score"], inside)]
 pd.DataFrame.from_dict(
-    rows, orient="index", columns=["activations", "after a sum", "deeper half of these", "elsewhere", "told apart"]
+    rows, orient="index", columns=["activations", "after a sum", "deeper half of these", "elsewhere", "AUC"]
 ).round(3)
 
 # %% [markdown]
@@ -448,7 +448,7 @@ affscore.exercises.check("5.2", answer)
 # :nonumber:
 #
 # Hand in a pair of signatures, each with at least 10 scores between 0 and 1, that have the same minimum, median and maximum
-# and yet a warping distance (`affscore.analysis.signature_distance`) of at least 1.
+# and yet a DTW distance (`affscore.analysis.signature_distance`) of at least 1.
 # ```
 
 # %%

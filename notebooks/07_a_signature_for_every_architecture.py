@@ -32,7 +32,7 @@ n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
 store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
-permutations: int = 4999  # of each test against chance
+permutations: int = 4999  # of each permutation test
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, of the choice of images and of the permutations
 
@@ -82,7 +82,7 @@ rows = pd.concat([result.table for result in results.values()])["pairing_optimal
 print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len(rows)} rows.")
 
 # %% [markdown]
-# ## The warping distance
+# ## The DTW distance
 #
 # Two signatures $a$ and $b$ are traversed together, from their first score to their last. Each step advances in one
 # of them or in both, and costs the squared difference of the two current scores. The **dynamic time warping**
@@ -101,7 +101,7 @@ tree = analysis.linkage(distances)  # average linkage
 print(f"distances from {distances.to_numpy()[np.triu_indices(len(distances), 1)].min():.2f} "
       f"to {distances.to_numpy().max():.2f}")  # fmt: skip
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "Warping distances between all signatures, in the order of the clustering: the darker, the farther apart (figure 14 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "DTW distances between all signatures, in the order of the clustering: the darker, the farther apart (figure 14 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures."}}
 distance_heatmap(distances, analysis.leaf_order(distances, tree))
 plt.show()
 
@@ -124,11 +124,11 @@ plt.show()
 # * **Are the families found?** Cut the tree into as many clusters as there are families, and count pairs: how often do
 #   clusters and families agree on "together" or "apart", beyond chance? That is the *adjusted Rand index*
 #   {cite}`hubert1985comparing`, 1 for the same partition and 0 for chance.
-# * **Is the nearest neighbour a relative?** The share of networks (with a relative at all) whose nearest neighbour is of their
-#   family. It needs no tree.
+# * **Is the nearest neighbour a relative?** The share of networks (with a relative at all) whose nearest neighbour is
+#   of their family: the leave-one-out 1-nearest-neighbour (1-NN) accuracy. It needs no tree.
 #
-# For the last two, the families are permuted over the networks: the p-value is the share of permuted families that do at
-# least as well, `chance` is their mean.
+# For the last two, the families are permuted over the networks: the p-value is the share of permutations that do at
+# least as well, and *by chance* is their mean.
 
 
 # %% tags=["hide-input"]
@@ -139,9 +139,9 @@ def row(matrix, labels, method="average"):
         "cophenetic correlation": analysis.cophenetic_correlation(matrix, analysis.linkage(matrix, method)),
         "adjusted Rand index": found.value,
         "p-value": found.p_value,
-        "nearest is a relative": near.value,
+        "1-NN accuracy": near.value,
         "by chance": near.chance,
-        "p-value of this": near.p_value,
+        "its p-value": near.p_value,
     }
 
 
@@ -201,13 +201,13 @@ Markdown(
 only_length = analysis.length_distances(signatures)
 per_step = analysis.per_step(distances, signatures)
 rows = {}
-for name, matrix in {"warping distance": distances, "per step": per_step}.items():
+for name, matrix in {"DTW distance": distances, "per step": per_step}.items():
     found = analysis.matrix_correlation(matrix, only_length, permutations, seed)
     rows[name] = {"rank correlation with difference in length": found.correlation, "p-value": found.p_value}
 pd.DataFrame.from_dict(rows, orient="index").round(4)
 
 # %% tags=["hide-input"]
-candidates = {"warping distance": distances, "per step": per_step, "length only": only_length}
+candidates = {"DTW distance": distances, "per step": per_step, "length only": only_length}
 pd.DataFrame.from_dict({name: row(matrix, families) for name, matrix in candidates.items()}, orient="index").round(4)
 
 # %% [markdown]
@@ -244,7 +244,7 @@ Markdown(
 # The paper shows one network of each of its nine families, and concludes that early convolutional networks and later
 # ones grow apart until Swin brings some of the convolution back. It does not say which nine it took; these are ours.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Warping distances between one network of each family, oldest first (figure 5 B of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "DTW distances between one network of each family, oldest first (figure 5 B of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
 chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
           "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
 nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
@@ -263,7 +263,7 @@ for family in about.sort_values("year", kind="stable")["family"].unique():
     pairs = [(one, other) for one in early for other in members if one != other]
     if pairs:
         means[family] = [np.mean([matrix.loc[pair] for pair in pairs]) for matrix in (distances, per_step)]
-pd.DataFrame.from_dict(means, orient="index", columns=["warping distance", "per step"]).round(3)
+pd.DataFrame.from_dict(means, orient="index", columns=["DTW distance", "per step"]).round(3)
 
 # %% [markdown]
 # On the mini zoo neither column rises steadily with the years. The raw distance is largest to the ResNets and the
@@ -387,7 +387,7 @@ for name in papers.study_models(""):
 labels = papers.network_table(untrained)["family"].tolist()
 of_untrained = analysis.distance_matrix(untrained)
 candidates = {
-    "warping distance": of_untrained,
+    "DTW distance": of_untrained,
     "per step": analysis.per_step(of_untrained, untrained),
     "length only": analysis.length_distances(untrained),
 }
@@ -417,7 +417,7 @@ pd.DataFrame.from_dict({name: row(matrix, labels) for name, matrix in candidates
 # :label: ex-7-1
 # :nonumber:
 #
-# Write the warping distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the function.
+# Write the DTW distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the function.
 # ```
 
 # %%
@@ -454,7 +454,7 @@ affscore.exercises.check("7.1", answer)
 # :label: ex-7-2
 # :nonumber:
 #
-# All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their warping distance?
+# All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their DTW distance?
 # Hand in a number.
 # ```
 

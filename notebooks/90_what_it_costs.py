@@ -133,7 +133,7 @@ against_goals = pd.DataFrame(
     {
         "affscore, s": at_512["affscore_best"],
         "to": at_512["affscore_largest"],
-        "textbook, s": at_512["textbook_best"],
+        "reference, s": at_512["textbook_best"],
         "to ": at_512["textbook_largest"],
         "times faster": at_512["ratio"],
         "goal": pd.Series(goals),

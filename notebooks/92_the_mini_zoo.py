@@ -87,7 +87,7 @@ styled.set_index("name").astype(object).map(lambda value: "" if pd.isna(value) e
 #
 # ## How they were trained
 #
-# The data are scikit-learn's handwritten digits: 1200 scans for training, 597 held out ({doc}`../book/definitions` and all
+# The data are scikit-learn's handwritten digits: 1200 images for training, 597 held out ({doc}`../book/definitions` and all
 # signatures on `digits` use the held-out ones). Every network is trained with AdamW and one cycle of the learning rate for 12 to 50
 # epochs, on images that are moved by up to three pixels. Weights are kept with 16 bits; accuracies are those of the
 # weights as they are kept. There is no third set of images: epochs and learning rates of a family were tried out while looking
