@@ -161,10 +161,10 @@ Markdown(
     (f"**We detect a trend in {', '.join(detected)}.**" if len(detected) else "**We detect no trend.**")
     + f" The intervals allow these changes in {years:.0f} years: "
     + ", ".join(f"{name} {years * row.low:+.2f} to {years * row.high:+.2f}" for name, row in tested.iterrows())
-    + ". Wide intervals mean that a trend may still exist. The other points in numbers:\n\n"
-    + f"* 2: the mean range is {pure['spread']:.2f} for AlexNet and the VGGs and {inception['spread']:.2f} for Inception.\n"
-    + f"* 3: EfficientNets have a mean median of {searched['median']:.2f} and a skewness of {searched['skewness']:+.2f}.\n"
-    + f"* 4: the largest score is at most {later.max():.2f} after 2019 and at least {older.min():.2f} before. "
+    + ". Where an interval is wide, a trend may still exist. The other points:\n\n"
+    + f"* Point 2: the mean range is {pure['spread']:.2f} for AlexNet and the VGGs and {inception['spread']:.2f} for Inception.\n"
+    + f"* Point 3: EfficientNets have a mean median of {searched['median']:.2f} and a skewness of {searched['skewness']:+.2f}.\n"
+    + f"* Point 4: the largest score is at most {later.max():.2f} after 2019 and at least {older.min():.2f} before. "
     + f"The lowest medians are those of {' and '.join(by_name_of_family['median'].nsmallest(2).index)}."
 )
 

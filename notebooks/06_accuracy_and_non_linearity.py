@@ -228,7 +228,8 @@ else:
     print("Every fit was made, with all networks of its group.")
 
 # %% [markdown]
-# These fits could not be made, or had to leave networks out. No $R^2$ is computed on fewer than five networks.
+# Above are the fits that could not be made or had to leave networks out, if any. No $R^2$ is computed on fewer than
+# five networks.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group, with bars of one standard error over seeds where there are several (figure 4 of the paper; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
 panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values("group", kind="stable")
@@ -249,7 +250,7 @@ Markdown(
 # %% [markdown]
 # On the mini zoo, look at the points before you believe the count:
 #
-# * The winning statistics are mostly other ones than the printed, and where the range of scores wins, accuracy
+# * The winning statistics are mostly other ones than the printed, and where a measure of spread wins, accuracy
 #   **falls** with it. $R^2$ does not show the sign.
 # * The residual group is two clouds: DenseNets with a low mean, ResNets with a high one. The fit says that these
 #   DenseNets are better at this task, which may have many reasons.
