@@ -157,15 +157,20 @@ pure, inception, searched = (
     by_name_of_family.reindex([name]).iloc[0] for name in ("Pure convnets", "Inception", "EfficientNets")
 )
 later, older = (decade.loc[decade["year"].gt(2019) == late, "max"] for late in (True, False))
+verdict = "We detect no trend." if len(tested) else "There are too few designs to test a trend."
+verdict = f"We detect a trend in {', '.join(detected)}." if len(detected) else verdict
+changes = ", ".join(f"{name} {years * row.low:+.2f} to {years * row.high:+.2f}" for name, row in tested.iterrows())
+allowed = (
+    f" The intervals allow these changes in {years:.0f} years: {changes}. Where one is wide, a trend may still exist."
+)
+points = (
+    f"Point 2: the mean range is {pure['spread']:.2f} for AlexNet and the VGGs, {inception['spread']:.2f} for Inception.",
+    f"Point 3: EfficientNets have a mean median of {searched['median']:.2f}, a skewness of {searched['skewness']:+.2f}.",
+    f"Point 4: the largest score is at most {later.max():.2f} after 2019, at least {older.min():.2f} before. "
+    f"The lowest medians are those of {' and '.join(by_name_of_family['median'].nsmallest(2).index)}.",
+)
 Markdown(
-    (f"**We detect a trend in {', '.join(detected)}.**" if len(detected) else "**We detect no trend.**")
-    + f" The intervals allow these changes in {years:.0f} years: "
-    + ", ".join(f"{name} {years * row.low:+.2f} to {years * row.high:+.2f}" for name, row in tested.iterrows())
-    + ". Where an interval is wide, a trend may still exist. The other points:\n\n"
-    + f"* Point 2: the mean range is {pure['spread']:.2f} for AlexNet and the VGGs and {inception['spread']:.2f} for Inception.\n"
-    + f"* Point 3: EfficientNets have a mean median of {searched['median']:.2f} and a skewness of {searched['skewness']:+.2f}.\n"
-    + f"* Point 4: the largest score is at most {later.max():.2f} after 2019 and at least {older.min():.2f} before. "
-    + f"The lowest medians are those of {' and '.join(by_name_of_family['median'].nsmallest(2).index)}."
+    f"**{verdict}**{allowed if changes else ''}\n\n" + "\n".join(f"* {point}" for point in points if "nan" not in point)
 )
 
 # %% [markdown]

@@ -245,6 +245,8 @@ wins = compared.index[compared["best statistic"] > compared["best common charact
 Markdown(
     f"**The signature explains more than depth, size and operations in {len(wins)} of {len(compared)} groups** "
     f"({', '.join(wins) or 'none'}); in the paper it does in three of five."
+    if len(compared)
+    else "No group has enough networks to compare the signature with depth, size and operations."
 )
 
 # %% [markdown]
@@ -353,13 +355,10 @@ chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(
 # %% tags=["remove-input"]
 significant = [group for group, row in rows.items() if row.get("p_value", 1) < 0.05]
 leads = [group for group in wins if rows[group].get("beats_common", 1) < 0.05]
+never = " **Where the signature wins, its lead is never significant.**" if len(wins) else ""
 Markdown(
-    f"The best statistic has a p-value below 0.05 in: {', '.join(significant) or 'no group'}. "
-    + (
-        "**Where the signature wins, its lead is never significant.**"
-        if not leads
-        else f"**Its lead over the common characteristics is significant in {', '.join(leads)}.**"
-    )
+    f"The best statistic has a p-value below 0.05 in: {', '.join(significant) or 'no group'}."
+    + (f" **Its lead over the common characteristics is significant in {', '.join(leads)}.**" if leads else never)
 )
 
 # %% [markdown]
