@@ -171,6 +171,8 @@ Markdown(
     f"**{near.value:.0%} of the networks have a relative as their nearest neighbour**, {near.chance:.0%} by chance "
     f"(p = {near.p_value:.2g}). {sum(len(names) == 1 for names in of_one_family)} of {len(of_one_family)} clusters "
     f"hold one family only; the adjusted Rand index is {found.value:.2f} (p = {found.p_value:.2g})."
+    if np.isfinite(near.value)
+    else "No two of these networks are of one family, so there are no families to find."
 )
 
 # %% [markdown]
@@ -232,6 +234,8 @@ Markdown(
     )
     + f"By nearest neighbours the signatures find a relative for {near.value:.0%} of the networks, "
     f"the lengths alone for {alone.value:.0%}."
+    if np.isfinite(near.value)
+    else "Without two networks of one family there is no lead to test."
 )
 
 # %% [markdown]
