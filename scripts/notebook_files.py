@@ -8,13 +8,12 @@ brings the notebooks of the book in step, and checks that each parameter of the 
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import jupytext
+import jupytext.cli
 import papermill
 import yaml
 from jupytext.compare import NotebookDifference, compare_notebooks
@@ -44,7 +43,7 @@ def synchronize(script: Path) -> None:
     if not pair_differs(script):
         return
     print(f"{script} and its .ipynb differ: running jupytext --sync (the newer one wins)", flush=True)
-    subprocess.run([sys.executable, "-m", "jupytext", "--quiet", "--sync", script], check=True)
+    jupytext.cli.jupytext(["--quiet", "--sync", str(script)])
     if pair_differs(script):
         raise error(f"{script} and its .ipynb still differ after jupytext --sync (see notebooks/README.md)")
 
