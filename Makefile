@@ -124,8 +124,8 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	@touch $@
 
 # The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).
-$(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/check_notebooks.py | $(INSTALLED)
-	@$(BIN)/python scripts/check_notebooks.py $(PARAMS)
+$(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/notebook_files.py | $(INSTALLED)
+	@$(BIN)/python scripts/notebook_files.py $(PARAMS)
 	@mkdir -p $(@D) && touch $@
 
 $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBRARY_DATA) requirements.lock \

@@ -16,10 +16,10 @@
 # %% [markdown]
 # # The affinity score
 #
-# A network without activation functions is one affine map, however many layers it has. What makes it more is what its
-# activations do to the data that reach them, and that is not the same for all of them: a ReLU whose inputs are all positive
-# changes nothing. This section builds a number for it. The *affinity score* of {cite:t}`bouniot2025alexnet` (section 3.1)
-# is 1 where an activation acts as an affine map and falls towards 0 the less it does.
+# A network without activation functions is one affine map, however many layers it has. How non-linear it is depends
+# on what its activations do to the data that reach them: a ReLU whose inputs are all positive changes nothing. This
+# section derives a measure of it. The *affinity score* of {cite:t}`bouniot2025alexnet` (section 3.1) is 1 where an
+# activation acts as an affine map and falls towards 0 the less it does.
 #
 # ```{admonition} What you will learn
 # :class: tip
@@ -31,7 +31,7 @@
 # ```
 #
 # You need some linear algebra (symmetric matrices, their square roots, the trace) and a little probability (mean,
-# covariance). You do not need to know optimal transport. The exact conventions stand in {doc}`../book/definitions`.
+# covariance), and no optimal transport. The exact conventions are in {doc}`../book/definitions`.
 
 # %% tags=["parameters"]
 n: int = 512  # samples in each cloud
@@ -74,26 +74,26 @@ def sigmoid(x):
 # We have $n$ inputs $x_i \in \mathbb{R}^d$ of an activation $\sigma$ and its outputs $y_i = \sigma(x_i)$: two clouds of
 # points, $X$ and $Y$. How far is what happened from an affine map $x \mapsto A x + b$?
 #
-# The first idea is least squares: fit $y_i \approx A x_i + b$ and look at the residuals. But a regression predicts, and
-# prediction under uncertainty is cautious: where the fit is poor, it retreats to the mean of $Y$. The fitted points are
-# then a shrunken cloud that looks little like $Y$. The score asks another question, about the clouds and not about
-# each point: **can an affine map turn the cloud $X$ into the cloud $Y$, and if not, how far off is the best one?**
+# The first idea is least squares: fit $y_i \approx A x_i + b$ and look at the residuals. But regression shrinks:
+# where the fit is poor, predictions retreat to the mean of $Y$, and the fitted points are a shrunken cloud that looks
+# little like $Y$. The score asks about the clouds instead of the single points: **can an affine map turn the cloud
+# $X$ into the cloud $Y$, and if not, how far off is the best one?**
 #
-# That needs two things. A distance between clouds, so that "how far off" is a number; and a rule that picks, among the
-# many affine maps that give $X$ the mean and the covariance of $Y$, a single one. Optimal transport has both.
+# That needs a distance between clouds, so that "how far off" is a number, and a rule that selects one of the many
+# affine maps that give $X$ the mean and the covariance of $Y$. Optimal transport provides both.
 #
 # ## A distance between clouds
 #
-# Think of each point as a grain of mass $1/n$. To turn the cloud $X$ into the cloud $Y$ each grain of $X$ must go to a
-# place of $Y$, one to each. If a journey costs the square of its length, the cheapest plan costs
+# Think of each point as a unit of mass $1/n$. To turn the cloud $X$ into the cloud $Y$ each point of $X$ must move to
+# a point of $Y$, one to each. If a move costs the square of its length, the cheapest plan costs
 #
 # $$
 # W_2^2(X, Y) = \min_{\pi} \frac1n \sum_{i=1}^n \bigl\lVert x_i - y_{\pi(i)} \bigr\rVert^2 ,
 # $$ (eq-1-assignment)
 #
-# with a minimum over all permutations $\pi$ of the $n$ points. Its root $W_2$ is the *2-Wasserstein distance* of the two
-# clouds. (One might split grains and send the halves to different places. For equally many grains of equal mass this
-# never helps, so that permutations are enough {cite}`peyre2019computational`.)
+# with a minimum over all permutations $\pi$ of the $n$ points. Its root $W_2$ is the *2-Wasserstein distance* of the
+# two clouds. (Splitting the mass of a point never helps for equally many points of equal mass, so permutations are
+# enough {cite}`peyre2019computational`.)
 #
 # Finding the best permutation is called the *assignment problem*. With six points one can try all $6! = 720$; with 512
 # the library solves it exactly in a fraction of a second {cite}`crouse2016implementing`.
@@ -127,16 +127,16 @@ affscore.figures.coupling(six_x, six_y, optimal)
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-1-coupling` shows the thing to remember: the distance does not care which $x_i$ *came with* which $y_i$. It
-# pairs the points itself. We shall come back to what that means for the score.
+# {numref}`fig-1-coupling` shows what to remember: the distance ignores which $x_i$ *came with* which $y_i$ and pairs
+# the points itself. We come back to what that means for the score.
 #
 # ## The affine map
 #
-# Which maps are optimal plans? There is a beautiful answer: those that are the gradient of a convex function
-# {cite}`smith1987note,villani2009optimal` (Theorem 3.1 of the paper). On a line these are the increasing functions, and
-# so the optimal plan sends the smallest point to the smallest, the second to the second, and so on. An affine map
-# $x \mapsto A x + b$ is the gradient of $\frac12 x^\top A x + b^\top x$ if $A$ is symmetric, and that function is convex
-# if $A$ is positive semi-definite. So:
+# Which maps are optimal plans? Those that are the gradient of a convex function
+# {cite}`smith1987note,villani2009optimal` (Theorem 3.1 of the paper). On a line these are the increasing functions:
+# the optimal plan sends the smallest point to the smallest, the second to the second, and so on. An affine map
+# $x \mapsto A x + b$ is the gradient of $\frac12 x^\top A x + b^\top x$ if $A$ is symmetric, and that function is
+# convex if $A$ is positive semi-definite. So:
 #
 # * a stretch along perpendicular axes, with a shift, is optimal between any cloud and its image;
 # * a rotation or a reflection is affine too, but no optimal plan: points can be matched more cheaply.
@@ -152,7 +152,7 @@ plt.show()
 # \end{gathered}
 # $$ (eq-1-map)
 #
-# It is the optimal map between the *normal approximations* $N_X$ and $N_Y$, the two normal distributions that have these
+# It is the optimal map between the *Gaussian approximations* $N_X$ and $N_Y$, the two normal distributions that have these
 # means and covariances. Their distance is known, too {cite}`gelbrich1990formula,bhatia2019bures`:
 #
 # $$
@@ -189,8 +189,7 @@ print(f"largest error of the shift  {shift_error:.1e}")
 # %% [markdown]
 # ## Two bounds
 #
-# What if the activation is *not* affine? Then the normal approximations know only a part of the story, and the true
-# distance is larger.
+# If the activation is *not* affine, the Gaussian approximations miss a part, and the true distance is larger.
 #
 # ```{prf:theorem} 3.4 of the paper, Gelbrich bound
 # :label: thm-1-gelbrich
@@ -198,8 +197,8 @@ print(f"largest error of the shift  {shift_error:.1e}")
 # $W_2(N_X, N_Y) \le W_2(X, Y)$ for all $X$ and $Y$ with finite variance {cite}`gelbrich1990formula`.
 # ```
 #
-# There is a bound on the other side as well, and it comes from the laziest plan of all: send every grain of $X$ to all
-# places of $Y$ alike. For centred clouds $X$ and $Y$ this *independent coupling* costs
+# An upper bound comes from the least specific plan: spread every point of $X$ evenly over all points of $Y$. For
+# centred clouds $X$ and $Y$ this *independent coupling* costs
 #
 # $$
 # \frac{1}{n^2} \sum_{i,j} \lVert x_i - y_j \rVert^2 = \operatorname{tr} \Sigma_X + \operatorname{tr} \Sigma_Y ,
@@ -222,8 +221,8 @@ print(f"largest error of the shift  {shift_error:.1e}")
 # $\sqrt a - \sqrt{a - b} = b / (\sqrt a + \sqrt{a - b}) \le b / \sqrt a$. (The printed proof drops the mixed term for every
 # coupling. That is allowed for the independent one only, which is all that the proof needs.)
 #
-# Here is everything at once, on the centred skewed cloud and seven things that one can do to it. The columns `gap` and
-# `W2(TX, Y)` should stay below the bounds that stand to the right of them.
+# The table checks both bounds on the centred skewed cloud and seven transformations of it. The columns `gap` and
+# `W2(TX, Y)` should stay below the bounds to the right of them.
 
 # %%
 centred = skewed - skewed.mean(axis=0)
@@ -268,24 +267,24 @@ assert (table["W2(TX, Y)"] <= table["bound 2"]).all()
 table.round(3) + 0.0
 
 # %% [markdown]
-# No bound is violated. In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine
-# image is recognised. The second row is a first warning, for there the pairs have been shuffled, and it makes no
-# difference. The quarter turn and the change of sign are linear maps of the points and yet below 1, because the cloud is
-# skewed and no *positive* map takes it to its turned or mirrored image.
+# No bound is violated. In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine image is recognised,
+# even in the second row, where the pairs have been permuted. The quarter turn and the change of sign are linear maps
+# of the points and yet score below 1, because the cloud is skewed and no *positive* map takes it to its rotated or
+# mirrored image.
 #
 # ## The score
 #
-# Part 2 of the proposition bounds the mismatch by a number that has the units of $Y$. Their quotient has no units, and
-# the score is what it leaves of 1 (equation (5) of the paper):
+# Part 2 of the proposition bounds the mismatch by a number in the units of $Y$. Their ratio has no units, and the
+# score is one minus this ratio (equation (5) of the paper):
 #
 # $$
 # \rho(X, Y) = 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} \Sigma_Y}} .
 # $$ (eq-1-score)
 #
-# With the covariance of the cloud itself it lies in $[0, 1]$ by the proposition, and it is 1 exactly when $Y$, as a cloud,
-# is a positive semi-definite affine image of $X$. Where a network is wider than the batch is large, the covariance has to be
-# estimated with more care. The papers use the estimate of {cite:t}`ledoit2004well`, which mixes the empirical one with a
-# multiple of the identity. It is our default as well; what it costs, we shall see below.
+# With the covariance of the cloud itself it lies in $[0, 1]$ by the proposition, and it is 1 exactly when $Y$, as a
+# cloud, is a positive semi-definite affine image of $X$. Where a network is wider than the batch is large, the
+# covariance needs a better estimate. The papers use that of {cite:t}`ledoit2004well`, which mixes the empirical one
+# with a multiple of the identity. It is our default as well; its price is shown below.
 
 # %%
 score = affinity_score(centred, relu(centred), covariance=covariance)
@@ -314,16 +313,16 @@ affscore.figures.scheme([score_steps(x, y, covariance) for x, y in activations])
 plt.show()
 
 # %% [markdown]
-# In the upper row the shift pushes more and more points to where ReLU is the identity; grey and red part less, and the score
-# rises. In the third panel below, the affine image is a full disc, while the output has a corner with a crowd of points
-# on its two edges. Most of the cost is spent on bringing the points that stick out of the corner back to its edges.
+# In the upper row the shift pushes more and more points to where ReLU is the identity; grey and red separate less,
+# and the score rises. In the third panel below, the affine image is a full disc, while the output has a corner with
+# many points on its two edges. Most of the cost comes from moving the points outside the corner back to its edges.
 #
 # ## Figure 2: what a score looks like
 #
-# In one dimension everything fits into one picture. The next three figures follow figure 2 of the paper. In each panel
-# the grey line is the function, the red dots are the samples on it (evenly spaced, so that nothing is random) and the
-# dashed green line is $T$. The histograms at the right edge are the two distributions that the score compares: $Y$
-# (filled) and $T(X)$ (outline), on the same vertical axis.
+# The next three figures follow figure 2 of the paper, in one dimension. In each panel the grey line is the function,
+# the red dots are the samples on it (evenly spaced, so nothing is random) and the dashed green line is $T$. The
+# histograms at the right edge are the two distributions that the score compares: $Y$ (filled) and $T(X)$ (outline),
+# on the same vertical axis.
 #
 # ### A. The same function on different inputs
 
@@ -337,21 +336,21 @@ affscore.figures.activation_panels(
 plt.show()
 
 # %% [markdown]
-# The same function is affine on the first window and on the last one, where it is constant or the identity, and far from
-# affine in between. Its lowest score is not where the kink is in the middle of the data. It is where the kink cuts off
-# a small rest: nearly all outputs are zero, a few are not, and no affine image of an even spread looks like that. A ReLU that
-# fires rarely is more non-linear than one that fires half of the time.
+# The same function is affine on the first window and on the last one, where it is constant or the identity, and far
+# from affine in between. Its lowest score is not where the kink is in the middle of the data but where the kink cuts
+# off a small rest: nearly all outputs are zero, a few are not, and no affine image of a uniform distribution looks
+# like that. A ReLU that fires rarely is more non-linear than one that fires half of the time.
 #
-# The paper says that the degree depends on the range of the inputs alone. A little more is at work, the distribution
-# within the range:
+# The paper says that the degree depends on the range of the inputs alone. It also depends on the distribution within
+# the range:
 
 # %%
 # evenly spaced quantiles: a distribution without the noise of a sample
 level = (np.arange(n) + 0.5) / n
 shapes = {
-    "evenly spread": (1, 1),
-    "heaped in the middle": (4, 4),
-    "heaped at both ends": (0.3, 0.3),
+    "uniform": (1, 1),
+    "peaked in the middle": (4, 4),
+    "peaked at both ends": (0.3, 0.3),
     "mostly negative": (1, 4),
     "mostly positive": (4, 1),
 }
@@ -377,10 +376,9 @@ affscore.figures.activation_panels(
 plt.show()
 
 # %% [markdown]
-# ReLU, made of two straight pieces, has the lowest score of the three, as the paper finds. That is a statement about this
-# input, though. ReLU does not notice the scale of its input: $\mathrm{ReLU}(s x) = s\,\mathrm{ReLU}(x)$ for $s > 0$, and
-# the score ignores such factors. Tanh and Sigmoid do notice. On a narrow input they are nearly straight, and on a wide one
-# nearly a step:
+# ReLU, made of two straight pieces, has the lowest score of the three, as the paper finds, on this input. ReLU does
+# not see the scale of its input: $\mathrm{ReLU}(s x) = s\,\mathrm{ReLU}(x)$ for $s > 0$, and the score ignores such
+# factors. Tanh and Sigmoid do see it: on a narrow input they are nearly straight, and on a wide one nearly a step:
 
 # %%
 unit = np.linspace(-1, 1, n)[:, None]
@@ -408,11 +406,11 @@ affscore.figures.activation_panels([(name, power, score_steps(line, power(line))
 plt.show()
 
 # %% [markdown]
-# The score falls with the degree, steadily, and that should make us pause: $x^2$ folds the line in two, $x^3$ does not.
-# A least-squares line through $x^2$ on $[-1, 1]$ is flat and explains nothing. The score says 0.82, more than the 0.71 of
-# $x^3$. Look at the histograms: the squares are spread over $[0, 1]$ somewhat unevenly, and a shifted and shrunken even
-# distribution is not far from that. On a line, the transport is free to forget which $x$ a square came from. It will not
-# always be.
+# The score falls steadily with the degree, and yet $x^2$ folds the line in two and $x^3$ does not. A least-squares
+# line through $x^2$ on $[-1, 1]$ is flat and explains nothing; the score of $x^2$ is higher than that of $x^3$. The
+# histograms show why: the squares are spread over $[0, 1]$ somewhat unevenly, and a shifted and shrunken uniform
+# distribution is close to that. On a line, the transport ignores which $x$ a square came from. In high dimension it
+# cannot.
 #
 # ## A closed form
 #
@@ -484,17 +482,17 @@ print(f"paired   {straight.value:.6f}, pairing optimal: {straight.pairing_optima
 print(f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optimal}")
 
 # %% [markdown]
-# So a high score does not say that the *map* is affine. It says that its effect on the distribution could have been had by
-# a positive affine map. If $X$ is symmetric ($-X$ has the same distribution), then $Y = -X$ scores 1, and so does $Y = X'$, a
-# fresh sample that has nothing to do with $X$.
+# So a high score does not say that the *map* is affine: it says that a positive affine map would have the same effect
+# on the distribution. If $X$ is symmetric ($-X$ has the same distribution), then $Y = -X$ scores 1, and so does
+# $Y = X'$, a fresh sample that is independent of $X$.
 #
 # ### Large clouds and small clouds
 #
-# This was about distributions. The two clouds that we hold are samples, and in high dimension a sample of 512 points is a
-# thin dust: the point $-x_i$ is far from every $x_j$, although both come from the same distribution. We follow four
-# transformations of a normal cloud over the dimension. The first column has the score of the distributions themselves:
-# with independent coordinates it is that of a single coordinate, whatever $d$ is. The last column has the limit of the
-# samples for many coordinates and a fixed $n$.
+# This holds for distributions. Our clouds are samples, and in high dimension samples are sparse: the point $-x_i$ is
+# far from every $x_j$, although both come from the same distribution. We follow four transformations of a Gaussian
+# cloud over the dimension. The first column has the score of the distributions themselves: with independent
+# coordinates it is that of a single coordinate, whatever $d$ is. The last column has the limit of the samples for
+# many coordinates and a fixed $n$.
 
 # %%
 dimensions = [d for d in (1, 3, 10, 100) if d < width] + [width]
@@ -520,20 +518,20 @@ for name, function in ways.items():
 pd.DataFrame(rows).T.round(2)
 
 # %% [markdown]
-# On a line the samples are close to their distributions. In 300 dimensions only ReLU keeps its score; for the other three
-# the transport no longer finds a cheap plan, and the score falls towards 0. Two lessons for reading the scores of real
+# On a line the samples are close to their distributions. In high dimension only ReLU keeps its score; for the other
+# three the transport no longer finds a cheap plan, and the score falls towards 0. Two lessons for the scores of real
 # layers:
 #
-# * In a wide layer the score is nearly about the pairs after all. The plan recovers them by itself, even when the rows are
-#   shuffled. How nearly depends on the layer, for its coordinates are correlated and so it has fewer dimensions than
+# * In a wide layer the score is nearly about the pairs after all: the plan recovers them, even when the rows are
+#   permuted. How nearly depends on the layer, whose coordinates are correlated, so it has fewer dimensions than
 #   coordinates; `pairing_optimal` says of every score whether the given pairs were the optimal ones.
-# * A low score may also be the dimension speaking. Compare scores at the same $n$, and report it.
+# * A low score may simply reflect high dimension. Compare scores at the same $n$, and report it.
 #
 # ### A score of zero
 #
-# The paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. As a statement about distributions this is
-# not right, in two ways. Independence is a property of pairs, which the score does not see: for a fresh sample, independent
-# of $X$, the distributions are equal and the score is 1. And the value 0 is never reached.
+# The paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. As a statement about distributions
+# this is wrong in two ways. Independence is a property of pairs, which the score does not see: for an independent
+# fresh sample of $X$ the distributions are equal and the score is 1. And the value 0 is never reached.
 #
 # ```{prf:theorem} The score is positive
 # :label: thm-1-positive
@@ -548,9 +546,9 @@ pd.DataFrame(rows).T.round(2)
 # covariance, so that neither varies at all. (Where $\Sigma_X$ is singular, $T X$ may have less variance than $Y$. Then the
 # independent plan costs less than $2 \operatorname{tr} \Sigma_Y$ already.)
 #
-# Zero is a limit, then, and two roads lead there. One is the dimension, in the table above; there the paper's sentence
-# is right, for samples and in the limit. The other one is open on a line: a $Y$ that is constant but for rare events. For
-# example, let $\sigma$ tell whether $x$ is among the largest:
+# Zero is a limit, then, approached in two ways. One is high dimension, in the table above; there the paper's sentence
+# is right, for samples and in the limit. The other exists on a line, too: a $Y$ that is constant but for rare events.
+# For example, let $\sigma$ indicate whether $x$ is among the largest:
 
 # %%
 rows = {}
@@ -562,10 +560,10 @@ pd.DataFrame(rows).T.rename_axis("share of ones").round(3)
 # %% [markdown]
 # ### What shrinkage changes
 #
-# The default covariance is not the one of the cloud, and the theorems do not cover it: $X$ and $Y$ are shrunk by different
-# amounts. Let the coordinates of $X$ be alike, and let $Y = X D$ stretch each of them by a random factor. That is a positive
-# linear map, and its score should be 1. But shrinkage, unable to tell a small difference of two variances from noise, levels
-# them, and $T$ is no longer $D$:
+# The default covariance is not that of the cloud, so the theorems do not cover it: $X$ and $Y$ are shrunk by
+# different amounts. Let the coordinates of $X$ have equal variance, and let $Y = X D$ stretch each by a random
+# factor. That is a positive linear map, and its score should be 1. But shrinkage cannot distinguish a small
+# difference of two variances from noise and levels them, and $T$ is no longer $D$:
 
 # %%
 rows = {}
@@ -581,11 +579,11 @@ for spread in (0.0, 0.1, 0.3, 1.0):
 pd.DataFrame(rows).T.rename_axis("spread of log D").round(3)
 
 # %% [markdown]
-# So with the default, a score of 0.9 may be that of a linear map. Where the coordinates of $X$ differ in variance to begin
-# with, as those of a real layer do, they are shrunk less, and less is lost.
+# So with the default, a score of 0.9 may be that of a linear map. Where the coordinates of $X$ have different
+# variances to begin with, as in a real layer, they are shrunk less, and less is lost.
 #
-# In the other direction, heavy tails can break the bound of Proposition 3.5. Below, a few coordinates are large, most are
-# tiny, and each row has its own random size, now and then a huge one. The covariance of $X$ is then shrunk nearly to a
+# Conversely, heavy tails can break the bound of Proposition 3.5. Below, a few coordinates are large, most are tiny,
+# and each row has its own random size, occasionally a huge one. The covariance of $X$ is then shrunk nearly to a
 # multiple of the identity, and that of $Y$ is not:
 
 # %%
@@ -600,13 +598,11 @@ print(f"bound exceeded: {broken.bound_exceeded}")
 print("shrinkage of X and Y: {:.2f} and {:.2f}".format(*broken.intensity))
 
 # %% [markdown]
-# The library then gives the score 0, keeps the raw value beside it and sets `bound_exceeded`, so that no such case passes
-# unnoticed.
+# The library then returns the score 0, keeps the raw value and sets `bound_exceeded`.
 #
 # ## Where words and mathematics part
 #
-# We follow the preprint of the paper closely, and in a few places its wording says more than its mathematics, or
-# something else. They are collected here, with what this section found.
+# In a few places the wording of the paper's preprint says more than its mathematics, or something else:
 #
 # | the paper says | what holds |
 # |---|---|

@@ -16,10 +16,10 @@
 # %% [markdown]
 # # Estimating it well
 #
-# A score is computed from a sample, and on the way three choices are made: how a feature map becomes a vector, how a covariance
-# is estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
-# matter and that shrinkage takes care of the second. We reproduce two of its three panels, to 0.01. Then we ask
-# on which inputs that holds, and what it says about the third choice.
+# Computing a score from a sample involves three choices: how a feature map becomes a vector, how a covariance is
+# estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
+# matter and that shrinkage solves the second. We reproduce two of its three panels, to 0.01, and then ask on which
+# inputs that holds, and what it says about the third choice.
 #
 # ```{admonition} What you will learn
 # :class: tip
@@ -91,16 +91,16 @@ if by_default:
     assert to_print < 0.01
 
 # %% [markdown]
-# The paper is right, then. Averages and sums must agree, since the score does not see a factor. But why should an average of nine
-# numbers know the score of each of them? Because for independent positions an average of inputs and the average of the
-# outputs have the same *correlation* as a single input and its output: the covariances all shrink by the same
-# factor. And with many independent coordinates the score is a function of that correlation alone.
+# The paper is right on these inputs. Averages and sums must agree, since the score does not see a factor. Why does an
+# average of nine numbers have the score of each of them? For independent positions the averages of inputs and outputs
+# have the same *correlation* as a single input and its output: all covariances shrink by the same factor. And with
+# many independent coordinates the score is a function of that correlation alone.
 #
-# There are three conditions in this argument. Each can fail.
+# The argument has three conditions, and each can fail.
 #
-# **Activate first.** If the average is taken first, the activation meets a much narrower input, on which a smooth function is
-# nearly straight. ReLU and LeakyReLU do not notice a factor, so they stay where they were. (ReLU6 has a second kink, which a
-# standard normal input hardly reaches.)
+# **Activate first.** If the average is taken first, the activation meets a much narrower input, on which a smooth
+# function is nearly straight. ReLU and LeakyReLU ignore a factor, so their scores do not change. (ReLU6 has a second
+# kink, which a standard normal input hardly reaches.)
 #
 # **Many channels.** By the central limit theorem an average of many outputs is nearly normal, like the average of the
 # inputs. In few dimensions the transport sees little more than the two distributions, and two nearly normal
@@ -148,14 +148,14 @@ if by_default:
     assert by_shared["ReLU, flatten"]["0.3"].round(2) == 0.66
 
 # %% [markdown]
-# At $r = 0$ all positions are independent and at $r = 1$ all are equal; in both cases averaging changes nothing. In between
-# it does: ReLU rises from 0.62 to 0.72 at $r = 0.3$. The straight part of the activation survives the averaging, because it varies with the
-# common part of the positions. The bend of one position tends to be cancelled by that of another. Formally, the part of
-# degree $k$ in the Hermite expansion of $\sigma$ keeps a correlation of only $r^k$ between positions. Flattening is not immune
-# either, for its coordinates are now correlated, and the closed form no longer applies.
+# At $r = 0$ all positions are independent and at $r = 1$ all are equal; in both cases averaging changes nothing. In
+# between it does: ReLU rises from 0.62 to 0.72 at $r = 0.3$. The linear part of the activation survives the
+# averaging, because it varies with the common part of the positions; the bends of different positions tend to cancel.
+# Formally, the part of degree $k$ in the Hermite expansion of $\sigma$ keeps a correlation of only $r^k$ between
+# positions. Flattening is affected, too: its coordinates are now correlated, and the closed form no longer applies.
 #
-# Real feature maps are somewhere in between. {doc}`04_signature_of_a_network` shows that the reduction moves their scores, so
-# it belongs into the description of every result.
+# Real feature maps are somewhere in between. {doc}`04_signature_of_a_network` shows that the reduction changes their
+# scores, so it must be reported with every result.
 #
 # ## Wider than the sample
 #
@@ -180,15 +180,14 @@ affscore.figures.drift(
 plt.show()
 
 # %% [markdown]
-# On the left the score climbs with $d$, whatever the activation is, and its limit is 1. With more coordinates than points the covariances describe the
-# samples perfectly. In very high dimension all $x_i$ are nearly perpendicular to each other, all $y_i$ as well, and $T$
-# carries each $x_i$ to its own $y_i$. An affine map of $d$ dimensions has so much freedom that it fits anything. On the
-# right nothing moves.
+# On the left the score rises with $d$ for every activation, towards 1. With more coordinates than points the
+# covariances describe the samples perfectly: all $x_i$ are nearly perpendicular to each other, all $y_i$ as well, and
+# $T$ carries each $x_i$ to its own $y_i$. An affine map of $d$ dimensions is flexible enough to fit anything. On the
+# right the scores stay constant.
 #
-# Now the numbers. With shrinkage we compute them at the full size, $n = 1000$, in narrow and in wide clouds. For
-# the left panel the paper prints one value for each activation but not the $d$ that it belongs to. We look for the $d / n$ at
-# which our curve passes the printed value, and also take the mean of our curve over the axis of the panel, which runs from
-# $d = 500$ to 4500.
+# With shrinkage we compute the scores at the full size, $n = 1000$, in narrow and in wide clouds. For the left panel
+# the paper prints one value for each activation but not its $d$. We report the $d / n$ at which our curve passes the
+# printed value, and the mean of our curve over the axis of the panel, from $d = 500$ to 4500.
 
 # %%
 if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps shrinkage`
@@ -227,14 +226,14 @@ if by_default:
     assert relu_means.iloc[[0, -1]].round(2).tolist() == [0.66, 0.86]
 
 # %% [markdown]
-# All nine values of the shrinkage panel are met within 0.01, at both widths. The values of the drifting panel are passed
-# between $d = 1.8\,n$ and $2\,n$ (Sigmoid, whose curve is flat, a little earlier). The last column is another candidate, the mean
-# over the axis of the panel. But it lies above all nine printed numbers, by up to 0.01: they would have to be cut after the
-# second decimal, and the other panels of the same figure are rounded (0.695 of HardSwish is printed as 0.70). The paper does not say
-# what it took. Its numbers are consistent with our curves and cannot be called reproduced; whichever they are, the printed drift is
-# one point, or an average, of a curve that goes on to 1.
+# All nine values of the shrinkage panel are met within 0.01, at both widths. The values of the drifting panel are
+# passed between $d = 1.8\,n$ and $2\,n$ (Sigmoid, whose curve is flat, a little earlier). The mean over the axis lies
+# above all nine printed numbers, by up to 0.01: they would have to be cut after the second decimal, and the other
+# panels of the same figure are rounded (0.695 of HardSwish is printed as 0.70). The paper does not state what it
+# took, so its numbers are consistent with our curves and cannot be called reproduced; in either case the printed
+# drift is one point, or an average, of a curve that goes on to 1.
 #
-# That only the ratio matters is seen by changing both numbers:
+# Only the ratio matters:
 
 # %%
 rows = {}
@@ -251,17 +250,17 @@ if by_default:
 # %% [markdown]
 # ## What the figure leaves out
 #
-# "Constant" sounds like "correct", and for the inputs of figure 7 it is: the values agree with the closed form
-# $1 - \sqrt{1 - c}$, $c = \operatorname{corr}(x, \sigma(x))$. But look at these inputs. Their covariance *is* a multiple of the
-# identity, and a multiple of the identity is what Ledoit and Wolf shrink to {cite}`ledoit2004well`. The estimate is
-# pulled towards the truth. Independent coordinates of equal variance are the case in which shrinkage is at its best.
+# For the inputs of figure 7 "constant" means "correct": the values agree with the closed form $1 - \sqrt{1 - c}$,
+# $c = \operatorname{corr}(x, \sigma(x))$. But the covariance of these inputs *is* a multiple of the identity, and
+# that is what Ledoit and Wolf shrink to {cite}`ledoit2004well`. Independent coordinates of equal variance are the
+# best case for shrinkage.
 #
-# The channels of a network are correlated. So let us do the same with correlated inputs. Each coordinate remains standard
+# The channels of a network are correlated, so we repeat this with correlated inputs. Each coordinate remains standard
 # normal, but the spectrum of the covariance decays like $k^{-\alpha}$, in random directions: $\alpha = 0$ are the
-# independent coordinates from above, and with $\alpha = 1.5$ a few directions hold most of the variance. For normal inputs the
-# covariances of the output are known exactly, and with them the score that both estimates tend to as $n$ grows
-# (`affscore.experiments.paired_limit`). We measure how far we are from it: 128 coordinates, 32 to 2048 points, ReLU, and
-# several fresh samples for each point of the figure.
+# independent coordinates from above, and with $\alpha = 1.5$ a few directions hold most of the variance. For normal
+# inputs the covariances of the output are known exactly, and with them the score that both estimates converge to as
+# $n$ grows (`affscore.experiments.paired_limit`). We measure the difference from it: 128 coordinates, 32 to 2048
+# points, ReLU, and several fresh samples for each point of the figure.
 
 # %%
 d = 128
@@ -298,23 +297,24 @@ if by_default:
     assert spreads.loc[2:].max(axis=None) < 0.006, spreads
 
 # %% [markdown]
-# Four things stand out.
+# Four findings:
 #
 # * **The bias is upwards.** Too few points make an activation look *more affine* than it is.
-# * **Without shrinkage it hardly cares about the spectrum.** The blue curve is nearly the same in the three panels.
-# * **With shrinkage it does.** For independent coordinates next to nothing is left of it from $n = d/2$ on. For a mildly decaying spectrum one half
-#   remains at $n = d$, and nearly all at $n = 16 d$. For a steep one shrinkage makes it *worse* from $n = d$ on, because it
-#   levels variances that really are different. "Constant in $d$" is a property of the inputs of figure 7.
-# * **The spread is small.** From $n = 2d$ on it is a few thousandths at most. It is the bias that one has to fear, and the bias does not
-#   go away by averaging: the mean over a hundred batches of 512 images has a tenth of the spread of one batch, and all of its
-#   bias.
+# * **Without shrinkage it hardly depends on the spectrum.** The blue curve is nearly the same in the three panels.
+# * **With shrinkage it does.** For independent coordinates almost no bias is left from $n = d/2$ on. For a mildly
+#   decaying spectrum one half remains at $n = d$, and nearly all at $n = 16 d$. For a steep one shrinkage makes it
+#   *worse* from $n = d$ on, because it equalises variances that really differ. "Constant in $d$" is a property of the
+#   inputs of figure 7.
+# * **The spread is small.** From $n = 2d$ on it is a few thousandths at most. The bias is the problem, and averaging
+#   does not reduce it: the mean over a hundred batches of 512 images has a tenth of the spread of one batch, and all
+#   of its bias.
 #
 # ### A formula for the bias
 #
-# The empirical curve is so regular that there should be a reason. There is. Write the empirical covariances as their
-# expectations plus fluctuations, $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$, for independent coordinates of variance 1, and
-# solve $A S_X A = S_Y$ order by order: $A = I + \frac12 (K - H) + A_2 + \dots$ The terms of first order have mean zero.
-# Of second order only $c\, A_2$ contributes, and the result is
+# The empirical curve has a simple form. Write the empirical covariances as their expectations plus fluctuations,
+# $S_X = I + H$, $S_Y = I + K$, $S_{XY} = c I + M$, for independent coordinates of variance 1, and solve
+# $A S_X A = S_Y$ order by order: $A = I + \frac12 (K - H) + A_2 + \dots$ The terms of first order have mean zero. Of
+# second order only $c\, A_2$ contributes, and the result is
 #
 # $$
 # \begin{gathered}
@@ -323,9 +323,9 @@ if by_default:
 # \end{gathered}
 # $$ (eq-3-bias)
 #
-# (The second formula is the derivative of $1 - \sqrt{1 - q}$ at $q = c$ times the first.) For ReLU the constant is 0.075. Its largest value over all
-# correlations is 0.082, so the activation need hardly be known. How far does it carry? We compare it with the bias
-# in units of $d/n$ for other activations and spectra, with 64 coordinates and 512 points.
+# (The second formula is the derivative of $1 - \sqrt{1 - q}$ at $q = c$ times the first.) For ReLU the constant is
+# 0.075. Its largest value over all correlations is 0.082, so the activation hardly matters. We compare it with the
+# bias in units of $d/n$ for other activations and spectra, with 64 coordinates and 512 points.
 
 # %%
 others = ["relu", "gelu", "silu", "tanh", "sigmoid"]
@@ -382,7 +382,7 @@ if by_default:
     assert 1.6 < experiments.points_needed(1000, 0.05) / 1000 < 1.7
 
 # %% [markdown]
-# What if there are no more points? Two checks cost next to nothing.
+# What if no more points are available? Two checks cost next to nothing.
 #
 # *Subtract it.* The bias of the empirical score is known to first order, and $c$ can be read off the score itself:
 # $c = 1 - (1 - \rho)^2$. This needs $n \ge 2d$.
@@ -472,17 +472,17 @@ if by_default:
 # among 512 points a better coupling than the pairing is found more often.) The factor of four is a fit
 # to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives half of the bias measured there.
 #
-# How far does all this carry? It was measured for normal inputs, widths of 64 to 128 and smooth or piecewise linear
-# activations, and in all samples the given pairs were the optimal coupling. Where they are not (few effective dimensions, an
-# activation that falls), the transport adds a bias of its own. For a real layer use the halving, which assumes the
-# least.
+# These results hold for normal inputs, widths of 64 to 128 and smooth or piecewise linear activations; in all samples
+# the given pairs were the optimal coupling. Where they are not (few effective dimensions, an activation that falls),
+# the transport adds a bias of its own. For a real layer use the halving, which assumes the least.
 #
 # ## Where shrinkage misleads
 #
 # ### A linear map that scores 0.8
 #
-# If $D$ is diagonal and positive, then $Y = X D$ is as affine as can be. But shrinkage pulls the covariances of both clouds towards
-# multiples of the identity, and whoever does not see the different variances does not find $D$. {doc}`01_the_affinity_score` met
+# If $D$ is diagonal and positive, then $Y = X D$ is affine. But shrinkage pulls the covariances of both clouds
+# towards multiples of the identity, and an estimator that equalises the variances cannot recover $D$.
+# {doc}`01_the_affinity_score` met
 # this already: how low the score gets depends on $n / d$ and on how different the variances are. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with four
 # different spreads:
 
@@ -508,9 +508,9 @@ if by_default:
     assert (linear["spread 1.0, empirical"] > 0.999).all(), linear
 
 # %% [markdown]
-# Not always. In the first two columns the differences of the variances are so small that even $n = 16 d$ points do not
-# convince the estimate that they are real, and the linear map stays at 0.98 or 0.94. The empirical covariance
-# recognises it in every row. So with shrinkage read a score of 0.95 as "affine, as far as we can tell".
+# Not always. In the first two columns the differences of the variances are so small that even $n = 16 d$ points do
+# not separate them from noise, and the linear map stays at 0.98 or 0.94. The empirical covariance recognises it in
+# every row. So with shrinkage read a score of 0.95 as "affine, as far as we can tell".
 #
 # ### Heavy tails and the broken bound
 #
@@ -552,10 +552,10 @@ if by_default:
     assert inflation > 4, inflation
 
 # %% [markdown]
-# With heavy tails a few points of $X$ carry most of the variance. The estimate takes that for noise and shrinks $X$
-# nearly to a multiple of the identity: all 1024 coordinates are now thought to have the same, small, variance. ReLU6 has cut the tails off $Y$,
-# which is hardly shrunk. So $T$ stretches the 100 large coordinates as if they were small, $T X$ becomes several times
-# as large as $Y$, and the distance exceeds what the proposition allows. The library cuts the score at 0, sets
+# With heavy tails a few points of $X$ carry most of the variance. The estimator treats that as noise and shrinks $X$
+# nearly to a multiple of the identity, as if all 1024 coordinates had the same, small, variance. ReLU6 has cut the
+# tails of $Y$, which is hardly shrunk. So $T$ stretches the 100 large coordinates as if they were small, $T X$
+# becomes several times as large as $Y$, and the distance exceeds the bound. The library cuts the score at 0, sets
 # `bound_exceeded` and keeps the raw value. With the empirical covariance the bound holds, as it must.
 #
 # If you meet this flag in a network, look at the tails of that layer, and compare with the empirical covariance.

@@ -62,6 +62,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from IPython.display import Markdown
 
 import affscore
 from affscore.figures import raw_signature
@@ -80,10 +81,10 @@ raw_signature(result)
 plt.show()
 
 # %% [markdown]
-# {numref}`fig-signature` is what the chapter is about. In the default run it shows the small residual network that comes
-# with the package, on scanned digits {cite}`alpaydin1998optical` that it was not trained on. Every second ReLU follows a
-# residual sum; in the deeper half of the network those are the most nearly affine ones, as they are in the ResNets
-# {cite}`he2016deep` of the paper: the sum carries a large part of the signal past the bend.
+# {numref}`fig-signature` is what the chapter is about. By default it shows the small residual network of the package,
+# on 8 x 8 digits {cite}`alpaydin1998optical` that it was not trained on. Every second ReLU follows a residual sum; in
+# the deeper half of that network these are the most nearly affine ones, as in the ResNets {cite}`he2016deep` of the
+# paper: the sum carries a large part of the signal past the bend.
 #
 # The same, as a table. `depth` is the largest number of activations on a path from the image to this one, so parallel
 # branches share a depth. `width` is the number $c$ of channels: the score compares two clouds of $n$ points in
@@ -142,9 +143,9 @@ small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 #
 # There is a second choice. The published code averages the activation's output, $r(\sigma(X))$: **activate first**.
 # Definition 3.1 as it is printed applies the activation to the averaged input, $\sigma(r(X))$: **reduce first**. These are
-# different clouds. Averages of ReLU outputs over many positions vary almost in proportion to the averages of the inputs,
-# which looks more affine; reduce first and `sample` show the bend itself, unless all averages lie on one side of it: then
-# reduce first sees an affine map, as at depth 3 of the default run.
+# different clouds. Averages of ReLU outputs over many positions vary almost in proportion to the averages of the
+# inputs, which looks more affine. Reduce first and `sample` show the bend itself, unless all averages lie on one side
+# of it: then reduce first sees an affine map.
 #
 # With activate first, `sum` and `mean` have the same score, because the score does not see the scale. With reduce first the
 # activation is fed sums in the place of averages, and these lie elsewhere on its curve. (ReLU does not mind, since
@@ -175,8 +176,8 @@ pd.DataFrame(
 ).round(3)
 
 # %% [markdown]
-# The last column says how far a single score moves against the default. Whoever compares signatures must compare them
-# under the same reduction and order, and the library writes both beside every result.
+# The last column says how far a single score moves against the default. Compare signatures only under the same
+# reduction and order; the library stores both with every result.
 #
 # One more disagreement concerns networks that keep their channels last. The published code always averages over the
 # axes behind the second: for a vision transformer's {cite}`dosovitskiy2021image` $(n, \text{tokens}, c)$ that is the
@@ -186,8 +187,8 @@ pd.DataFrame(
 #
 # ## How steady is it?
 #
-# A score is a statistic of $n$ images. With fewer images it is more scattered, and it is biased, since a map with
-# $c \times c$ coefficients is fitted to $n$ points. Shrinking the covariances (Ledoit and Wolf) holds the bias down.
+# A score is a statistic of $n$ images. With fewer images it varies more, and it is biased upwards, since a map with
+# $c \times c$ coefficients is fitted to $n$ points. Shrinking the covariances (Ledoit and Wolf) reduces the bias.
 
 # %% tags=["hide-input"]
 used = int(result.table["n"].max())  # less than the parameter n where there are fewer images
@@ -208,8 +209,7 @@ pd.DataFrame(
 ).rename_axis("n").round(3)
 
 # %% [markdown]
-# In the default run, scores of batches of the same size vary by less than a hundredth; the paper prints 0.004 to 0.024
-# for its networks on ImageNet (figures 10 to 13).
+# Compare the standard deviations with the paper's: 0.004 to 0.024 for its networks on ImageNet (figures 10 to 13).
 #
 # ## What training changes
 #
@@ -241,18 +241,26 @@ pd.DataFrame(
     }
 ).round(3)
 
+# %% tags=["remove-input"]
+if len(trained_or_not) == 2:
+    trained, random = (s.scores for s in trained_or_not)
+    sentence = f"{(random > trained).sum()} of {len(trained)} activations are more nearly affine with random weights."
+else:
+    sentence = "This network has the weights with which it was built, so there is nothing to compare."
+Markdown(sentence)
+
 # %% [markdown]
-# In the default run the random network is the more nearly affine one everywhere but at its very first ReLU. Training has
-# spread the images over the bend. That is one small network on one small data set, not a general rule. (A network that
-# already has random weights, or those with which a file of your own builds it, gives one panel only; `FILE.py:factory@WEIGHTS`
-# gives both.)
+# On the default network training makes nearly every activation more non-linear: it spreads the images over the bend.
+# This is one small network on one small data set, not a general rule. (`FILE.py:factory@WEIGHTS` gives both panels
+# for a file of your own.)
 #
 # ## Takeaways
 #
 # * A signature has one score for each activation **call**; depth is counted along the longest path.
 # * The reduction and its order are part of the measurement. They move scores by more than the noise does.
-# * Report $n$, the number of batches and their standard deviation. For a few hundred images the second decimal is noise.
-# * After a residual sum a ReLU acts more nearly as an affine map, in the deeper layers above all.
+# * Report $n$, the number of batches and their standard deviation. For a few hundred images the second decimal is
+#   noise.
+# * After a residual sum a ReLU is more nearly affine, above all in the deeper layers.
 #
 # ## Exercises
 #

@@ -16,14 +16,15 @@
 # %% [markdown]
 # # Accuracy and non-linearity
 #
-# Does a signature tell how good a network is? Figure 4 of the paper {cite}`bouniot2025alexnet` takes five groups of networks,
-# boils each signature down to one number (its mean, its spread, ...), and holds that against the accuracy on ImageNet. In
-# three of the groups the best of seven such numbers explains accuracy better than depth, size and number of operations
-# do. This chapter does the same, and then asks what the paper leaves open. You will learn
+# Does a signature tell how good a network is? Figure 4 of the paper {cite}`bouniot2025alexnet` takes five groups of
+# networks, reduces each signature to one number (its mean, its standard deviation, ...), and relates it to the
+# accuracy on ImageNet. In three of the groups the best of seven such numbers explains accuracy better than depth,
+# size and number of operations do. This chapter does the same, and then asks what the paper leaves open. You will
+# learn
 #
 # * what $R^2$ is, and which of its variants the paper seems to have printed,
-# * which number of a signature goes with accuracy in each group, and how sure one can be of that,
-# * how easily the best of seven numbers explains anything at all when there are five networks,
+# * which statistic of a signature goes with accuracy in each group, and how sure one can be of that,
+# * how easily the best of seven statistics explains anything at all when there are five networks,
 # * why nine networks of two families are hardly more than two points.
 
 # %% tags=["parameters"]
@@ -36,8 +37,8 @@ store: str = "../_build/results"  # the folder where new results are kept, seen 
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
 fit: str = "logarithm"  # of accuracy on a characteristic: linear or logarithm
-permutations: int = 50000  # shuffles of the accuracies of a group; all of them, where there are no more
-seed: int = 0  # of random weights, of the choice of images and of the shuffles
+permutations: int = 50000  # of the accuracies of a group; all of them, where there are no more
+seed: int = 0  # of random weights, of the choice of images and of the permutations
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -47,22 +48,22 @@ check_parameters(globals())
 # %% [markdown]
 # ## The networks and their accuracies
 #
-# By default this page looks at the **mini zoo**: a small member of every family, with the same name as the network that it
-# stands for. On scanned digits nearly all of them are right nearly always, and where accuracies differ by less than their
-# error there is nothing to explain. So they were trained for a **harder task**: few training images, distorted, and
-# everything five times with other seeds. Accuracies are means over the seeds, with their standard errors; the
-# signatures are those of these very networks. All this is an **analogue** of the paper's figure. It
-# cannot confirm or refute a number that was measured on ImageNet.
+# By default this page takes the **mini zoo**: a small member of every family, with the same name as the network it
+# stands for. On 8 x 8 digits nearly all of them are right nearly always, and where accuracies differ by less than
+# their error there is nothing to explain. So they were trained for a **harder task**: few training images, distorted,
+# with five seeds. Accuracies are means over the seeds, with their standard errors; the signatures are those of these
+# very networks. All this is an **analogue** of the paper's figure and neither confirms nor refutes a number that was
+# measured on ImageNet.
 #
-# As soon as another network is among them (`models`, as in the profile `paper`), all are measured on `dataset`, and accuracies are
-# those that are stated: by torchvision for its weights, by the table of the mini zoo (on plain digits) for a small network. The
-# parameters `dataset`, `n` and `images` count then only.
+# If `models` names any other network, as the profile `paper` does, all networks are measured on `dataset`, and the
+# accuracies are the stated ones: torchvision's for its weights, the mini zoo's (on plain digits) for a small network.
+# The parameters `dataset`, `n` and `images` have an effect only then.
 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import display
+from IPython.display import Markdown, display
 
 import affscore
 from affscore.analysis import (
@@ -117,9 +118,9 @@ print(
 
 # %% [markdown]
 # ```{warning}
-# The scores behind the statistics are those of the best coupling of inputs and outputs, and in the mini zoo this is mostly not
-# the pairing of each input with its own output. That raises scores, in narrow layers by up to 0.39
-# ({doc}`05_a_decade_at_a_glance`), so a statistic that goes with accuracy may go with the width of layers.
+# Scores use the best coupling of inputs and outputs, which in the mini zoo is mostly not the pairing of each input
+# with its own output. That raises scores, most in narrow layers ({doc}`05_a_decade_at_a_glance`), so a statistic that
+# goes with accuracy may go with the width of layers.
 # ```
 
 # %%
@@ -143,23 +144,23 @@ shown.round(1)
 # %% [markdown]
 # ## What does $R^2$ say?
 #
-# Fit the accuracies $y_i$ of a group's $n$ networks by a function of one number $x_i$ of each network, by least squares. What
-# is left over, $e_i$, is compared with the variance that was there:
+# Fit the accuracies $y_i$ of a group's $n$ networks by a function of one number $x_i$ of each network, by least
+# squares, and compare the residuals $e_i$ with the variance of the accuracies:
 #
 # $$
 # R^2 = 1 - \frac{\sum_i e_i^2}{\sum_i (y_i - \bar y)^2}, \qquad
 # R^2_\text{adjusted} = 1 - (1 - R^2)\,\frac{n - 1}{n - k - 1}.
 # $$
 #
-# The adjusted one makes up for the $k$ coefficients that a fit has beside the constant: with few points even
-# noise leaves little over. $R^2$ depends on the **function**, too. Accuracy rises quickly with the size of small
-# networks and slowly with that of large ones: a straight line in the number of parameters does not fit that, a line in their
-# logarithm does.
+# The adjusted one corrects for the $k$ coefficients that a fit has beside the constant: with few points even noise
+# leaves small residuals. $R^2$ also depends on the **function**. Accuracy rises quickly with the size of small
+# networks and slowly with that of large ones: a straight line in the number of parameters does not fit that, a line
+# in their logarithm does.
 #
-# The paper says "R2 score", and not which fit. For three of its ten numbers, nothing but public metadata is needed: those
-# of the number of parameters and of the operations, with the accuracies that torchvision states for its weights.
-# Where a network has several weights, one can try them all. (Depth is not in the metadata. We count it: the
-# largest number of activations on a path through the network.)
+# The paper says "R2 score", and not which fit. Three of its ten numbers need only public metadata: those of the
+# number of parameters and of operations, with the accuracies that torchvision states. Where a network has several
+# weights, we try them all. (Depth is not in the metadata. We count the largest number of activations on a path
+# through the network.)
 
 # %% tags=["hide-input"]
 fits = common_characteristic_fits()
@@ -171,16 +172,18 @@ ways["printed", ""] = fits.groupby(["group", "characteristic", "weights"], sort=
 ways.round(3)
 
 # %% [markdown]
-# Look down the columns. Only one of them comes near all three printed numbers that need no depth, within 0.001: the **adjusted** $R^2$ of a fit in the **logarithm**, with the **default** weights of torchvision (the newer ones
-# where there are two). The plain $R^2$ of a straight line is 0.77 where 0.955 is printed.
+# Only one column comes near all three printed numbers that need no depth, within 0.001: the **adjusted** $R^2$ of a
+# fit in the **logarithm**, with the **default** weights of torchvision (the newer ones where there are two). The
+# plain $R^2$ of a straight line is 0.77 where 0.955 is printed.
 
 # %% tags=["hide-input"]
 common_characteristics_again().rename(columns={"ours": "adjusted R2, logarithm"}).round(5)
 
 # %% [markdown]
-# Rounded to the third decimal ours are 0.666, 0.956 and 0.842; printed are 0.666, 0.955 and 0.842. (Cut and not rounded, our
-# 0.95596 would be 0.955, too.) The two groups with depth do not agree: the paper does not say how it counts depth, and the
-# axis of its panel ends near 30 where our count of Inception v3 {cite}`szegedy2016rethinking` is 47. From here on we fit in the logarithm, and say which $R^2$ we mean.
+# Rounded, ours are 0.666, 0.956 and 0.842; printed are 0.666, 0.955 and 0.842. (Cut instead of rounded, our 0.95596
+# would be 0.955, too.) The two groups with depth do not agree: the paper does not say how it counts depth, and the
+# axis of its panel ends near 30 where our count of Inception v3 {cite}`szegedy2016rethinking` is 47. From here on we
+# fit in the logarithm, and say which $R^2$ we mean.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-metadata-fits", "caption": "Accuracy on ImageNet over the common characteristic that figure 4 prints for each group, from torchvision's metadata (no network is run). Left a straight line, right a line in the logarithm (`affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over depth, GFLOPs or number of parameters. A dashed fit is drawn in each: straight in the left column, bent in the right one, where it follows the points more closely."}}
 study = [name for members in study_groups().values() for name in members]
@@ -226,8 +229,8 @@ else:
     print("Every fit was made, with all networks of its group.")
 
 # %% [markdown]
-# Here stands which fits could not be made, or had to leave networks out, and why. No $R^2$ is computed on fewer than five
-# networks.
+# Above are the fits that could not be made or had to leave networks out, if any. No $R^2$ is computed on fewer than
+# five networks.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group, with bars of one standard error over seeds where there are several (figure 4 of the paper; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
 panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values("group", kind="stable")
@@ -238,22 +241,30 @@ if len(panels):
 else:
     print("None of these networks is in a group of figure 4.")
 
+# %% tags=["remove-input"]
+compared = pd.DataFrame({name: best.set_index("group")["r2"] for name, best in fitted.items()}).dropna()
+wins = compared.index[compared["best statistic"] > compared["best common characteristic"]]
+Markdown(
+    f"**The signature explains more than depth, size and operations in {len(wins)} of {len(compared)} groups** "
+    f"({', '.join(wins) or 'none'}); in the paper it does in three of five."
+    if len(compared)
+    else "No group has enough networks to compare the signature with depth, size and operations."
+)
+
 # %% [markdown]
-# In the default run the signature explains more than depth, size and operations in four of the five groups; only for the
-# networks that were found by search do the operations explain more. That sounds like the paper, where it is three groups,
-# and the searched networks are an exception, too. But look at the points:
+# On the mini zoo, look at the points before you believe the count:
 #
-# * The winning statistics are other ones than the printed, but for the standard deviation in the searched group. And
-#   where the spread wins (first and third row), accuracy **falls** with it here. $R^2$ does not show the sign.
-# * The residual group is two clouds: DenseNets with a low mean, ResNets with a high one. The fit says that these DenseNets
-#   are better at this task; that could have many reasons.
-# * The vision transformers get worse with the number of operations: 200 training images are few for many small patches. On
-#   ImageNet they get better with it. Accuracy belongs to a task and an amount of data, not to an architecture.
+# * The winning statistics are mostly other ones than the printed, and where a measure of spread wins, accuracy
+#   **falls** with it. $R^2$ does not show the sign.
+# * The residual group is two clouds: DenseNets with a low mean, ResNets with a high one. The fit says that these
+#   DenseNets are better at this task, which may have many reasons.
+# * The vision transformers get worse with the number of operations: 200 training images are few for many small
+#   patches. On ImageNet they get better. Accuracy belongs to a task and an amount of data, not to an architecture.
 #
 # ## The same with each seed alone
 #
-# If a statistic explains accuracy because of what the architectures are, it should win again when everything is trained
-# once more. So take the networks of one seed at a time, each with its own accuracy and its own signature.
+# If a statistic explains accuracy because of the architectures, it should win again when everything is retrained. So
+# take the networks of one seed at a time, each with its own accuracy and its own signature.
 
 # %% tags=["hide-input"]
 if repeated:
@@ -266,17 +277,16 @@ else:
     print("Each of these networks was trained once: there are no seeds to compare.")
 
 # %% [markdown]
-# In the default run no group has one winner for all five seeds. The vision transformers come near: maximum or median, with
-# an $R^2$ above 0.9 each time. Of the 0.85 for the means of the youngest group (Post-ViT) single seeds leave 0.6 or
-# less, which is not far from what chance gives (below): the accuracy of one training varies by 2.1 points, that of different
-# networks of the group by 3.1.
+# On the mini zoo no group has one winner for all five seeds. The vision transformers come near: maximum or median,
+# with a high $R^2$ each time. In the youngest group (Post-ViT) single seeds explain far less than the means over
+# seeds, since the accuracy of one training varies nearly as much as that of different networks.
 #
 # ## How good is the best of seven by chance?
 #
-# Seven statistics tried out, the best one kept: that is a lottery with seven tickets. Choosing the best of many
-# predictors makes noise look like an explanation {cite}`freedman1983note`, and the fewer points there are, the more so. If the
-# statistics knew nothing of accuracy and nothing of each other, and accuracies were normal, each $R^2$ would follow the
-# distribution $\mathrm{Beta}(\tfrac12, \tfrac{n-2}{2})$, and the best of seven the seventh power of its distribution function.
+# Seven statistics were tried and the best one kept. Choosing the best of many predictors makes noise look like an
+# explanation {cite}`freedman1983note`, the more so the fewer points there are. If the statistics were independent of
+# accuracy and of each other, and accuracies were normal, each $R^2$ would follow the distribution
+# $\mathrm{Beta}(\tfrac12, \tfrac{n-2}{2})$, and the best of seven the seventh power of its distribution function.
 
 # %% tags=["hide-input"]
 sizes = range(5, 13)
@@ -290,15 +300,14 @@ pd.DataFrame(
 ).rename_axis("networks").round(2)
 
 # %% [markdown]
-# With five networks, the size of the paper's group of vision transformers {cite}`dosovitskiy2021image`, seven independent
-# lots of noise reach $R^2 = 0.66$ every other time.
+# With five networks, the size of the paper's group of vision transformers {cite}`dosovitskiy2021image`, the best of
+# seven independent noise variables reaches $R^2 = 0.66$ every other time.
 #
-# Statistics of one signature depend on each other, so there are fewer than seven real tickets. A **permutation test**
-# respects that: leave the signatures as they are, and deal the accuracies of the group out to its networks at random. With
-# five to eight networks all orders can be tried (there are 120 to 40,320 of them). Each time, take the best of the seven
-# again.
+# Statistics of one signature depend on each other, so the effective number of tries is smaller. A **permutation
+# test** respects that: leave the signatures as they are, permute the accuracies of the group over its networks, and
+# take the best of the seven again. With five to eight networks all orders can be tried (120 to 40,320).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "The best $R^2$ of the seven statistics when accuracies are dealt out at random (grey), and what was observed. The ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (`affscore.figures.best_under_permutation`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-chance", "caption": "The best $R^2$ of the seven statistics when accuracies are permuted (grey), and what was observed. The ticks are the paper's numbers for its own networks, adjusted ones turned back into plain ones (`affscore.figures.best_under_permutation`)."}, "image": {"alt": "A histogram for each group of networks over R2 from 0 to 1, with its median dotted and its upper twentieth dark. Filled diamonds mark the best statistic of the signature, circles the best common characteristic, vertical ticks the printed value of the paper."}}
 chances = {}
 for group, members in in_study.groupby("group", sort=False):
     if members[["accuracy", *statistics]].notna().all(axis=1).sum() >= 5:
@@ -339,29 +348,36 @@ if chance_table.get("note", pd.Series(dtype=object)).astype(bool).any():
 chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(object).fillna("")
 
 # %% [markdown]
-# * *p-value*: how often the best of the seven does as well as it did, when accuracies are random.
-# * *chance beats it*: how often the best of the seven, with random accuracies, is at least as good as the best common
-#   characteristic is with the true ones. This is the question that "the signature explains more than the depth" raises.
-# * *7 beat 3*: how often the best of seven wins against the best of three when the accuracies are random for both. Seven
-#   tickets against three: if nothing mattered, signatures would still "win" in most groups.
-#
-# In the default run the residual networks, the vision transformers and the youngest group have p-values below 0.05. (Of
-# five networks the smallest possible is 1/120, and the transformers reach it. Among five tests, one of 0.04 is not
-# much.) The early networks' winner is what chance gives every other time. The comparison, which is what the figure is about,
-# is another matter. In the first two groups depth, size and operations explain little to begin with, and chance beats them more
-# often than not; in the transformers and the youngest group it does so in 6 of 100 shuffles. In no group that the signature
-# wins is the victory beyond chance at 0.05.
+# * *p-value*: how often the best of the seven does as well with permuted accuracies.
+# * *chance beats it*: how often the best of the seven, with permuted accuracies, is at least as good as the best
+#   common characteristic with the true ones. This is what "the signature explains more than the depth" asks.
+# * *7 beat 3*: how often the best of seven beats the best of three when the accuracies are permuted for both. If
+#   nothing mattered, signatures would still "win" in most groups.
+
+# %% tags=["remove-input"]
+significant = [group for group, row in rows.items() if row.get("p_value", 1) < 0.05]
+leads = [group for group in wins if rows[group].get("beats_common", 1) < 0.05]
+never = " **Where the signature wins, its lead is never significant.**" if len(wins) else ""
+Markdown(
+    f"The best statistic has a p-value below 0.05 in: {', '.join(significant) or 'no group'}."
+    + (f" **Its lead over the common characteristics is significant in {', '.join(leads)}.**" if leads else never)
+)
+
+# %% [markdown]
+# Among five tests one p-value just below 0.05 is weak evidence, and five networks allow no p-value below 1/120. The
+# comparison with depth, size and operations is what the figure is about; where these explain little to begin with,
+# chance beats them easily.
 #
 # ## Two families are two points
 #
-# The shuffles above treat the networks of a group as if they were drawn independently. They are not: five ResNets are five sizes
-# of one idea, and what they share, from the recipe of their training to their place on the axis, they share together
-# ({doc}`05_a_decade_at_a_glance` counts them once for that reason). A group of two families is in good part two points, and through
-# two points there is always a line. Two columns tell how much of a group's story that is:
+# The permutations above treat the networks of a group as independent. They are not: five ResNets are five sizes of
+# one idea, and they share everything from their training recipe to their place on the axis
+# ({doc}`05_a_decade_at_a_glance` counts them once for that reason). A group of two families is close to two points,
+# and through two points there is always a line. Two columns show how much of a group's $R^2$ that is:
 #
-# * *families alone*: the $R^2$ of a rival that knows the family of each network and nothing else,
-# * *p within families*: the permutation test once more, with accuracies exchanged only between members of one family. What a statistic
-#   gets for telling the families apart, it gets in every shuffle, too.
+# * *families alone*: the $R^2$ of a baseline that knows the family of each network and nothing else,
+# * *p within families*: the permutation test stratified by family, with accuracies permuted only within families.
+#   What a statistic gains by separating the families, it keeps in every permutation.
 
 # %% tags=["hide-input"]
 options = {"permutations": permutations, "seed": seed}
@@ -377,17 +393,24 @@ names = {
 }
 within[list(names)].rename(columns=names).round(3).astype(object).fillna("")
 
+# %% tags=["remove-input"]
+kept = within.index[within["p_within"] < 0.05]
+matched = within.index[within["between_families"] > within["statistic_r2"] - 0.01]
+Markdown(
+    f"Within families the p-value is below 0.05 in: {', '.join(kept) or 'no group'}. "
+    f"The family alone explains as much as the best statistic in: {', '.join(matched) or 'no group'}."
+)
+
 # %% [markdown]
-# In the default run "ResNet or DenseNet" explains 0.65 of the accuracies of the residual group, as much as the winning statistic does,
-# and within the two families that statistic is worth nothing ($p = 0.81$). The youngest group keeps 0.035. The vision
-# transformers are one family, so their p-value stays; but the two of the five that have large patches are by far the best (80 per
-# cent against 23 to 52), so that their group, too, is hardly more than two points. A statistic is evidence for itself only
-# where it beats the name of the family.
+# On the mini zoo "ResNet or DenseNet" explains the accuracies of the residual group as well as the winning statistic
+# does, and within the two families nothing of that is left. The vision transformers are one family, so their p-value
+# stays; but the two with large patches are by far the best, so this group, too, is hardly more than two points. A
+# statistic counts only where it beats the name of the family.
 #
-# And the paper's own groups? Their statistics are not printed, but their $R^2$ and numbers of networks are. So
-# take seven **independent** statistics in their place. For normal variables dependence only makes chance less likely
-# {cite}`sidak1967rectangular`; for $R^2$ that is no theorem, so these are yardsticks and not bounds. That what is printed are
-# adjusted $R^2$, as above, is assumed.
+# The paper does not print the statistics of its own groups, but their $R^2$ and numbers of networks. So take seven
+# **independent** statistics in their place. For normal variables dependence only makes chance less likely
+# {cite}`sidak1967rectangular`; for $R^2$ that is no theorem, so the following numbers are indications, not bounds. We
+# assume that the printed numbers are adjusted $R^2$, as above.
 
 # %% tags=["hide-input"]
 paper = printed[["signature_r2", "common_r2"]].assign(networks=pd.Series(sizes_of_groups))
@@ -404,18 +427,18 @@ shown = {"networks": "networks", "plain": "R2", "plain, common": "R2 of the comm
 paper.drop(columns=["signature_r2", "common_r2"]).rename(columns=shown).rename_axis(None).round(3)
 
 # %% [markdown]
-# Four of the five groups stand this test: chance would hardly explain as much, even with seven tickets. The group of
-# the early networks (AlexNet {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception) does not: one shuffle in
-# four may do as well. The last column is about the comparison: noise would beat the common characteristic of the five
-# vision transformers in about one of eight shuffles, and that of the early networks in about one of eleven. So in four groups a
-# signature goes with accuracy more closely than seven lots of noise would, *if* networks of one family counted as independent;
-# the printed numbers do not tell what is left within families. That it explains accuracy *better* than depth or size
-# rests on five to nine networks each, and on having had more tickets.
+# Four of the five groups pass this test: chance would hardly explain as much, even with seven tries. The early
+# networks (AlexNet {cite}`krizhevsky2012imagenet`, VGG {cite}`simonyan2015very`, Inception) do not: one permutation
+# in four may do as well. The last column is about the comparison: noise would beat the common characteristic of the
+# five vision transformers in about one case of eight, and that of the early networks in about one of eleven. So in
+# four groups a signature goes with accuracy more closely than the best of seven noise variables, *if* networks of one
+# family counted as independent; the printed numbers do not tell what is left within families. That it explains
+# accuracy *better* than depth or size rests on five to nine networks each, and on more tries.
 #
 # ## The groups of the first version
 #
-# The first version of the paper grouped its networks otherwise, had five statistics (no median, and no ratio to it), and took
-# the one with the largest correlation, positive or negative. Its figure 9 prints no numbers that could stand here.
+# The first version of the paper grouped its networks differently, had five statistics (no median, and no ratio to
+# it), and took the one with the largest absolute correlation. Its figure 9 prints no numbers to compare with.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-first-version", "caption": "Accuracy over the statistic with the largest correlation, in the three groups of the first version of the paper (its figure 9; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Three scatter plots side by side with straight fits: accuracy in percent over a statistic of the signature, for traditional and residual networks, for efficient networks, and for vision transformers."}}
 first = table.assign(group=table["first_paper_group"]).dropna(subset="group")
@@ -442,21 +465,20 @@ shown.join(
 ).round(3).astype(object).fillna("")
 
 # %% [markdown]
-# In the default run all three correlations are negative: the lower the mean, the maximum, or its ratio to the mean, the
-# better. For the transformers this is the direction that the paper reports (better when more non-linear). For the six
-# efficient networks chance does as well in three of ten shuffles. The 14 of the first group are three families once more: within these
-# $p$ is 0.14 and not 0.002.
+# On the mini zoo all three correlations are negative: the lower the mean, the maximum, or its ratio to the mean, the
+# better. For the transformers this is the direction that the paper reports (better when more non-linear). The first
+# group is three families once more, and its p-value does not survive within them.
 #
 # ## Takeaways
 #
-# * An $R^2$ without the kind of its fit is half a number. The paper's seem to be adjusted ones of fits in the logarithm, with
-#   torchvision's default weights: that gives three printed numbers within 0.001.
-# * The best of several statistics explains noise as well, the better the fewer networks there are. State how many were
-#   tried, and shuffle.
-# * Networks of one family are no independent points. A statistic must beat the name of the family; shuffle within
-#   families to see whether it does.
+# * An $R^2$ without the kind of its fit cannot be interpreted. The paper's seem to be adjusted ones of fits in the
+#   logarithm, with torchvision's default weights: that gives three printed numbers within 0.001.
+# * The best of several statistics explains noise as well, the better the fewer networks there are. State how many
+#   were tried, and run a permutation test.
+# * Networks of one family are not independent points. A statistic must beat the name of the family: stratify by
+#   family.
 # * Repeat the training. A winner that changes with the seed is none.
-# * A statistic that goes with accuracy within a group says nothing on what would happen if one changed it.
+# * A statistic that goes with accuracy within a group does not say what would happen if one changed it.
 #
 # ## Exercises
 #

@@ -16,14 +16,14 @@
 # %% [markdown]
 # # A signature for every architecture
 #
-# Signatures of different networks have different lengths, and yet one can say how far apart two of them are. The paper
-# {cite}`bouniot2025alexnet` does so for its 36 networks, lets a clustering sort them, and finds the families: VGGs beside
-# VGGs, ResNets beside ResNets. This chapter makes the same figures and asks what a sceptic would ask. You will learn
+# How far apart are two signatures of different lengths? The paper {cite}`bouniot2025alexnet` measures it for its 36
+# networks, clusters them, and finds the families: VGGs beside VGGs, ResNets beside ResNets. This chapter makes the
+# same figures and tests them. You will learn
 #
-# * how dynamic time warping compares sequences of different lengths, and what it does **not** take out,
+# * how dynamic time warping (DTW) compares sequences of different lengths, and what it does **not** normalise,
 # * how to test a clustering against chance, and against a less informed baseline: the number of activations alone,
 # * what residual connections do to the distribution of scores, and why a test of modes does not show it,
-# * what signatures know of a network before it has been trained.
+# * what a signature reveals of a network before training.
 
 # %% tags=["parameters"]
 models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
@@ -32,7 +32,7 @@ n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
 store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
-permutations: int = 4999  # of each test against chance
+permutations: int = 4999  # of each permutation test
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, of the choice of images and of the permutations
 
@@ -45,6 +45,7 @@ check_parameters(globals())
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 
 import affscore
 from affscore import AffscoreError, analysis, papers
@@ -66,14 +67,14 @@ print(f"{len(signatures)} networks of {len(set(families))} families, with {min(m
       f"{max(map(len, signatures.values()))} activations, on {dataset}")  # fmt: skip
 
 # %% [markdown]
-# By default these are the networks of the **mini zoo**: a small member of every family of the study, under the name of the
-# network that it stands for, trained on 8 x 8 digits. Nothing here is a measurement of the originals; with
-# `notebooks/params/paper.yml` the same cells run on them.
+# By default these are the networks of the **mini zoo**: a small member of every family of the study, named after the
+# network that it stands for, trained on 8 x 8 digits. They are analogues, not measurements of the originals; with
+# `notebooks/params/paper.yml` the same cells run on the originals.
 #
 # ```{warning}
-# Signatures that are compared here are those of the best coupling, which in most rows of the mini zoo, and in nearly half of
-# those of the CIFAR-10 networks below, is not the pairing of each input with its own output. That raises scores in narrow
-# layers, by up to 0.39 on the small networks ({doc}`05_a_decade_at_a_glance`), and so moves distances.
+# The signatures compared here use the best coupling, which in most rows of the mini zoo, and in nearly half of those
+# of the CIFAR-10 networks below, is not the pairing of each input with its own output. That raises scores, most in
+# narrow layers ({doc}`05_a_decade_at_a_glance`), and so changes distances.
 # ```
 
 # %%
@@ -81,19 +82,18 @@ rows = pd.concat([result.table for result in results.values()])["pairing_optimal
 print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len(rows)} rows.")
 
 # %% [markdown]
-# ## The warping distance
+# ## The DTW distance
 #
-# Two signatures $a$ and $b$ are walked through from their first score to their last, together. In each step one goes on in
-# the one, in the other, or in both, and pays the squared difference of the two scores where one stands. The **dynamic
-# time warping** distance {cite}`sakoe1978dynamic` is the root of the smallest total price,
+# Two signatures $a$ and $b$ are traversed together, from their first score to their last. Each step advances in one
+# of them or in both, and costs the squared difference of the two current scores. The **dynamic time warping**
+# distance {cite}`sakoe1978dynamic` is the root of the smallest total cost,
 #
 # $$
 # D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
 # $$
 #
-# A repeated score costs nothing: a network whose blocks all look alike is near to a deeper one with the same blocks. That is
-# what one wants of "the same architecture, only deeper". It is no metric, for the triangle inequality fails, and exercise
-# 7.1 asks you to write it.
+# A repeated score costs nothing: a network whose blocks all look alike is close to a deeper one with the same blocks,
+# as it should be. The triangle inequality fails, so this is not a metric. Exercise 7.1 asks you to write it.
 
 # %%
 distances = analysis.distance_matrix(signatures)
@@ -101,16 +101,16 @@ tree = analysis.linkage(distances)  # average linkage
 print(f"distances from {distances.to_numpy()[np.triu_indices(len(distances), 1)].min():.2f} "
       f"to {distances.to_numpy().max():.2f}")  # fmt: skip
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "Warping distances between all signatures, in the order of the clustering: the darker, the farther apart (figure 14 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "DTW distances between all signatures, in the order of the clustering: the darker, the farther apart (figure 14 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures."}}
 distance_heatmap(distances, analysis.leaf_order(distances, tree))
 plt.show()
 
 # %% [markdown]
 # ## The clustering
 #
-# Hierarchical clustering joins the two nearest networks, then the two nearest clusters, until one is left. How far two
-# clusters are apart is a choice: here it is the mean distance of their members (average linkage). The paper does not say
-# which one it took.
+# Hierarchical clustering joins the two nearest networks, then the two nearest clusters, until one is left. The
+# distance of two clusters is a choice: here it is the mean distance of their members (average linkage). The paper
+# does not state its choice.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of the signatures; colours and markers are the families (figure 5 A of the paper, figure 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures."}}
 dendrogram(tree, list(signatures), families)
@@ -124,11 +124,11 @@ plt.show()
 # * **Are the families found?** Cut the tree into as many clusters as there are families, and count pairs: how often do
 #   clusters and families agree on "together" or "apart", beyond chance? That is the *adjusted Rand index*
 #   {cite}`hubert1985comparing`, 1 for the same partition and 0 for chance.
-# * **Is the nearest neighbour a relative?** The share of networks (with a relative at all) whose nearest neighbour is of their
-#   family. It needs no tree.
+# * **Is the nearest neighbour a relative?** The share of networks (with a relative at all) whose nearest neighbour is
+#   of their family: the leave-one-out 1-nearest-neighbour (1-NN) accuracy. It needs no tree.
 #
-# For the last two, the families are permuted over the networks: the p-value is the share of permuted families that do at
-# least as well, `chance` is their mean.
+# For the last two, the families are permuted over the networks: the p-value is the share of permutations that do at
+# least as well, and *by chance* is their mean.
 
 
 # %% tags=["hide-input"]
@@ -139,9 +139,9 @@ def row(matrix, labels, method="average"):
         "cophenetic correlation": analysis.cophenetic_correlation(matrix, analysis.linkage(matrix, method)),
         "adjusted Rand index": found.value,
         "p-value": found.p_value,
-        "nearest is a relative": near.value,
+        "1-NN accuracy": near.value,
         "by chance": near.permuted,
-        "p-value of this": near.p_value,
+        "its p-value": near.p_value,
     }
 
 
@@ -155,8 +155,7 @@ print(
 )
 
 # %% [markdown]
-# The clusters themselves, when the tree of average linkage is cut into as many as there are families (nine in the
-# default run):
+# The clusters, when the tree of average linkage is cut into as many as there are families:
 
 # %% tags=["hide-input"]
 pd.set_option("display.max_colwidth", 300)  # names in one cell
@@ -165,75 +164,91 @@ members = cut.groupby(cut).agg(["size", lambda numbers: ", ".join(numbers.index)
 members.columns = ["networks", "names"]
 members.sort_values("networks", ascending=False, kind="stable")
 
+# %% tags=["remove-input"]
+found = analysis.family_agreement(distances, families, "average", permutations, seed)
+of_one_family = [set(about.loc[names.index, "family"]) for _, names in cut.groupby(cut)]
+Markdown(
+    f"**{near.value:.0%} of the networks have a relative as their nearest neighbour**, {near.permuted:.0%} by chance "
+    f"(p = {near.p_value:.2g}). {sum(len(names) == 1 for names in of_one_family)} of {len(of_one_family)} clusters "
+    f"hold one family only; the adjusted Rand index is {found.value:.2f} (p = {found.p_value:.2g})."
+    if np.isfinite(near.value)
+    else "No two of these networks are of one family, so there are no families to find."
+)
+
 # %% [markdown]
-# In the default run the tree is fairly faithful: the cophenetic correlation is 0.85 with average linkage, 0.83 with
-# single and 0.81 with complete. So what it shows is there in the distances, too.
-#
-# The families are there, beyond chance: the p-values are as small as this number of permutations allows, and for 32
-# of 36 networks the nearest neighbour is a relative, where chance gives three. (Members of a family also had the same
-# or nearly the same recipe, {doc}`92_the_mini_zoo`. The networks with random weights below have none.)
-#
-# That every family is a cluster, as the paper says of its networks, cannot be said: with average linkage the index is
-# about 0.3. The cut into nine spends six clusters on eight networks, ResNets of 34 layers and more and EfficientNets.
-# It puts ResNet-18 with the VGGs, and leaves Inception, DenseNets and MNASNets together in one cluster, and AlexNet,
-# ViTs, Swins and ConvNeXts in another. And the choice of the linkage matters: single linkage, which chains, falls to
-# 0.06.
+# On the mini zoo the families are there, far beyond chance, but a family is not a cluster, as the paper says of its
+# networks. The cut spends most clusters on a few deep networks and leaves several families together in each of the
+# large ones. The choice of the linkage matters: single linkage, which chains, hardly finds the families. (Members of
+# a family also had nearly the same training recipe, {doc}`92_the_mini_zoo`. The networks with random weights below
+# have none.)
 #
 # ## A baseline: length alone
 #
-# Members of a family also have similar **numbers of activations**: an AlexNet has 7, the small DenseNets 63 to 103. Does
-# the warping distance, made for sequences of different lengths, know nothing of these?
+# Members of a family also have similar **numbers of activations**. Does the DTW distance, made for sequences of
+# different lengths, ignore these?
 #
-# It does. It is the root of a **sum** over at least as many steps as the longer signature has scores. Let two networks have
-# constant scores, 0.2 apart: with 7 activations each their distance is $0.2\sqrt7 \approx 0.5$, and with 150 activations in one of them
-# it is $0.2\sqrt{150} \approx 2.4$, although nothing differs but a length. Two checks:
+# It does not. It is the root of a **sum** over at least as many steps as the longer signature has scores. Let two
+# networks have constant scores, 0.2 apart: with 7 activations each their distance is $0.2\sqrt7 \approx 0.5$, and
+# with 150 activations in one of them it is $0.2\sqrt{150} \approx 2.4$, although only a length differs. Two checks:
 #
-# * the rank correlation of the distance with the difference in length, tested as Mantel did {cite}`mantel1967detection`, by shuffling
-#   networks;
-# * the same clustering from other distances: **length only**, which knows of each network nothing but the number of its
-#   activations, and **per step**, $D(a, b) / \sqrt{\max(|a|, |b|)}$, nearly a root mean square (a path has a few more
-#   steps than the longer signature has scores), which has the length taken out.
+# * the rank correlation of the distance with the difference in length, with a **Mantel test**
+#   {cite}`mantel1967detection`, which permutes the networks;
+# * the same clustering from other distances: **length only**, which knows nothing but the number of activations, and
+#   **per step**, $D(a, b) / \sqrt{\max(|a|, |b|)}$, nearly a root mean square (a path has a few more steps than the
+#   longer signature has scores), which removes the length.
 #
-# Many networks have several others at the same difference in length. Of equally near neighbours each counts in equal
-# part.
+# Many networks have several others at the same difference in length: tied nearest neighbours share the vote equally.
 
 # %% tags=["hide-input"]
 only_length = analysis.length_distances(signatures)
 per_step = analysis.per_step(distances, signatures)
 rows = {}
-for name, matrix in {"warping distance": distances, "per step": per_step}.items():
+for name, matrix in {"DTW distance": distances, "per step": per_step}.items():
     found = analysis.mantel_test(matrix, only_length, permutations, seed)
     rows[name] = {"rank correlation with difference in length": found.correlation, "p-value": found.p_value}
 pd.DataFrame.from_dict(rows, orient="index").round(4)
 
 # %% tags=["hide-input"]
-candidates = {"warping distance": distances, "per step": per_step, "length only": only_length}
+candidates = {"DTW distance": distances, "per step": per_step, "length only": only_length}
 pd.DataFrame.from_dict({name: row(matrix, families) for name, matrix in candidates.items()}, orient="index").round(4)
 
 # %% [markdown]
-# A p-value says that a clustering does better than chance. It does not say **why**; for that, compare with a less
-# informed baseline. Is the lead of the warping distance over the lengths alone more than the choice of networks? Its error is
-# the **jackknife** over networks: leave out a sixth of them, cluster the rest both ways, and see how the lead varies.
+# A p-value says that a clustering does better than chance, not **why**; for that, compare with a less informed
+# baseline. Is the lead of the DTW distance over the lengths alone more than the choice of networks? Its error comes
+# from the **jackknife** over networks: leave out a sixth of them, cluster the rest both ways, and see how the lead
+# varies.
 
 # %% tags=["hide-input"]
 lead = analysis.family_lead(distances, only_length, families, seed=seed)
 print(f"lead by the adjusted Rand index: {lead.value:.2f}, standard error over networks {lead.error:.2f}")
 
+# %% tags=["remove-input"]
+lead_decides = abs(lead.value) > 2 * lead.error
+alone = analysis.nearest_neighbour_accuracy(only_length, families, permutations, seed)
+Markdown(
+    "Whether the clustering finds the families beyond their lengths "
+    + (
+        "**is decided**: the lead is more than two standard errors. "
+        if lead_decides
+        else "**cannot be decided** on these networks: the lead is within two standard errors. "
+    )
+    + f"By nearest neighbours the signatures find a relative for {near.value:.0%} of the networks, "
+    f"the lengths alone for {alone.value:.0%}."
+    if np.isfinite(near.value)
+    else "Without two networks of one family there is no lead to test."
+)
+
 # %% [markdown]
-# In the default run distance and difference in length go together, with a rank correlation of about 0.6; per step next
-# to nothing of it is left. By the adjusted Rand index the lead over the lengths (0.33 and 0.24) is smaller than its error:
-# whether a clustering of the signatures finds the families, beyond their lengths, **cannot be decided** on these 36
-# networks. By nearest neighbours the lead is large: for 0.31 of the networks the lengths find a relative, the signatures
-# for 0.89, and per step, without the length, for 0.81. So the scores do know the family beyond the length, and the cut of a
-# tree is a poor measure of it.
+# On the mini zoo the distance follows the difference in length; per step hardly anything of that is left, and yet the
+# nearest neighbour is still a relative for most networks. So the scores do know the family beyond the length, and the
+# cut of a tree is a poor measure of it.
 #
 # ## One of each family
 #
-# The paper draws one network of each of its nine families beside the others, and reads there that early convolutional
-# networks and later ones grow apart until Swin brings some of the convolution back. Which nine it took is not said; these are
-# ours.
+# The paper shows one network of each of its nine families, and concludes that early convolutional networks and later
+# ones grow apart until Swin brings some of the convolution back. It does not say which nine it took; these are ours.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Warping distances between one network of each family, oldest first (figure 5 B of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "DTW distances between one network of each family, oldest first (figure 5 B of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
 chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
           "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
 nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
@@ -241,8 +256,8 @@ distance_heatmap(distances.loc[nine, nine])
 plt.show()
 
 # %% [markdown]
-# Nine networks are a choice; all of them are not. The mean distance of AlexNet and the VGGs to the members of each family (to each
-# other in the first row), oldest first, as it is and per step:
+# To avoid that choice: the mean distance of AlexNet and the VGGs to the members of each family (to each other in the
+# first row), oldest first, as it is and per step:
 
 # %% tags=["hide-input"]
 early = about.index[about["family"] == "Pure convnets"]
@@ -252,35 +267,34 @@ for family in about.sort_values("year", kind="stable")["family"].unique():
     pairs = [(one, other) for one in early for other in members if one != other]
     if pairs:
         means[family] = [np.mean([matrix.loc[pair] for pair in pairs]) for matrix in (distances, per_step)]
-pd.DataFrame.from_dict(means, orient="index", columns=["warping distance", "per step"]).round(3)
+pd.DataFrame.from_dict(means, orient="index", columns=["DTW distance", "per step"]).round(3)
 
 # %% [markdown]
-# In the default run neither column rises steadily with the years: over the nine families the rank correlation with the
-# (mean) year is -0.07 as it is and 0.42 per step, and nine points with no trend at all are beyond 0.42 in about a
-# quarter of all cases. As it is, the distance is largest to the ResNets and the EfficientNets, which are deep and have
-# scores near 1; per step, Inception, DenseNets and MNASNets are nearer to the early networks than these are to each
-# other. The turn at the end can be seen: Swin and ConvNeXt are nearer to the early networks than the ViTs are, in both
-# columns. But per step it goes from 0.118 to 0.093 and 0.107, and these differences have no error bar.
+# On the mini zoo neither column rises steadily with the years. The raw distance is largest to the ResNets and the
+# EfficientNets, which are deep and have scores near 1; per step, Inception, DenseNets and MNASNets are nearer to the
+# early networks than these are to each other. Swin and ConvNeXt are nearer to the early networks than the ViTs, as in
+# the paper, but these differences are small and have no error bar.
 #
 # ## Distributions
 #
-# Forget the order of the scores, too: what remains is their distribution.
+# Without their order, the scores form a distribution.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family, and a density estimate around them (figure 5 C of the paper; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
 score_distributions({name: signatures[name] for name in nine}, about.loc[nine, "family"].tolist())
 plt.show()
 
 # %% [markdown]
-# The paper sees low scores dominate in ViTs, two peaks in ResNets, and high scores dominate in DenseNets and EfficientNets.
+# The paper sees low scores dominate in ViTs, two modes in ResNets, and high scores dominate in DenseNets and
+# EfficientNets.
 #
-# In the default run the second group of scores of the ResNet, near 1, is easily seen. EfficientNet-B1 reaches as high, but fills the whole range below,
-# the widest of the nine; DenseNet-121 is not skewed upwards, and the scores of the ViT are not low.
+# On the mini zoo the second mode of the ResNet, near 1, is easily seen. EfficientNet-B1 reaches as high but has the
+# widest range of the nine; DenseNet-121 is not skewed upwards, and the scores of the ViT are not low.
 #
 # ## What a shortcut does
 #
-# Here the package has more than an analogue: networks trained on CIFAR-10 with residual connections and without, otherwise the
-# same, as in the paper's figure 5 D (20 layers there). Every ReLU after a sum has its counterpart in the plain network,
-# the second ReLU of a block.
+# Here the package has more than an analogue: networks trained on CIFAR-10 with and without residual connections,
+# otherwise the same, as in the paper's figure 5 D (20 layers there). Every ReLU after a sum has its counterpart in
+# the plain network, the second ReLU of a block.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "Scores of the same convolutional network without and with residual connections, with 20 and with 56 layers, trained on CIFAR-10 (figure 5 D of the paper, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap; with shortcuts those after a sum lie near one and those inside a block far below, more so with 56 layers than with 20."}}
 names = {"first": "first of a block", "second": "second of a block", "after-sum": "after a sum", "hidden": "stem"}
@@ -306,11 +320,11 @@ plt.show()
 
 # %% [markdown]
 # *Bimodal* means two modes, and a histogram of 19 numbers has peaks for many reasons. **Silverman's test**
-# {cite}`silverman1981using` smooths the scores until one mode is left, and asks how often a sample from that smooth, unimodal
-# distribution would need as much smoothing. A small p-value speaks against one mode; the test is conservative, and a large
-# p-value is no evidence of one mode. Two other columns need no test: the share of scores above 0.9, and how often a score
-# after the sum (in the plain network: the second of a block) is above one of a first activation, the probability of
-# superiority.
+# {cite}`silverman1981using` smooths the scores until one mode is left, and asks how often a sample from that smooth,
+# unimodal distribution would need as much smoothing. A small p-value speaks against one mode; the test is
+# conservative, and a large p-value is no evidence of one mode. Two other columns need no test: the share of scores
+# above 0.9, and the probability that a score after the sum (in the plain network: the second of a block) exceeds one
+# of a first activation.
 
 
 # %% tags=["hide-input"]
@@ -358,15 +372,15 @@ for order in ("activate-first", "reduce-first"):
 pd.DataFrame(chances).round(3)
 
 # %% [markdown]
-# Of the pair with 55 activations one mode is rejected for the residual network alone when the activation comes first, and for the
-# plain network alone when the average does. The pair with 43 activations decides nothing in either order, nor do the smaller
-# ones. One pair for the claim and one against it, in four pairs and two orders: whether shortcuts make the distribution of
-# scores bimodal **cannot be decided** on these networks. By a sign test, six pairs of six would have to agree, in both orders.
+# Of the largest pair, unimodality is rejected for the residual network when the activation comes first, and for the
+# plain network when the average does; the smaller pairs decide nothing in either order. So whether shortcuts make the
+# scores bimodal **cannot be decided** on these networks. In a sign test, six pairs of six would have to agree, in
+# both orders.
 #
 # ## Before training
 #
-# Is the signature one of the **architecture**, or of what training made of it? The package has signatures of the study's own
-# networks, at their full size, with random weights and random images. Clustered in the same way:
+# Does the signature belong to the **architecture**, or to what training made of it? The package has signatures of the
+# study's networks at their full size, with random weights and random images. Clustered in the same way:
 
 # %% tags=["hide-input"]
 untrained = {}
@@ -378,7 +392,7 @@ for name in papers.study_models(""):
 labels = papers.network_table(untrained)["family"].tolist()
 of_untrained = analysis.distance_matrix(untrained)
 candidates = {
-    "warping distance": of_untrained,
+    "DTW distance": of_untrained,
     "per step": analysis.per_step(of_untrained, untrained),
     "length only": analysis.length_distances(untrained),
 }
@@ -386,22 +400,21 @@ print(f"{len(untrained)} networks of {len(set(labels))} families with random wei
 pd.DataFrame.from_dict({name: row(matrix, labels) for name, matrix in candidates.items()}, orient="index").round(4)
 
 # %% [markdown]
-# Of the 25 networks that have a relative among the others, 20 have one as their nearest neighbour; the lengths alone
-# find one for 10.3 (equally near neighbours in parts), and by the adjusted Rand index, too, the signatures do better
-# (0.60 against 0.27). So a signature tells the family before any training. It is in good part a property of the
-# architecture, of its order of layers and its initial weights; what training adds is seen in
-# {doc}`04_signature_of_a_network`.
+# Most networks with a relative have one as their nearest neighbour, far more than the lengths alone find, and by the
+# adjusted Rand index, too, the signatures do better. So a signature identifies the family before any training: it is
+# largely a property of the architecture, of its order of layers and its initial weights.
+# {doc}`04_signature_of_a_network` shows what training adds.
 #
 # ## Takeaways
 #
-# * The warping distance compares signatures of any two lengths. It is a sum over steps, so deep networks are far from
+# * The DTW distance compares signatures of any two lengths. It is a sum over steps, so deep networks are far from
 #   everything.
-# * A clustering needs a number and a test. The adjusted Rand index against shuffled families is one; a nearest neighbour is
-#   simpler and needs no cut.
-# * A test against chance is weak. Compare with a less informed baseline, here the number of activations alone, and give the
-#   lead an error.
-# * Residual connections split the activations into two kinds. Whether their scores have two modes is a question that 19 to 55
-#   scores do not answer, and the answer changes with the order of activation and average.
+# * A clustering needs a number and a test: the adjusted Rand index with permuted families is one; leave-one-out
+#   nearest neighbours are simpler and need no cut.
+# * A test against chance is weak. Compare with a less informed baseline, here the number of activations alone, and
+#   give the lead an error.
+# * Residual connections split the activations into two kinds. Whether their scores have two modes cannot be answered
+#   with 19 to 55 scores, and the answer changes with the order of activation and average.
 #
 # ## Exercises
 #
@@ -409,7 +422,7 @@ pd.DataFrame.from_dict({name: row(matrix, labels) for name, matrix in candidates
 # :label: ex-7-1
 # :nonumber:
 #
-# Write the warping distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the function.
+# Write the DTW distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the function.
 # ```
 
 # %%
@@ -446,7 +459,7 @@ affscore.exercises.check("7.1", answer)
 # :label: ex-7-2
 # :nonumber:
 #
-# All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their warping distance?
+# All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their DTW distance?
 # Hand in a number.
 # ```
 

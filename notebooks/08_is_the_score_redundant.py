@@ -16,13 +16,12 @@
 # %% [markdown]
 # # Is the score redundant?
 #
-# There were ways to compare what goes into an activation with what comes out of it long before the affinity score. If
-# one of them always moved with the score, optimal transport would be unnecessary. Tables 1 and 2 of the paper
-# {cite}`bouniot2025alexnet` correlate five of them with the score, network by network, and find none that does. This chapter
-# computes both tables for other networks, gives each correlation an interval, and asks for all five together. You will
-# learn
+# Activations were compared with their inputs long before the affinity score. If one of the older criteria always
+# moved with the score, optimal transport would be unnecessary. Tables 1 and 2 of the paper {cite}`bouniot2025alexnet`
+# correlate five of them with the score, network by network, and find none that does. This chapter computes both
+# tables for other networks, adds an interval to each correlation, and combines all five. You will learn
 #
-# * what the five criteria see of an activation,
+# * what the five criteria measure,
 # * how much a correlation over a dozen activations is worth,
 # * which criteria follow the score in one family and run against it in another, and which do not.
 
@@ -45,8 +44,8 @@ check_parameters(globals())
 # %% [markdown]
 # ## Five criteria
 #
-# All five look at the same pair as the score: the reduced inputs $X$ and outputs $Y$ of an activation, $n$ points with $d$
-# coordinates each.
+# All five use the same pair as the score: the reduced inputs $X$ and outputs $Y$ of an activation, $n$ samples with
+# $d$ coordinates each.
 #
 # | criterion | what it is | it does not see |
 # |---|---|---|
@@ -56,19 +55,19 @@ check_parameters(globals())
 # | entropy | of the values of a point, after minus before | which coordinate has which value |
 # | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything, where $d \ge n$: then it is 1 |
 #
-# The paper does not say in which direction it takes the changes of sparsity and entropy. Here it is after minus before, so
-# that a ReLU that makes zeros has a positive change of sparsity; the other direction turns the signs around. Precise
+# The paper does not say in which direction it takes the changes of sparsity and entropy. Here it is after minus
+# before, so a ReLU that makes zeros has a positive change of sparsity; the other direction flips the signs. Precise
 # definitions are in {doc}`../book/definitions`.
 #
-# The networks are those of the **mini zoo** by default: small members of the families, trained on scanned digits. What they show
-# is an **analogue** of the paper's tables. Printed numbers stand in columns of their own; they belong to the real
+# By default the networks are those of the **mini zoo**: small members of the families, trained on 8 x 8 digits. They
+# give an **analogue** of the paper's tables. Printed numbers stand in columns of their own; they belong to the real
 # networks on ImageNet, and no number of ours confirms or refutes them.
 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import display
+from IPython.display import Markdown, display
 
 import affscore
 from affscore.analysis import (
@@ -108,13 +107,13 @@ print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len
 
 # %% [markdown]
 # ```{warning}
-# The criteria look at the pairs of an activation, the score at the best coupling of its inputs and outputs. Where the two are not
-# the same (the share is printed above, and below for the CIFAR-10 networks), scores are higher, by up to 0.39 on the small
-# networks ({doc}`05_a_decade_at_a_glance`), and a low correlation may be due to the coupling alone.
+# The criteria use the pairs of an activation, the score the best coupling of its inputs and outputs. Where the two
+# differ (the share is printed above, and below for the CIFAR-10 networks), scores are higher
+# ({doc}`05_a_decade_at_a_glance`), and a low correlation may come from the coupling alone.
 # ```
 
 # %% [markdown]
-# One network first. Each point is one of its activations, the darker, the deeper it lies.
+# One network first: each point is one of its activations, darker where it is deeper.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-one-network", "caption": "The affinity score of each activation of one network over each of the five criteria, with Pearson's correlation (`affscore.figures.criterion_scatter`)."}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. Darker points are deeper activations. The correlation stands above each panel."}}
 example = "resnet50" if "resnet50" in summaries else next(iter(summaries))
@@ -128,16 +127,17 @@ one.set_index("criterion")[["activations", "correlation", "low", "high", "note"]
 # %% [markdown]
 # ## What is a correlation worth?
 #
-# Behind such a number are as many points as the network has activations: 7 in AlexNet, 63 to 103 in the small DenseNets. *low*
-# and *high* are the ends of Fisher's interval {cite}`fisher1921probable`. The correlation $r$ itself has a skewed
-# distribution, but $z = \operatorname{artanh} r$ is nearly normal with variance $1/(n - 3)$ for $n$ independent pairs, so
+# Such a number rests on as many points as the network has activations: 7 in AlexNet, 63 to 103 in the small
+# DenseNets. *low* and *high* are the ends of Fisher's interval {cite}`fisher1921probable`. The correlation $r$ itself
+# has a skewed distribution, but $z = \operatorname{artanh} r$ is nearly normal with variance $1/(n - 3)$ for $n$
+# independent pairs, so
 #
 # $$
 # \tanh\Bigl(\operatorname{artanh} r \pm \frac{1.96}{\sqrt{n - 3}}\Bigr)
 # $$
 #
 # covers the true correlation in 95 of 100 cases. Activations of one network are **not** independent draws: neighbours
-# are alike (autocorrelated). The intervals are therefore too short rather than too long. Tables 1 and 2 have none.
+# are autocorrelated, so the intervals are too short rather than too long. Tables 1 and 2 have none.
 #
 # ## Network by network
 
@@ -160,8 +160,7 @@ beside.insert(0, ("", "activations"), correlations.groupby("model", sort=False)[
 beside.astype(object).fillna("")
 
 # %% [markdown]
-# MNASNets have no row in the printed table 2, though table 1 has a mean of them. Where a place is empty on our side, this is
-# why:
+# MNASNets have no row in the printed table 2, though table 1 has their mean. Cells that are empty on our side:
 
 # %% tags=["hide-input"]
 said = correlations.loc[correlations["note"] != "", ["model", "criterion", "activations", "note"]]
@@ -170,9 +169,9 @@ said.set_index("model") if len(said) else "Every correlation is defined, over al
 # %% [markdown]
 # ## Family by family
 #
-# Means and standard deviations over the networks of a family, as in table 1; the last row is over all networks.
-# *low* and *high* are the ends of Student's interval of the mean over a family's networks, cut at -1 and 1. With four
-# networks it is wide. And it speaks of networks like these four, which are four sizes of one design.
+# Means and standard deviations over the networks of a family, as in table 1; the last row is over all networks. *low*
+# and *high* are the ends of Student's interval of the mean over a family's networks, cut at -1 and 1. With four
+# networks it is wide, and it describes networks like these four, which are four sizes of one design.
 
 # %% tags=["hide-input"]
 by_family = family_correlations(correlations, table_1_families(summaries), level=level)
@@ -186,50 +185,60 @@ said = by_family.loc[by_family["note"] != "", ["family", "criterion", "note"]]
 said.set_index("family") if len(said) else "Every family has a mean and an interval, over all of its networks."
 
 # %% [markdown]
-# In the default run the members of a family mostly agree with one another, and families do not agree: with the change
-# of sparsity the score has a correlation of -0.88 in the ResNets and of 0.65 in the DenseNets; with the norm -0.64 in
-# the ResNets and 0.65 in the MNASNets. The same happens in the printed columns, in other places. ViTs scatter most,
-# with standard deviations of 0.33 to 0.53: with six to ten activations a correlation can be nearly anything. (It need
-# not: Swins, with eight to ten, have 0.04 to 0.11, but for CKA.)
+# On the mini zoo members of a family mostly agree with one another, and families do not: sparsity has a strongly
+# negative correlation with the score in the ResNets and a positive one in the DenseNets; the norm a negative one in
+# the ResNets and a positive one in the MNASNets. The same happens in the printed columns, in other places. ViTs
+# scatter most: with six to ten activations a correlation can be nearly anything.
 #
 # ## The sign is not the same everywhere
 #
-# A criterion that could replace the score would go with it, or against it, in every network. So count: in how many networks
-# is the whole interval above zero, in how many is it below, and in how many does it hold zero?
+# A criterion that could replace the score would go with it, or against it, in every network. So we count the networks
+# whose whole interval is above zero, below zero, or contains zero:
 
 # %% tags=["hide-input"]
-sign_counts(correlations).reindex(criteria).round(2)
+counts = sign_counts(correlations).reindex(criteria)
+counts.round(2)
+
+# %% tags=["remove-input"]
+both_signs = counts.index[counts[["positive", "negative"]].min(axis=1) > 0]
+Markdown(f"**Criteria with decided cases on both sides: {', '.join(both_signs) or 'none'}.**")
 
 # %% [markdown]
-# In the default run norm, sparsity and entropy have decided cases on both sides. CKA and $R^2$ have not: their
-# intervals lie above zero in 28 and 29 of the 36 networks, and below it in none. The layers of the mini zoo are narrow,
-# so that $R^2$ of 512 images is not blind here, and a trained digit network is no trained ImageNet network.
+# On the mini zoo CKA and $R^2$ never run against the score by more than chance. Its layers are narrow, so $R^2$ of
+# 512 images is not blind here, and a trained digit network is no trained ImageNet network.
 #
-# The same count for the printed table 2. We give its correlations Fisher's intervals, with the number of activations that
-# the recorder counts in torchvision's networks. Each of the five has networks on either side of zero.
+# The same count for the printed table 2, with Fisher's intervals for the number of activations that the recorder
+# counts in torchvision's networks. Each of the five criteria has networks on either side of zero.
 
 # %% tags=["hide-input"]
 sign_counts(printed_correlations(level)).loc[criteria].round(2)
 
 # %% [markdown]
-# The paper says that no criterion correlates *strongly and consistently* with the score. The smallest of 36 correlations does
-# not test that: with a true correlation of 0.8 in every network, the smallest of these is often below 0.5, since some networks have
-# six activations. Intervals do: a criterion is refuted by a network whose whole interval is below 0.5 in the usual direction of
-# that criterion, the intervals being wide enough to hold for all networks together (Bonferroni). *weak* counts such networks.
+# The paper says that no criterion correlates *strongly and consistently* with the score. The smallest of 36
+# correlations does not test that: with a true correlation of 0.8 in every network the smallest is often below 0.5,
+# since some networks have six activations. Intervals do: a criterion is refuted by a network whose whole interval is
+# below 0.5 in the usual direction of that criterion, with intervals wide enough to hold for all networks together
+# (Bonferroni). *weak* counts such networks.
 
 # %% tags=["hide-input"]
 found = {"here": correlations, "printed (ImageNet)": printed_correlations()}
-pd.concat({name: strength_counts(one).loc[criteria] for name, one in found.items()}, axis=1).round(2)
+strength = {name: strength_counts(one).loc[criteria] for name, one in found.items()}
+pd.concat(strength, axis=1).round(2)
 
-# %% [markdown]
-# In the printed table every criterion is refuted by at least four networks, so there the claim holds. In the default run norm,
-# sparsity and entropy are refuted, CKA and $R^2$ by no network: whether they follow the score in all of these networks
-# cannot be decided.
+# %% tags=["remove-input"]
+refuted = {name: counts.index[counts["weak"] > 0] for name, counts in strength.items()}
+Markdown(
+    "\n".join(
+        f"* {name}: refuted are {', '.join(which) or 'none'}; "
+        f"undecided are {', '.join(criterion for criterion in criteria if criterion not in which) or 'none'}."
+        for name, which in refuted.items()
+    )
+)
 
 # %% [markdown]
 # ## Do the two printed tables agree?
 #
-# Table 1 should be the means and standard deviations of the rows of table 2. It can be computed again from these.
+# Table 1 should hold the means and standard deviations of the rows of table 2, so we compute them again.
 
 # %% tags=["hide-input"]
 again = table_1_again().pivot_table(index="family", columns="criterion", values="difference", sort=False)
@@ -237,17 +246,16 @@ again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
 
 # %% [markdown]
 # Rounding explains differences up to 0.01. VGGs, ResNets, ViTs, Swins and ConvNeXts agree (their standard deviations
-# do, too, with $n$ in the denominator). DenseNets and EfficientNets do not, and neither does the average: table 1 has
-# at least one more network there, or other ones. The MNASNets, which table 2 lacks, are not the cause: four more
-# networks with their printed mean would take the average of the norm from -0.467 to -0.475, away from the printed
-# -0.44. In table 2 the rows of DenseNet-161 and DenseNet-169 are the same in all five columns; one of them may be a
-# slip.
+# do, too, with $n$ in the denominator). DenseNets, EfficientNets and the average do not: table 1 has at least one
+# more network there, or other ones. The MNASNets, which table 2 lacks, are not the cause: four more networks with
+# their printed mean would take the average of the norm from -0.467 to -0.475, away from the printed -0.44. In table 2
+# the rows of DenseNet-161 and DenseNet-169 are the same in all five columns, which may be a slip.
 #
 # ## Two clouds
 #
-# A correlation over a whole network has a trap of its own, and this book has built it: in a residual network the
-# activations after a sum and the others are two clouds ({doc}`07_a_signature_for_every_architecture`). Whatever is higher in one
-# of them goes with the score, whether or not anything goes together inside. So take each cloud alone.
+# A correlation over a whole network mixes two clouds: in a residual network the activations after a sum and the
+# others ({doc}`07_a_signature_for_every_architecture`). Whatever is higher in one cloud correlates with the score,
+# even if nothing does within either (Simpson's paradox). So take each cloud alone.
 
 # %% tags=["hide-input"]
 residual = {model: summary for model, summary in summaries.items() if short_name(model).startswith("resnet")}
@@ -259,20 +267,20 @@ else:
     print("None of these networks is a ResNet.")
 
 # %% [markdown]
-# In the default run the change of sparsity is the clearest case. Over all activations of ResNet-101 and ResNet-152 its correlation with
-# the score is -0.90 and -0.93; among those that do not follow a sum it is 0.12 and 0.14. The norm goes from -0.61 and -0.66 to -0.01 and
-# 0.24. After a sum both stay, with -0.8 to -0.9, and there the few sums whose shortcut is a convolution are a third cloud. CKA and
-# $R^2$ mostly keep their sign inside the clouds. The intervals above know nothing of all this: they take 91 activations for 91
-# independent points.
+# On the mini zoo the change of sparsity is the clearest case: in the deep ResNets its strong correlation with the
+# score vanishes among the activations that do not follow a sum, and that of the norm nearly does. After a sum both
+# stay; there the few sums whose shortcut is a convolution are a third cloud. CKA and $R^2$ mostly keep their sign
+# within the clouds. The intervals above ignore all this: they take all activations of a network as independent
+# points.
 #
 # ## All five together
 #
-# No single criterion is decidedly with the score in all networks, here or in the printed table. Could a weighted sum of
-# all five be? Two regressions, with scores and criteria brought to mean 0 and variance 1 in each network:
+# Could a weighted sum of all five follow the score? Two regressions, with scores and criteria standardised in each
+# network:
 #
-# * **within** a network: the weights that suit this network best. Adjusted $R^2$, as before.
-# * **from others**: one set of weights, fitted to all networks of the *other* families, predicts this one. That is what a
-#   redundant score would allow. Below 0, the prediction is worse than the plain mean of the signature.
+# * **within** a network: the weights that fit this network best. Adjusted $R^2$, as before.
+# * **from others**: one set of weights, fitted to all networks of the *other* families, predicts this one. This is
+#   what redundancy means. Below 0, the prediction is worse than the plain mean of the signature.
 
 # %% tags=["hide-input"]
 if len(set(families.values())) > 1:
@@ -288,20 +296,23 @@ else:
 said = together.loc[together["note"] != "", ["activations", "note"]]
 display(said) if len(said) else print("Both regressions could be computed for every network.")
 
+# %% tags=["remove-input"]
+explained = together.reindex(columns=["within", "from_others"]).astype(float).mean()
+Markdown(
+    f"**Weights of a network's own explain {explained['within']:.0%} of the variance of its scores, weights from other "
+    f"families {explained['from_others']:.0%}** (means over the networks where they can be computed)."
+)
+
 # %% [markdown]
-# In the default run the best weights for each network explain about three quarters of the variance of its scores (0.77,
-# mean of the 33 networks that have activations enough), and weights from other families about half (0.52, and 0.51 on
-# the same 33): from less than nothing in VGG-19, -0.33, to 0.90 in ViT-L/16, and least for the plain convolutional
-# networks. So the score is neither a combination of the other five nor foreign to them. About half of its variance
-# within a network can be predicted with weights that were found elsewhere, and another quarter fitted with weights of
-# the network's own. The last quarter is noise, or not linear, or the score's own.
+# So on the mini zoo the score is neither a combination of the other five nor foreign to them. What no weights explain
+# is noise, or not linear, or the score's own.
 #
 # ## On trained networks of usual size
 #
-# The package has results of eight networks that were trained on CIFAR-10 (with and without residual connections), and
-# of a MobileNetV2 and two SqueezeNets that were trained on ImageNet, each on photographs. They have two more criteria:
-# CKA with the unbiased estimate {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the
-# non-linearity coefficient {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
+# The package has results of eight networks trained on CIFAR-10 (with and without residual connections), and of a
+# MobileNetV2 and two SqueezeNets trained on ImageNet, each on photographs. They have two more criteria: CKA with the
+# unbiased estimate {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the non-linearity
+# coefficient {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "The same for networks trained on CIFAR-10 and ImageNet, from the results that come with the package, with two more criteria (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
 of_package = [f"{kind}{layers}" for kind in ("plainnet", "resnet") for layers in (20, 32, 44, 56)]
@@ -324,23 +335,21 @@ print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len
 sign_counts(real).loc[all_criteria].round(2)
 
 # %% [markdown]
-# On these eleven networks, all of them convolutional, criteria do keep their sign: CKA and $R^2$ go with the score in
-# each of them, the change of sparsity and the non-linearity coefficient against it, with intervals that leave out zero.
-# The norm is negative in all, with nine intervals below zero; only the change of entropy goes both ways. (CKA and its
-# debiased form differ by at most 0.011 at any activation, also in the 15 with more channels than there are images, 13
-# of them in MobileNetV2. In these 15 $R^2$ is 1 by construction.) So "no criterion follows the score" is a statement on
-# *all* families at once. Within such networks CKA would be a fair stand-in for the ranking of layers, with rank
-# correlations of 0.70 to 0.94, though not for the number itself.
+# On these eleven convolutional networks criteria do keep their sign: CKA and $R^2$ go with the score in each of them,
+# the change of sparsity and the non-linearity coefficient against it, with intervals that exclude zero. The norm is
+# negative in all; only the change of entropy goes both ways. (CKA and its debiased form hardly differ. Where a layer
+# has more channels than there are images, mostly in MobileNetV2, $R^2$ is 1 by construction.) So "no criterion
+# follows the score" is a statement on *all* families at once: within such networks CKA would rank layers much as the
+# score does.
 #
 # ## Takeaways
 #
-# * A correlation over the activations of one network is a statement on few and dependent points. Give an interval.
-# * On the small networks of this page CKA and $R^2$ never run against the score by more than chance; norm, sparsity and
-#   entropy do. In the printed table 2 all five go both ways, each with one to four networks on the rarer side.
-# * For norm, sparsity and entropy the sign belongs to the family: what holds in ResNets may be the reverse in
-#   DenseNets.
+# * A correlation over the activations of one network rests on few and dependent points. Report an interval.
+# * On the mini zoo CKA and $R^2$ never run against the score by more than chance; norm, sparsity and entropy do. In
+#   the printed table 2 all five go both ways, each with one to four networks on the rarer side.
+# * For norm, sparsity and entropy the sign belongs to the family.
 # * A criterion can be blind by construction: $R^2$ is 1 wherever a layer is wider than the number of images.
-# * Redundant would mean: predictable with weights that were found elsewhere. Fit and test on different families.
+# * Redundant means predictable with weights that were found elsewhere. Fit and test on different families.
 #
 # ## Exercises
 #

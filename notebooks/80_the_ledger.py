@@ -16,7 +16,7 @@
 # %% [markdown]
 # # The ledger
 #
-# Papers report numbers and make claims. This page holds each of them against what we have: every number that is printed in
+# Papers report numbers and make claims. This page compares each of them with ours: every number that is printed in
 # {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, one row each, and then the claims in words, each
 # with a test that decides it. No verdict is written down; they are computed while the page is built.
 
@@ -114,12 +114,12 @@ HTML(ledger_page(book.rows))
 # papers looked at, the table says *analogue*: the claim then holds, or does not, for small networks on digits, for those
 # trained on CIFAR-10 or on other inputs of an activation, and it may be otherwise on ImageNet.
 #
-# A verdict needs evidence that could have gone the other way. *Holds* and *does not hold* rest on an interval that leaves out
-# the limit (95 %, and wider where several comparisons must hold together) or on a test at 0.05; over networks where the claim
-# is about a family, over trainings where it is about one network, over samples where it is about a function. *Cannot be
-# decided* means that nothing was there to test it on, or that what was there is compatible with both. Five networks seldom
-# decide anything, and an accepted null hypothesis never does. That the printed tables agree with each other is
-# arithmetic.
+# A verdict needs evidence that could have gone the other way. *Holds* and *does not hold* rest on an interval that
+# excludes the limit (95 %, and wider where several comparisons must hold together) or on a test at 0.05; over
+# networks where the claim is about a family, over trainings where it is about one network, over samples where it is
+# about a function. *Cannot be decided* means that nothing was there to test it on, or that the results are compatible
+# with both. Five networks seldom decide anything, and an accepted null hypothesis never does. That the printed tables
+# agree with each other is arithmetic.
 
 # %% tags=["hide-input"]
 book.claim_counts

@@ -16,11 +16,11 @@
 # %% [markdown]
 # # What it costs
 #
-# A signature is worth measuring if it costs little more than the forward pass that it looks at, and a fast score is worth
-# having if it is the right one. This page shows both: times and memory of one score against the textbook route, of a signature
-# against the plain forward pass, and how far the numbers are from those of the textbook. The measurements are not made while
-# the book is built. They lie as JSON in `benchmarks/results`, with the machine that they were made on; this page reads
-# and draws them, and says so where a file is missing.
+# This page shows what a score and a signature cost, and how exact they are: time and memory of one score against a
+# reference implementation, time of a signature against the plain forward pass, and the differences between our
+# numbers and the reference's. The measurements are not made while the book is built. They lie as JSON in
+# `benchmarks/results`, with the machine that they were made on; this page draws them, and says where a file is
+# missing.
 
 # %% tags=["parameters"]
 results: str = "../benchmarks/results"  # the folder with the files of results
@@ -79,7 +79,7 @@ def figure_or_note(draw, benchmark, *goals):
 # loaded; then the operating system's mark of the largest memory is reset, and what the mark says after the run, less what
 # the process held before, is the peak.
 #
-# *The textbook route* is equation {eq}`eq-affinity-score` written down with the usual libraries: scikit-learn's Ledoit-Wolf
+# *The reference implementation* is equation {eq}`eq-affinity-score` written down with the usual libraries: scikit-learn's Ledoit-Wolf
 # covariances, SciPy's `sqrtm`, an inverse, and POT's exact transport, all in double precision (`benchmarks/textbook.py`). It is
 # not run where it takes many minutes.
 # Inputs are those of a layer whose spectrum decays as in trained networks, outputs their ReLU.
@@ -95,7 +95,7 @@ machines.T.fillna({"gpu": "none", "allocator": "not recorded"}).T.astype(str)
 # %% [markdown]
 # ## One score
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the textbook route. Marks are the best times, bars reach to the largest. Drawn by `affscore.figures.score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the textbook route, they keep rising."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the reference implementation. Marks are the best times, bars reach to the largest. Drawn by `affscore.figures.score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the reference implementation, they keep rising."}}
 figure_or_note(affscore.figures.score_times, affinity)
 
 # %% [markdown]
@@ -123,7 +123,7 @@ table_or_note(affinity, exponents.round(2))
 exponents = experiments.growth_exponents(affinity.table, along="n")
 table_or_note(affinity, exponents.round(2))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the textbook route one score is. Bars mark what was aimed at for $n = 512$. Drawn by `affscore.figures.speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the reference implementation one score is. Bars mark what was aimed at for $n = 512$. Drawn by `affscore.figures.speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
 goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
 figure_or_note(affscore.figures.speed_ups, affinity, goals)
 
@@ -133,7 +133,7 @@ against_goals = pd.DataFrame(
     {
         "affscore, s": at_512["affscore_best"],
         "to": at_512["affscore_largest"],
-        "textbook, s": at_512["textbook_best"],
+        "reference, s": at_512["textbook_best"],
         "to ": at_512["textbook_largest"],
         "times faster": at_512["ratio"],
         "goal": pd.Series(goals),
@@ -152,7 +152,7 @@ table_or_note(
 # at $d = 256$ and half of it at $d = 1024$. Single precision would be faster, but the matrix under the root is a product of
 # two covariances, and single precision does not hold the spread of its eigenvalues (see the last section of this page).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `affscore.figures.score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the textbook route."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `affscore.figures.score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the reference implementation."}}
 figure_or_note(affscore.figures.score_memory, affinity)
 
 # %% [markdown]
@@ -253,7 +253,7 @@ table_or_note(survey, survey.table.round(3))
 # ## Is it the same number?
 #
 # A fast score that is wrong is of no use, and it is easily wrong: where few directions carry the variance, the published formula
-# in single precision gives less than $-0.5$ where 0.7 is right (`tests/test_published.py`). Three comparisons with the textbook in double precision, all of them with the aim of $10^{-4}$:
+# in single precision gives less than $-0.5$ where 0.7 is right (`tests/test_published.py`). Three comparisons with the reference implementation in double precision, all of them with the aim of $10^{-4}$:
 #
 # * in the benchmark of one score, on every pair that both routes have scored;
 # * on every activation of real, trained networks on real images, by `benchmarks/check_real_networks.py`: both routes get the same

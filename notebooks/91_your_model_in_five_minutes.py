@@ -22,7 +22,7 @@
 
 # %% tags=["parameters"]
 model: str = "../examples/small_network.py:small"  # path/to/file.py:factory, seen from the folder of this notebook
-train: bool = True  # on scanned digits, for this page; False: with the weights that `model` has or names behind an @
+train: bool = True  # on 8 x 8 digits, for this page; False: with the weights that `model` has or names behind an @
 dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR, text:FILE ...
 n: int = 512  # images in a batch of the statistic
 beside: list = ["shipped:resnet20", "shipped:squeezenet1_1"]  # finished results, or further networks
@@ -62,7 +62,7 @@ Code(filename=source, language="python") if source.endswith(".py") else print("n
 # %% [markdown]
 # ## 2. The weights
 #
-# You have yours already. For this page the network is trained for a few seconds on scanned digits, and its state dictionary is
+# You have yours already. For this page the network is trained for a few seconds on 8 x 8 digits, and its state dictionary is
 # saved as you would save it.
 
 # %%

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pandas as pd
 import torch
 import torchvision
-from torch import Tensor
 
 from affscore.network.aside import written_aside
-from affscore.network.calls import ActivationCall
 from affscore.network.recorder import recording
 from affscore.zoo.characteristics import DEPTHS
 
@@ -30,24 +28,6 @@ OWN_INITIALISATION = ("googlenet", "inception_v3")
 """Networks that would draw their weights themselves, which takes a minute."""
 
 
-class _Depths:
-    """What the recorder tells of each activation."""
-
-    def __init__(self) -> None:
-        self.found: list[int] = []
-
-    def before(self, call: ActivationCall, x: Tensor, apply: Any) -> None:
-        """An activation is called."""
-        self.found.append(call.depth)
-
-    def after(self, call: ActivationCall, y: Tensor) -> None:
-        """It has returned."""
-
-    def forget(self, call: ActivationCall) -> None:
-        """It was a part of one that is told next."""
-        self.found.pop()
-
-
 def count(name: str) -> tuple[int, int]:
     """The depth of a network, and its number of activations."""
     options = {"init_weights": False} if name in OWN_INITIALISATION else {}
@@ -55,11 +35,15 @@ def count(name: str) -> tuple[int, int]:
     with torch.device("meta"):
         model = torchvision.models.get_model(name, weights=None, **options).eval()
         images = torch.zeros(2, 3, size, size)
-    depths = _Depths()
-    with torch.no_grad(), recording(model, depths) as recorder:
+
+    def ignore(*told: object) -> None:
+        """The recorder counts by itself, and nobody listens."""
+
+    silent = SimpleNamespace(before=ignore, after=ignore, forget=ignore)
+    with torch.no_grad(), recording(model, silent) as recorder:
         recorder.start(images)
         model(images)
-    return max(depths.found), len(depths.found)
+    return max(call.depth for call in recorder.calls), len(recorder.calls)
 
 
 def main(file: Path = DEPTHS, added: tuple[str, ...] = ()) -> None:

@@ -12,6 +12,7 @@ passes alone are counted, so that is a lower bound. Nothing here was measured on
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,64 +38,61 @@ class Estimate:
         twice: How many of these are measured twice.
         images: Images that each of them sees: whole batches.
         weights_gb: Their files together, 10^9 bytes.
-        images_gb: The validation images, 10^9 bytes.
         multiply_adds: Of all networks on all images.
-        rates: Multiply-adds a second of a whole signature, by network of the benchmark.
-        machine: Where these rates were seen.
+        days: Least and most time, by the fastest and the slowest network of the benchmark.
+        machine: Where these were seen.
     """
 
     networks: int
     twice: int
     images: int
     weights_gb: float
-    images_gb: float
     multiply_adds: float
-    rates: dict[str, float]
+    days: tuple[float, float]
     machine: str
 
-    def days(self) -> tuple[float, float]:
-        """Least and most time on such a machine, by the fastest and the slowest network of the benchmark."""
-        seconds = [self.multiply_adds / rate for rate in self.rates.values()]
-        return min(seconds) / 86_400, max(seconds) / 86_400
-
     def __str__(self) -> str:
-        least, most = self.days()
-        hours = self.multiply_adds / 1e13 / 3600
         return (
             f"{self.networks} networks ({self.twice} of them twice, with two reductions), {self.images} images each: "
             f"{self.multiply_adds:.1e} multiply-adds\n"
-            f"disk: {self.weights_gb:.1f} GB of weights, {self.images_gb:.1f} GB of images\n"
-            f"time, estimated: {least:.0f} to {most:.0f} days on {self.machine}; "
-            f"at least {hours:.1f} hours on a GPU that keeps up 10^13 multiply-adds a second (forward passes alone)"
+            f"disk: {self.weights_gb:.1f} GB of weights, {VALIDATION_BYTES / 1e9:.1f} GB of images\n"
+            f"time, estimated: {self.days[0]:.0f} to {self.days[1]:.0f} days on {self.machine}; at least "
+            f"{self.multiply_adds / 1e13 / 3600:.1f} hours on a GPU that keeps up 10^13 multiply-adds a second "
+            "(forward passes alone)"
         )
 
 
 def estimate(profile: dict[str, Any], benchmark: dict[str, Any]) -> Estimate:
     """The estimate for a profile, from a benchmark of signatures."""
     specs = [*profile["models"], *profile.get("efficient", []), profile["model"]]
-    about = [weights.meta for weights in {_weights(spec) for spec in specs}]  # DEFAULT is another name of one
+    networks = {_weights(spec) for spec in specs}  # DEFAULT is another name of one
     again = by_printed_reduction(profile["models"]).get("published", [])  # the chapters average them in another way
     images = profile["images"] // profile["n"] * profile["n"]
+    multiply_adds = _multiply_adds([*networks, *map(_weights, again)]) * images
+    days = []
+    for row in benchmark["rows"]:
+        rate = _multiply_adds([_weights(f"{row['model']}@DEFAULT")]) * row["n"] / row["criteria"]["best"]
+        days.append(multiply_adds / rate / 86_400)
     machine = benchmark["machine"]
-    cores = machine["cores"]
     return Estimate(
-        networks=len(about),
+        networks=len(networks),
         twice=len(again),
         images=images,
-        weights_gb=sum(meta["_file_size"] for meta in about) * 2**20 / 1e9,
-        images_gb=VALIDATION_BYTES / 1e9,
-        multiply_adds=sum(meta["_ops"] for meta in [*about, *(_weights(spec).meta for spec in again)]) * 1e9 * images,
-        rates={
-            row["model"]: _weights(f"{row['model']}@DEFAULT").meta["_ops"] * 1e9 * row["n"] / row["criteria"]["best"]
-            for row in benchmark["rows"]
-        },
-        machine=f"{cores} cores ({machine['processor']}; {machine['gpu'] or 'no GPU'})",
+        weights_gb=sum(weights.meta["_file_size"] for weights in networks) * 2**20 / 1e9,
+        multiply_adds=multiply_adds,
+        days=(min(days), max(days)),
+        machine=f"{machine['cores']} cores ({machine['processor']}; {machine['gpu'] or 'no GPU'})",
     )
 
 
 def _weights(spec: str) -> Any:
     name, _, weights = spec.partition("@")
     return torchvision.models.get_model_weights(name)[weights]
+
+
+def _multiply_adds(networks: Iterable[Any]) -> float:
+    """Of one image in all these networks, as torchvision states them."""
+    return sum(weights.meta["_ops"] for weights in networks) * 1e9
 
 
 def main() -> None:

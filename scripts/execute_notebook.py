@@ -30,7 +30,6 @@ from traitlets.config import Config
 
 LIBRARY = "affscore"
 PACKAGES = (LIBRARY, "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
-ADDED_BY_PAPERMILL = {"injected-parameters", "papermill-error-cell-tag"}
 LIST_MODULES = f"""
 import json as _json, sys as _sys
 print(_json.dumps([_name for _name in _sys.modules if _name.split(".")[0] == {LIBRARY!r}]))
@@ -70,16 +69,15 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     print(f"running {notebook} with profile {params.stem}", flush=True)
     started, clock = datetime.now(UTC), time.perf_counter()
-    nbformat.write(source, temporary)
     try:
-        executed = run(temporary, parameters, notebook.parent)
+        executed = run(source, temporary, parameters, notebook.parent)
         seconds = time.perf_counter() - clock
         modules = loaded_modules(executed.cells.pop())
         del executed.metadata["papermill"]  # it holds the temporary name
         executed.metadata[LIBRARY] = {
             "profile": params.stem,
             "parameters": parameters,
-            "device": device(parameters.get("device", declared.get("device", "cpu"))),
+            "device": device((declared | parameters).get("device", "cpu")),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
             "platform": f"{platform.system()} {platform.machine()}",
@@ -90,7 +88,7 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
         temporary.replace(output)
     except PapermillExecutionError as failure:
         temporary.replace(failed)
-        raise error(message(notebook, failure, failed)) from None
+        raise error(message(notebook, failure, bool(parameters), failed)) from None
     except (RuntimeError, CellTimeoutError) as failure:
         raise error(f"{notebook}: the kernel stopped before the end ({failure})") from None
     finally:
@@ -99,30 +97,23 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
     print(f"    {notebook} took {seconds:.1f} s", flush=True)
 
 
-def run(notebook: Path, parameters: dict[str, Any], folder: Path) -> NotebookNode:
-    """Execute a notebook in place."""
+def run(source: NotebookNode, output: Path, parameters: dict[str, Any], folder: Path) -> NotebookNode:
+    """Execute a notebook in a folder."""
     with TemporaryDirectory(prefix="affscore-") as sockets:
         # Sockets in a folder of its own: kernels that start at the same time do not compete for ports.
         kernel = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
         return papermill.execute_notebook(
-            str(notebook), str(notebook), parameters, cwd=str(folder), progress_bar=False, config=kernel
+            source, str(output), parameters, cwd=str(folder), progress_bar=False, config=kernel
         )
 
 
-def message(notebook: Path, failure: PapermillExecutionError, copy: Path) -> str:
+def message(notebook: Path, failure: PapermillExecutionError, added: int, copy: Path) -> str:
     """The message for a cell that failed. Cells are counted from 1, as they stand in the source."""
-    executed = nbformat.read(copy, as_version=4)
-    own = [cell for cell in executed.cells if not ADDED_BY_PAPERMILL & set(cell.metadata.get("tags", []))]
-    number = next(k for k, cell in enumerate(own, 1) if has_error(cell))
     first_line = failure.source.strip().partition("\n")[0]
     return (
-        f"{notebook}, cell {number} ({first_line}): {failure.ename}: {failure.evalue}\n    the traceback is in {copy}"
+        f"{notebook}, cell {failure.cell_index + 1 - added} ({first_line}): {failure.ename}: {failure.evalue}\n"
+        f"    the traceback is in {copy}"
     )
-
-
-def has_error(cell: NotebookNode) -> bool:
-    """Whether the output of a cell holds an error."""
-    return any(output.output_type == "error" for output in cell.get("outputs", []))
 
 
 def device(asked: str) -> str:
@@ -143,15 +134,11 @@ def loaded_modules(cell: NotebookNode) -> set[str]:
 
 def write_dependencies(output: Path, modules: set[str]) -> None:
     """Write a rule for make: the notebook depends on these modules, and one that vanished is no error."""
-    files = sorted(str(path) for module in modules for path in candidates(module) if path.exists())
+    folders = [Path(*module.split(".")) for module in modules]
+    candidates = [path for folder in folders for path in (folder.with_suffix(".py"), folder / "__init__.py")]
+    files = sorted(str(path) for path in candidates if path.exists())
     lines = [f"{output}: {' '.join(files)}", *(f"{path}:" for path in files)]
     output.with_suffix(".d").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def candidates(module: str) -> tuple[Path, Path]:
-    """The two files that a module may be."""
-    base = Path(*module.split("."))
-    return base.with_suffix(".py"), base / "__init__.py"
 
 
 if __name__ == "__main__":

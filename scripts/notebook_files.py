@@ -1,24 +1,22 @@
-"""What the scripts of the book know about notebooks: their pairs, their parameters, the profiles."""
+"""What the scripts of the book know about notebooks: their pairs, their parameters, the profiles.
+
+    python scripts/notebook_files.py notebooks/params/mini.yml
+
+brings the notebooks of the book in step, and checks that each parameter of the profile is declared by one.
+"""
 
 from __future__ import annotations
 
 import ast
-import re
-import subprocess
 import sys
-from copy import deepcopy
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import jupytext
+import jupytext.cli
+import papermill
 import yaml
-from nbformat import NotebookNode
-
-# The metadata of a cell that changes a page. Editors write more, of no consequence.
-_METADATA = ("tags", "mystnb")
-
-_CHECK = re.compile(r"^# (affscore\.exercises\.check\(.*\))$", re.MULTILINE)
+from jupytext.compare import NotebookDifference, compare_notebooks
 
 
 def error(message: str) -> SystemExit:
@@ -31,40 +29,13 @@ def book_notebooks() -> list[Path]:
     return sorted(Path("notebooks").glob("[0-9][0-9]_*.py"))
 
 
-def cells_of(path: Path) -> list[tuple[str, str, dict[str, Any]]]:
-    """Kind, source and metadata of each cell of a notebook in either format."""
-    return [
-        (
-            cell.cell_type,
-            cell.source.rstrip(),
-            {key: cell.metadata[key] for key in _METADATA if cell.metadata.get(key)},
-        )
-        for cell in jupytext.read(path).cells
-    ]
-
-
 def pair_differs(script: Path) -> bool:
     """Whether a script and its notebook do not hold the same cells, or the notebook is missing."""
-    notebook = script.with_suffix(".ipynb")
-    return not notebook.exists() or cells_of(script) != cells_of(notebook)
-
-
-def without_solutions(notebook: NotebookNode) -> NotebookNode:
-    """A copy as a student meets it: no solutions, and every check called that stands there as a comment."""
-    copy = deepcopy(notebook)
-    copy.cells = []
-    inside = False
-    for cell in deepcopy(notebook.cells):
-        if cell.cell_type == "markdown" and "```{solution-start}" in cell.source:
-            inside = True
-        elif cell.cell_type == "markdown" and "```{solution-end}" in cell.source:
-            inside = False
-            cell.source = cell.source.partition("```{solution-end}\n```")[2].strip()
-        if not inside:
-            if cell.cell_type == "code":
-                cell.source = _CHECK.sub(r"\1", cell.source)
-            copy.cells.append(cell)
-    return copy
+    try:
+        compare_notebooks(jupytext.read(script.with_suffix(".ipynb")), jupytext.read(script), "py:percent")
+    except (NotebookDifference, FileNotFoundError):
+        return True
+    return False
 
 
 def synchronize(script: Path) -> None:
@@ -72,23 +43,15 @@ def synchronize(script: Path) -> None:
     if not pair_differs(script):
         return
     print(f"{script} and its .ipynb differ: running jupytext --sync (the newer one wins)", flush=True)
-    subprocess.run([sys.executable, "-m", "jupytext", "--quiet", "--sync", script], check=True)
+    jupytext.cli.jupytext(["--quiet", "--sync", str(script)])
     if pair_differs(script):
         raise error(f"{script} and its .ipynb still differ after jupytext --sync (see notebooks/README.md)")
 
 
 def declared_parameters(notebook: Path) -> dict[str, Any]:
-    """The names that the ``parameters`` cell declares, and their defaults.
-
-    Papermill's own inspection is not used: it passes over types such as ``int | None``.
-    """
-    declared = {}
-    for cell in jupytext.read(notebook).cells:
-        if "parameters" in cell.metadata.get("tags", []):
-            for line in ast.parse(cell.source).body:
-                if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and line.value:
-                    declared[line.target.id] = ast.literal_eval(line.value)
-    return declared
+    """The names that the ``parameters`` cell declares, and their defaults."""
+    declared = papermill.inspect_notebook(str(notebook)).items()
+    return {name: ast.literal_eval(parameter["default"]) for name, parameter in declared}
 
 
 def read_profile(path: Path) -> dict[str, Any]:
@@ -101,11 +64,22 @@ def read_profile(path: Path) -> dict[str, Any]:
 
 def undeclared_keys(profile: dict[str, Any], notebooks: list[Path]) -> list[str]:
     """One sentence for each key of a profile that no notebook declares."""
-    declared = sorted({name for notebook in notebooks for name in declared_parameters(notebook)})
+    declared = {name for notebook in notebooks for name in declared_parameters(notebook)}
     sentences = []
-    for key in profile:
-        if key not in declared:
-            near = get_close_matches(key, declared, n=2)
-            hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
-            sentences.append(f"no notebook declares {key!r}{hint}")
-    return sentences
+    for key in profile.keys() - declared:
+        near = " or ".join(map(repr, get_close_matches(key, declared, n=2)))
+        sentences.append(f"no notebook declares {key!r}" + (f" (did you mean {near}?)" if near else ""))
+    return sorted(sentences)
+
+
+def main(params: Path) -> None:
+    """Run the command."""
+    for script in book_notebooks():
+        synchronize(script)
+    sentences = undeclared_keys(read_profile(params), [script.with_suffix(".ipynb") for script in book_notebooks()])
+    if sentences:
+        raise error(f"{params}: " + "; ".join(sentences))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -23,9 +23,7 @@ from affscore.network.criteria import CRITERIA, SCHEMA
 
 INTRODUCTION = Path("book/intro.md")
 COLUMNS = Path("book/columns.md")
-FRONT_PAGE_TAG = "front-page"
 FRONT_PAGE_MARK = "<!-- front-page -->"
-IMAGES = {"image/svg+xml": ".svg", "image/png": ".png"}
 BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
 
@@ -78,30 +76,19 @@ def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Pa
     """The introduction with the figure of the cell tagged ``front-page`` in its place."""
     for name, notebook in executed.items():
         for cell in notebook.cells:
-            if FRONT_PAGE_TAG in cell.metadata.get("tags", []):
-                kind, data = image_of(cell, name)
-                image = Path("book/_static") / f"front-page{IMAGES[kind]}"
+            outputs = (output.get("data", {}) for output in cell.get("outputs", []))
+            drawn = [data["image/png"] for data in outputs if "image/png" in data]
+            if "front-page" in cell.metadata.get("tags", []) and drawn:
                 options = cell.metadata["mystnb"]
-                figure = [
-                    f"```{{image}} _static/{image.name}",
-                    f":alt: {options['image']['alt']}",
-                    "```",
-                    "",
-                    f"*{options['figure']['caption']}* From {{doc}}`../{name.with_suffix('')}`.",
-                ]
-                text = introduction.replace(FRONT_PAGE_MARK, "\n".join(figure))
-                return {INTRODUCTION: text.encode(), image: data}
-    raise error(f"no notebook has a cell tagged {FRONT_PAGE_TAG!r}, whose figure the front page shows")
-
-
-def image_of(cell: NotebookNode, name: Path) -> tuple[str, bytes]:
-    """The image that a cell has drawn."""
-    for output in cell.outputs:
-        for kind in IMAGES:
-            if kind in output.get("data", {}):
-                data = output.data[kind]
-                return kind, data.encode() if kind == "image/svg+xml" else base64.b64decode(data)
-    raise error(f"{name}: the cell tagged {FRONT_PAGE_TAG!r} has drawn no image")
+                figure = (
+                    f"```{{image}} _static/front-page.png\n:alt: {options['image']['alt']}\n```\n\n"
+                    f"*{options['figure']['caption']}* From {{doc}}`../{name.with_suffix('')}`."
+                )
+                return {
+                    INTRODUCTION: introduction.replace(FRONT_PAGE_MARK, figure).encode(),
+                    Path("book/_static/front-page.png"): base64.b64decode(drawn[0]),
+                }
+    raise error("no notebook has a cell tagged 'front-page' with an image, which the front page shows")
 
 
 def columns_page(page: str) -> str:

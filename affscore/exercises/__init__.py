@@ -1,6 +1,5 @@
 """Checks for the exercises of the book: say whether an answer is right, and help where it is not."""
 
-from affscore.exercises.registry import check, known
-from affscore.exercises.verdict import Verdict
+from affscore.exercises.registry import Verdict, check, known
 
 __all__ = ["Verdict", "check", "known"]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Number
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError, first_line
 
-__all__ = ["NotAnAnswerError", "as_array", "as_clouds", "as_function", "as_number", "as_pair", "call", "raised"]
+__all__ = [
+    "Mistakes", "NotAnAnswerError", "as_array", "as_arrays", "as_clouds", "as_function", "as_number", "as_tuple",
+    "call", "close", "matching", "numbers_of", "on_cases", "present", "raised",
+]  # fmt: skip
 
 MOST_NUMBERS = 10**6
 """An array may have so many; one number can stand for many in memory, and a copy would not."""
@@ -24,8 +27,24 @@ LARGEST = 1e100
 """Squares and products of larger numbers may be infinite, and those of numbers below its inverse zero."""
 
 
+Mistakes: TypeAlias = tuple[tuple[Callable[..., Any], str], ...]
+"""Wrong functions of an exercise, each with its hint."""
+
+
 class NotAnAnswerError(AffscoreError):
     """What was handed in is not an answer to this exercise at all; the message says what is expected."""
+
+
+def present(answer: Any, what: str) -> Any:
+    """The answer, whatever it is, if there is one.
+
+    >>> present(..., "a network")
+    Traceback (most recent call last):
+    affscore.exercises.answers.NotAnAnswerError: There is no answer yet: expected a network.
+    """
+    if answer is None or answer is Ellipsis:
+        raise NotAnAnswerError(f"There is no answer yet: expected {what}.")
+    return answer
 
 
 def as_number(answer: object) -> float:
@@ -37,7 +56,7 @@ def as_number(answer: object) -> float:
     Traceback (most recent call last):
     affscore.exercises.answers.NotAnAnswerError: Expected a number, got str.
     """
-    _not_none(answer, "a number")
+    present(answer, "a number")
     try:
         item = getattr(answer, "item", None)
         value = item() if callable(item) else answer
@@ -64,7 +83,7 @@ def as_array(answer: object, what: str = "an array", ndim: int | None = None) ->
     affscore.exercises.answers.NotAnAnswerError: Expected an array of finite numbers,
     got 1 NaN or infinite of 2.
     """
-    _not_none(answer, what)
+    present(answer, what)
     try:
         array = _numbers_in(answer)
     except Exception as reason:  # whatever an object raises when it is looked at
@@ -79,6 +98,21 @@ def as_array(answer: object, what: str = "an array", ndim: int | None = None) ->
     return array
 
 
+def as_arrays(answer: object, what: str, *names: str) -> list[NDArray[np.float64]]:
+    """Arrays of one dimension and of the same length, one for each name.
+
+    >>> as_arrays(([1, 2], [3]), "a pair (x, y)", "x", "y")
+    Traceback (most recent call last):
+    affscore.exercises.answers.NotAnAnswerError: Expected arrays of the same length, got 2 and 1.
+    """
+    parts = zip(names, as_tuple(answer, what, len(names)), strict=True)
+    arrays = [as_array(part, f"{name}, an array,", ndim=1) for name, part in parts]
+    *lengths, last = [str(len(array)) for array in arrays]
+    if {*lengths} != {last}:
+        raise NotAnAnswerError(f"Expected arrays of the same length, got {', '.join(lengths)} and {last}.")
+    return arrays
+
+
 def as_clouds(answer: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """A pair of arrays of the same shape (n, d), with at most 2000 points.
 
@@ -86,7 +120,7 @@ def as_clouds(answer: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     >>> y.tolist()
     [[2.0], [3.0]]
     """
-    first, second = as_pair(answer, "a pair (x, y) of arrays of shape (n, d)")
+    first, second = as_tuple(answer, "a pair (x, y) of arrays of shape (n, d)")
     x, y = as_array(first, "x, an array (n, d),", ndim=2), as_array(second, "y, an array (n, d),", ndim=2)
     if x.shape != y.shape:
         raise NotAnAnswerError(f"Expected x and y of the same shape (n, d), got {x.shape} and {y.shape}.")
@@ -95,16 +129,17 @@ def as_clouds(answer: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return x, y
 
 
-def as_pair(answer: object, what: str = "a pair (x, y)") -> tuple[Any, Any]:
-    """A tuple, list or array of two things.
+def as_tuple(answer: Any, what: str = "a pair (x, y)", size: int = 2) -> tuple[Any, ...]:
+    """A tuple, list or array of ``size`` things.
 
-    >>> as_pair([1, 2])
+    >>> as_tuple([1, 2])
     (1, 2)
     """
-    _not_none(answer, what)
-    if not (isinstance(answer, tuple | list) or (isinstance(answer, np.ndarray) and answer.ndim)) or len(answer) != 2:
+    present(answer, what)
+    holds_things = isinstance(answer, tuple | list) or (isinstance(answer, np.ndarray) and answer.ndim)
+    if not holds_things or len(answer) != size:
         raise NotAnAnswerError(f"Expected {what}, got {_describe(answer)}.")
-    return answer[0], answer[1]
+    return tuple(answer[k] for k in range(size))
 
 
 def as_function(answer: object, what: str = "a function") -> Callable[..., Any]:
@@ -115,7 +150,7 @@ def as_function(answer: object, what: str = "a function") -> Callable[..., Any]:
     affscore.exercises.answers.NotAnAnswerError: Expected a function w2(x, y) itself,
     not what it returns: got float.
     """
-    _not_none(answer, what)
+    present(answer, what)
     if not callable(answer):
         raise NotAnAnswerError(f"Expected {what} itself, not what it returns: got {_describe(answer)}.")
     return answer
@@ -136,6 +171,52 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
         raise NotAnAnswerError(f"Your function raised {raised(reason)}") from reason
 
 
+def numbers_of(function: object, what: str, cases: Sequence[tuple[Any, ...]]) -> list[float]:
+    """What a student's function returns for each case, a number each.
+
+    >>> numbers_of(lambda x, y: None, "a function w2(x, y)", [(1, 2)])
+    Traceback (most recent call last):
+    affscore.exercises.answers.NotAnAnswerError: Your function returns nothing: does it end with return ...?
+    """
+    found = []
+    for case in cases:
+        value = call(as_function(function, what), *case)
+        if value is None:
+            raise NotAnAnswerError("Your function returns nothing: does it end with return ...?")
+        try:
+            found.append(as_number(value))
+        except NotAnAnswerError as reason:
+            raise NotAnAnswerError(f"About what your function returns: {reason}") from reason
+    return found
+
+
+def close(given: Any, value: Any, tolerance: float = 1e-6) -> bool:
+    """Whether a number or an array has the shape of another, and no entry is further away than the tolerance.
+
+    >>> close([1, 2], [1, 2.1], 0.2), close([1, 2], 1, 2)
+    (True, False)
+    """
+    return np.shape(given) == np.shape(value) and np.allclose(given, value, rtol=0, atol=tolerance)
+
+
+def matching(given: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-6) -> Iterator[str]:
+    """The hints of those mistakes in a table that give this answer.
+
+    >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter.")]))
+    ['That is the diameter.']
+    """
+    return (hint for wrong, hint in mistakes if close(given, wrong, tolerance))
+
+
+def on_cases(mistakes: Mistakes, cases: Sequence[tuple[Any, ...]]) -> Iterator[tuple[list[Any], str]]:
+    """The table of mistakes for :func:`matching`, where each mistake is a function.
+
+    >>> list(on_cases(((abs, "That is the size."),), [(-1,), (2,)]))
+    [([1, 2], 'That is the size.')]
+    """
+    return (([mistake(*case) for case in cases], hint) for mistake, hint in mistakes)
+
+
 def raised(error: BaseException) -> str:
     """An exception in one line.
 
@@ -144,11 +225,6 @@ def raised(error: BaseException) -> str:
     """
     kind, line = type(error).__name__, first_line(error)
     return kind if line == kind else f"{kind}: {line[:500]}"
-
-
-def _not_none(answer: object, what: str) -> None:
-    if answer is None or answer is Ellipsis:
-        raise NotAnAnswerError(f"There is no answer yet: expected {what}.")
 
 
 def _ordinary(size: float, what: str) -> None:

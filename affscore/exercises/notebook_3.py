@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from affscore.exercises.answers import as_clouds, as_number
-from affscore.exercises.registry import exercise
-from affscore.exercises.verdict import Verdict
+from affscore.exercises.answers import as_clouds, as_number, close, matching
+from affscore.exercises.registry import Hints, exercise, right
 from affscore.experiments.limits import limit_score, points_needed
 from affscore.transport import affinity_score
 
@@ -21,82 +20,75 @@ POSITIONS = 16
 
 
 @exercise("3.1")
-def points_for_a_layer(answer: object) -> Verdict:
+def points_for_a_layer(answer: object) -> Hints:
     """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
     number = as_number(answer)
     expected = points_needed(WIDTH, TOLERANCE, torch.relu)
-    if 0.99 * expected <= number <= 2 * points_needed(WIDTH, TOLERANCE):  # as many again as the worst case needs
-        return Verdict(True, "Several times the width: the bias falls like d/n, and d is large.")
-    if 0.9 * expected / WIDTH <= number <= 2 * points_needed(WIDTH, TOLERANCE) / WIDTH:
-        return Verdict(False, "That is the number of points for each coordinate. How many are these in all?")
-    if np.isclose(number, WIDTH, rtol=0.1):
-        return Verdict(False, "As many points as coordinates: what does the figure show at n/d = 1?")
-    if np.isclose(number, expected / 10, rtol=0.15):
-        return Verdict(False, "Check the decimal point of the bias that is allowed.")
+    most = 2 * points_needed(WIDTH, TOLERANCE)  # as many again as the worst case needs
+    if 0.99 * expected <= number <= most:
+        yield right("Several times the width: the bias falls like d/n, and d is large.")
+    if 0.9 * expected <= number * WIDTH <= most:
+        yield "That is the number of points for each coordinate. How many are these in all?"
+    if close(number, WIDTH, 0.1 * WIDTH):
+        yield "As many points as coordinates: what does the figure show at n/d = 1?"
+    if close(number, expected / 10, 0.015 * expected):
+        yield "Check the decimal point of the bias that is allowed."
     if number >= 0.9 / TOLERANCE**2:
-        return Verdict(False, "Too many: that would be a rule for the spread, which falls like a root. Mind the bias.")
+        yield "Too many: that would be a rule for the spread, which falls like a root. Mind the bias."
     if number > expected:
-        return Verdict(False, "Enough, but more than twice the smallest number. Solve the rule for n.")
-    return Verdict(False, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU.")
+        yield "Enough, but more than twice the smallest number. Solve the rule for n."
+    yield "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."
 
 
 @exercise("3.2")
-def reduce_first(answer: object) -> Verdict:
+def reduce_first(answer: object) -> Hints:
     """3.2: the score of Tanh on averages of 16 independent standard normal positions, a number."""
     number = as_number(answer)
     std = POSITIONS**-0.5
     expected = limit_score(torch.tanh, 0.0, std)
-    if abs(number - expected) <= 0.005:
-        return Verdict(True, "Averages are narrow, and on a narrow input Tanh is nearly a straight line.")
-    if number == 1:
-        return Verdict(False, "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?")
-    for mistake, hint in (
+    mistakes = (
         (limit_score(torch.tanh), "That is the score of the positions themselves, or of activate first."),
-        (
-            limit_score(torch.tanh, 0.0, std**2),
-            "You used the variance of an average as its standard deviation.",
-        ),
+        (limit_score(torch.tanh, 0.0, std**2), "You used the variance of an average as its standard deviation."),
         (limit_score(torch.tanh, 0.0, 1 / std), "That is the score for sums. Asked is the one for averages."),
         (limit_score(torch.tanh, 0.0, 1 / std**2), "Averages of many positions are narrower than one position."),
         (limit_score(torch.relu), "That is the score of ReLU, which does not notice how narrow its input is."),
-    ):
-        if abs(number - mistake) <= 0.003:
-            return Verdict(False, hint)
+    )
+    if close(number, expected, 0.005):
+        yield right("Averages are narrow, and on a narrow input Tanh is nearly a straight line.")
+    if number == 1:
+        yield "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?"
+    yield from matching(number, mistakes, 0.003)
     if not 0 <= number <= 1:
-        return Verdict(False, "A score lies between 0 and 1.")
+        yield "A score lies between 0 and 1."
     direction = "high" if number > expected else "low"
-    return Verdict(False, f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?")
+    yield f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?"
 
 
 @exercise("3.3")
-def fooled_by_shrinkage(answer: object) -> Verdict:
+def fooled_by_shrinkage(answer: object) -> Hints:
     """3.3: clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
     x, y = as_clouds(answer)
     n, d = x.shape
     if n <= d:
-        return Verdict(False, f"Take more points than coordinates, so that nothing is singular: you have {n} and {d}.")
+        yield f"Take more points than coordinates, so that nothing is singular: you have {n} and {d}."
     centred_x, centred_y = x - x.mean(axis=0), y - y.mean(axis=0)
     sizes = np.square(centred_x).sum(axis=0)
     if (sizes == 0).any():
-        return Verdict(False, "A coordinate of x is constant: let each of them vary.")
+        yield "A coordinate of x is constant: let each of them vary."
     factors = (centred_x * centred_y).sum(axis=0) / sizes
     rest = np.abs(centred_y - centred_x * factors).max()
     if rest > 1e-6 * np.abs(centred_y).max():
-        return Verdict(False, "y is not x with each coordinate multiplied by a number of its own (and shifted).")
+        yield "y is not x with each coordinate multiplied by a number of its own (and shifted)."
     if (factors <= 0).any():
-        return Verdict(False, "All factors must be positive: a coordinate is turned around or lost.")
-    shrunk = affinity_score(x, y, "ledoit-wolf")
+        yield "All factors must be positive: a coordinate is turned around or lost."
+    shrunk, empirical = affinity_score(x, y, "ledoit-wolf"), affinity_score(x, y, "empirical")
     if shrunk.value <= 0.9:
-        return Verdict(
-            True,
-            f"A linear map with a score of {shrunk.value:.2f}; with the empirical covariance it is "
-            f"{affinity_score(x, y, 'empirical').value:.2f}.",
+        yield right(
+            f"A linear map that scores {shrunk.value:.2f}; with the empirical covariance, {empirical.value:.2f}."
         )
     if np.ptp(factors) < 1e-9 * factors.max():
-        return Verdict(False, "All factors are equal. The score does not notice a common factor: make them different.")
-    hint = (
-        "x is hardly shrunk: with fewer points, or coordinates that are more alike, there is more to shrink."
-        if shrunk.intensity[0] < 0.5
-        else "Shrinkage levels the variances of x. How could those of y resist it?"
-    )
-    return Verdict(False, f"With shrinkage the score is {shrunk.value:.2f}, still above 0.9. {hint}")
+        yield "All factors are equal. The score does not notice a common factor: make them different."
+    hint = "Shrinkage levels the variances of x. How could those of y resist it?"
+    if shrunk.intensity[0] < 0.5:
+        hint = "x is hardly shrunk: with fewer points, or coordinates that are more alike, there is more to shrink."
+    yield f"With shrinkage the score is {shrunk.value:.2f}, still above 0.9. {hint}"

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from affscore.analysis import signature_distance
-from affscore.exercises.answers import as_array, as_function, as_number, call
-from affscore.exercises.registry import exercise
-from affscore.exercises.verdict import Verdict
+from affscore.exercises.answers import Mistakes, as_array, as_number, close, matching, numbers_of, on_cases
+from affscore.exercises.registry import Hints, exercise, right
 
 __all__ = ["constant_signatures", "pure_and_useless", "warping_function"]
 
@@ -27,25 +26,20 @@ BY_CHANCE = 0.1
 
 
 @exercise("7.1")
-def warping_function(answer: object) -> Verdict:
+def warping_function(answer: object) -> Hints:
     """7.1: a function distance(a, b), the dynamic time warping distance of two signatures."""
-    function = as_function(answer, "a function distance(a, b)")
     generator = np.random.default_rng(71)
     cases = [(generator.uniform(0.3, 1, k), generator.uniform(0.3, 1, m)) for k, m in ((6, 6), (5, 11), (9, 3), (1, 4))]
-    got = [as_number(call(function, one, other)) for one, other in cases]
+    *got, to_itself = numbers_of(answer, "a function distance(a, b)", [*cases, (cases[0][0], cases[0][0])])
     expected = [signature_distance(one, other) for one, other in cases]
-    if np.allclose(got, expected, rtol=0, atol=1e-6):
-        return Verdict(True, "Each place is reached from three neighbours, by the cheapest of the ways there.")
-    for mistake, hint in _WARPING_MISTAKES:
-        if np.allclose(got, [mistake(one, other) for one, other in cases], rtol=0, atol=1e-6):
-            return Verdict(False, hint)
-    if abs(as_number(call(function, cases[0][0], cases[0][0]))) > 1e-6:
-        return Verdict(False, "The distance of a signature to itself should be zero.")
+    if close(got, expected):
+        yield right("Each place is reached from three neighbours, by the cheapest of the ways there.")
+    yield from matching(got, on_cases(_WARPING_MISTAKES, cases))
+    if not close(to_itself, 0):
+        yield "The distance of a signature to itself should be zero."
     if np.all(np.array(got) <= np.array(expected) + 1e-9):
-        return Verdict(
-            False, "Too small: every score needs a partner, the first with the first, the last with the last."
-        )
-    return Verdict(False, "Check two scores against one by hand. Which three places may come before (i, j)?")
+        yield "Too small: every score needs a partner, the first with the first, the last with the last."
+    yield "Check two scores against one by hand. Which three places may come before (i, j)?"
 
 
 def _table(one: Values, other: Values, price: Callable[[float], float], diagonal: bool = True) -> float:
@@ -61,63 +55,55 @@ def _table(one: Values, other: Values, price: Callable[[float], float], diagonal
     return float(total[-1, -1])
 
 
-_WARPING_MISTAKES: tuple[tuple[Callable[[Values, Values], float], str], ...] = (
+_WARPING_MISTAKES: Mistakes = (
     (lambda a, b: _table(a, b, np.square), "That is the total price; the distance is in the unit of the scores."),
+    (lambda a, b: _table(a, b, np.abs), "A step costs the squared difference, and the root comes at the end."),
+    (lambda a, b: np.sqrt(_table(a, b, np.abs)), "The price of a step is the squared difference, not its size."),
+    (lambda a, b: np.sqrt(_table(a, b, np.square, False)), "May both go on in the same step? That way is missing."),
     (
-        lambda a, b: _table(a, b, np.abs),
-        "A step costs the squared difference, and the root comes at the end.",
-    ),
-    (lambda a, b: float(np.sqrt(_table(a, b, np.abs))), "The price of a step is the squared difference, not its size."),
-    (
-        lambda a, b: float(np.sqrt(_table(a, b, np.square, diagonal=False))),
-        "May both go on in the same step? That way is missing.",
-    ),
-    (
-        lambda a, b: float(np.sqrt(_table(a, b, np.square) / max(len(a), len(b)))),
+        lambda a, b: np.sqrt(_table(a, b, np.square) / max(len(a), len(b))),
         "That is the distance per step. The distance itself is not divided by a length.",
     ),
 )
 
 
 @exercise("7.2")
-def constant_signatures(answer: object) -> Verdict:
+def constant_signatures(answer: object) -> Hints:
     """7.2: the warping distance of 12 scores of 0.55 and 150 scores of 0.8, a number."""
     number = as_number(answer)
-    expected = signature_distance(SHORT, LONG)
-    gap = float(LONG[0] - SHORT[0])
-    if abs(number - expected) < 0.01:
-        return Verdict(True, "Every further activation of the deeper network adds to it, and brings nothing new.")
-    hints = (
+    gap, short, long = LONG[0] - SHORT[0], len(SHORT), len(LONG)
+    too_many = "Too many steps: both may go on in the same one."
+    mistakes = (
         (gap, "That is the price of a single step. How many steps does the longer signature need?"),
-        (gap * np.sqrt(len(SHORT)), "The shorter one ends after twelve steps; what about the rest of the longer one?"),
-        (gap * np.sqrt(len(LONG) - len(SHORT)), "The first scores of the longer one cost something, too."),
-        (gap * np.sqrt(len(LONG) + len(SHORT)), "Too many steps: both may go on in the same one."),
-        (gap * np.sqrt(len(LONG) + len(SHORT) - 1), "Too many steps: both may go on in the same one."),
-        (gap * len(LONG), "Differences are squared and summed, and the root is taken at the end."),
-        (gap**2 * len(LONG), "That is the total price; the distance is its root."),
+        (gap * np.sqrt(short), "The shorter one ends after twelve steps; what about the rest of the longer one?"),
+        (gap * np.sqrt(long - short), "The first scores of the longer one cost something, too."),
+        (gap * np.sqrt(long + short), too_many),
+        (gap * np.sqrt(long + short - 1), too_many),
+        (gap * long, "Differences are squared and summed, and the root is taken at the end."),
+        (gap**2 * long, "That is the total price; the distance is its root."),
         (0.0, "Warping stretches a signature; it does not change its scores."),
     )
-    for wrong, hint in hints:
-        if abs(number - wrong) < 0.01:
-            return Verdict(False, hint)
-    return Verdict(False, "How many steps does the cheapest walk have, and what does each of them cost?")
+    if close(number, signature_distance(SHORT, LONG), 0.01):
+        yield right("Every further activation of the deeper network adds to it, and brings nothing new.")
+    yield from matching(number, mistakes, 0.01)
+    yield "How many steps does the cheapest walk have, and what does each of them cost?"
 
 
 @exercise("7.3")
-def pure_and_useless(answer: object) -> Verdict:
+def pure_and_useless(answer: object) -> Hints:
     """7.3: twelve cluster numbers with purity 1 and an adjusted Rand index of at most 0.1."""
     clusters = as_array(answer, "a list of clusters,", ndim=1)
     if len(clusters) != len(FAMILIES):
-        return Verdict(False, f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}.")
+        yield f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}."
     if (clusters != np.round(clusters)).any():
-        return Verdict(False, "The number of a cluster is a whole number: 0, 1, 2 and so on.")
+        yield "The number of a cluster is an integer: 0, 1, 2 and so on."
     counts = [Counter(np.array(FAMILIES)[clusters == cluster]) for cluster in np.unique(clusters)]
     purity = sum(max(count.values()) for count in counts) / len(FAMILIES)
     index = float(adjusted_rand_score(FAMILIES, np.unique(clusters, return_inverse=True)[1]))
     if purity == 1 and index <= BY_CHANCE:
-        return Verdict(True, f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing.")
+        yield right(f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing.")
     if purity < 1:
-        return Verdict(False, f"The purity is {purity:.2f}: some cluster holds more than one family.")
+        yield f"The purity is {purity:.2f}: some cluster holds more than one family."
     if index == 1:
-        return Verdict(False, "These are the families themselves, and both measures are 1. Tear them apart.")
-    return Verdict(False, f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together.")
+        yield "These are the families themselves, and both measures are 1. Tear them apart."
+    yield f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together."

@@ -1,23 +1,22 @@
-"""Which exercise is checked by which function.
+"""Which exercise is checked by which function, and what a student sees.
 
 To add an exercise
 ------------------
-The exercises of notebook K live in ``affscore/exercises/notebook_K.py``. Write there a function that takes
-the student's answer and returns a :class:`Verdict`, and give it the number of the exercise::
+The exercises of notebook K live in ``affscore/exercises/notebook_K.py``. Write there a generator that takes the
+student's answer and yields what there is to say of it, and give it the number of the exercise. What it yields first
+is the verdict: *Not yet* with a hint, or *Right!* where it is ``right("...")``::
 
-    from affscore.exercises.answers import as_number
-    from affscore.exercises.registry import exercise
-    from affscore.exercises.verdict import Verdict
+    from affscore.exercises.answers import as_number, matching
+    from affscore.exercises.registry import Hints, exercise, right
 
     @exercise("4.1")
-    def number_of_activations(answer: object) -> Verdict:
+    def number_of_activations(answer: object) -> Hints:
         count = as_number(answer)                # answers.py refuses what is no answer at all
         expected = len(signature(...).scores)    # computed by the library, now
         if count == expected:
-            return Verdict(True, "Each of the ... is called once.")
-        if count == expected - 1:
-            return Verdict(False, "One is missing: is there an activation in the head, too?")
-        return Verdict(False, "Count the calls, not the modules.")
+            yield right("Each of the ... is called once.")
+        yield from matching(count, [(expected - 1, "One is missing: is there an activation in the head, too?")])
+        yield "Count the calls, not the modules."
 
 There is nothing else to register: ``check("4.1", answer)`` imports ``notebook_4`` when it is first needed.
 
@@ -32,19 +31,53 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import affscore.exercises
 from affscore.errors import AffscoreError
 from affscore.exercises.answers import NotAnAnswerError, raised
-from affscore.exercises.verdict import Verdict
 
-__all__ = ["check", "exercise", "known"]
+__all__ = ["Hints", "Verdict", "check", "exercise", "known", "right"]
 
-Checker: TypeAlias = Callable[[Any], Verdict]
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """Whether an answer is right, with a sentence for the student. ``bool(verdict)`` is True when it is.
+
+    Attributes:
+        right: Whether the answer is right.
+        message: One or two sentences: what makes it right, or what to look at. Never the answer.
+
+    >>> Verdict(False, "The distance of a cloud to itself must be zero.")
+    Not yet. The distance of a cloud to itself must be zero.
+    """
+
+    right: bool
+    message: str
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __repr__(self) -> str:
+        return f"{'Right!' if self.right else 'Not yet.'} {self.message}"
+
+    def _repr_markdown_(self) -> str:
+        return f"**{'Right!' if self.right else 'Not yet.'}** {self.message}"
+
+
+Hints: TypeAlias = Iterator[str | Verdict]
+"""What there is to say of an answer, of which the student sees the first: a hint, or ``right(...)``."""
+
+Checker: TypeAlias = Callable[[Any], Hints]
 
 _CHECKERS: dict[str, Checker] = {}
+
+
+def right(message: str) -> Verdict:
+    """The verdict on a right answer."""
+    return Verdict(True, message)
 
 
 def exercise(number: str) -> Callable[[Checker], Checker]:
@@ -63,9 +96,7 @@ def known() -> list[str]:
     >>> known()[:3]
     ['1.1', '1.2', '1.3']
     """
-    for module in pkgutil.iter_modules(affscore.exercises.__path__):
-        if module.name.startswith("notebook_"):
-            importlib.import_module(f"affscore.exercises.{module.name}")
+    _load()
     return sorted(_CHECKERS, key=lambda number: [int(part) for part in number.split(".")])
 
 
@@ -88,7 +119,8 @@ def check(number: str, answer: object) -> Verdict:
     """
     checker = _find(number)
     try:
-        return checker(answer)
+        first = next(checker(answer))
+        return first if isinstance(first, Verdict) else Verdict(False, first)
     except NotAnAnswerError as reason:
         return Verdict(False, str(reason))
     except AffscoreError as reason:
@@ -102,11 +134,15 @@ def check(number: str, answer: object) -> Verdict:
 def _find(number: str) -> Checker:
     """The checker of an exercise; imports the module of its notebook alone where that is enough."""
     number = str(number)
-    notebook = number.partition(".")[0]
-    if number not in _CHECKERS and notebook.isdecimal():
-        names = {module.name for module in pkgutil.iter_modules(affscore.exercises.__path__)}
-        if f"notebook_{notebook}" in names:
-            importlib.import_module(f"affscore.exercises.notebook_{notebook}")
+    if number not in _CHECKERS:
+        _load(f"notebook_{number.partition('.')[0]}")
     if number not in _CHECKERS:
         raise AffscoreError(f"there is no exercise {number!r}; known are {', '.join(known())}")
     return _CHECKERS[number]
+
+
+def _load(only: str = "") -> None:
+    """Import the modules of the notebooks, which registers their exercises."""
+    for module in pkgutil.iter_modules(affscore.exercises.__path__):
+        if module.name.startswith("notebook_") and only in ("", module.name):
+            importlib.import_module(f"affscore.exercises.{module.name}")

@@ -39,8 +39,8 @@ def layout(model: nn.Module) -> str:
 
 def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
     """Whether a network's two files are there, made with this recipe for the architecture as it is now."""
-    record = _record_file(name, folder)
-    if not (record.is_file() and _weights_file(name, folder).is_file()):
+    record = folder / f"{name}.json"
+    if not (record.is_file() and record.with_suffix(".safetensors").is_file()):
         return False
     written = json.loads(record.read_text(encoding="utf-8"))
     wanted = {"recipe": recipe.as_dict(), "layout": layout(MINI_NETWORKS[name].build())}
@@ -78,9 +78,9 @@ def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False
         "versions": versions(),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    with written_aside(_weights_file(name, folder)) as part:
+    with written_aside(folder / f"{name}.safetensors") as part:
         part.write_bytes(save(weights))
-    with written_aside(_record_file(name, folder)) as part:  # the last of the two: where it is, both are
+    with written_aside(folder / f"{name}.json") as part:  # the last of the two: where it is, both are
         part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
 
@@ -118,11 +118,3 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "scikit-learn": sklearn.__version__,
     }
-
-
-def _weights_file(name: str, folder: Path) -> Path:
-    return folder / f"{name}.safetensors"
-
-
-def _record_file(name: str, folder: Path) -> Path:
-    return folder / f"{name}.json"

@@ -10,6 +10,11 @@ def rows_of(table, label="{number}-{k}"):
     ]
 
 
+@pytest.fixture
+def secrets(request):
+    return request.module.SECRETS
+
+
 def pytest_generate_tests(metafunc):
     """The tests of ``answer_tables.py`` get the tables of the module that imports them."""
     module, wanted = metafunc.module, metafunc.fixturenames

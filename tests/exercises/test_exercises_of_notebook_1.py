@@ -1,14 +1,11 @@
 """Each exercise of notebook 1: right answers pass, plausible wrong ones fail with a hint, not the answer."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
 from answer_tables import (  # noqa: F401  # tests of every exercise
-    pairs,
     test_a_right_answer_passes,
-    test_a_wrong_answer_fails_with_its_hint,
+    test_a_wrong_answer_fails_with_a_hint_that_does_not_tell_the_answer,
     test_garbage_gets_a_verdict,
 )
 
@@ -113,24 +110,11 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize("number", WRONG)
-def test_there_are_three_wrong_answers(number):
-    assert len(WRONG[number]) >= 3
-
-
-@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
-def test_the_hint_does_not_tell_the_answer(number, case):
-    message = check(number, case[0]).message
-    assert "sort(" not in message
-    numbers = [float(text) for text in re.findall(r"\d+\.\d+", message)]
-    if number == "1.2":
-        assert not numbers
-    if number == "1.1":
-        expected = wasserstein([[3.0], [0.0], [1.0]], [[2.0], [6.0], [-4.0]])
-        assert all(abs(value - expected) > 0.01 for value in numbers)
-    if number == "1.3":
-        assert "permut" not in message
-        assert "shuffl" not in message
+SECRETS = {
+    "1.1": ["sort(", wasserstein([[3.0], [0.0], [1.0]], [[2.0], [6.0], [-4.0]])],
+    "1.2": ["sort(", SCORE_OF_LEAKY_RELU],
+    "1.3": ["permut", "shuffl"],
+}
 
 
 def test_a_function_that_writes_into_its_arguments_is_harmless():

@@ -1,14 +1,10 @@
 """Exercises of notebooks 2 and 3: right answers pass, plausible wrong ones fail with a hint, not the answer."""
 
-import re
-
 import numpy as np
-import pytest
 import torch
 from answer_tables import (  # noqa: F401  # tests of every exercise
-    pairs,
     test_a_right_answer_passes,
-    test_a_wrong_answer_fails_with_its_hint,
+    test_a_wrong_answer_fails_with_a_hint_that_does_not_tell_the_answer,
     test_garbage_gets_a_verdict,
 )
 from scipy.optimize import brentq
@@ -131,19 +127,13 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
-def test_the_hint_does_not_tell_the_answer(number, case):
-    message = check(number, case[0]).message
-    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", message)]
-    secrets = {
-        "2.1": [3, 1.5],
-        "2.2": [HALF],
-        "3.1": [points_needed(256, 0.01, torch.relu)],
-        "3.2": [NARROW_TANH, 0.25],
-    }
-    for secret in secrets.get(number, []):
-        assert all(abs(value - secret) > 0.01 for value in numbers)
-    assert "exp" not in message or number != "2.3"
+SECRETS = {
+    "2.1": [3, 1.5],
+    "2.2": [HALF],
+    "2.3": ["exp"],
+    "3.1": [points_needed(256, 0.01, torch.relu)],
+    "3.2": [NARROW_TANH, 0.25],
+}
 
 
 def test_another_input_with_the_same_score_is_right_too():

@@ -1,19 +1,14 @@
 """Exercises of notebooks 5 and 7: right answers pass, plausible wrong ones fail with a hint, not the answer."""
 
-import re
-
 import numpy as np
-import pytest
 import torch
 from answer_tables import (  # noqa: F401  # tests of every exercise
-    pairs,
     test_a_right_answer_passes,
-    test_a_wrong_answer_fails_with_its_hint,
+    test_a_wrong_answer_fails_with_a_hint_that_does_not_tell_the_answer,
     test_garbage_gets_a_verdict,
 )
 
 from affscore.analysis import rarefied_range, signature_distance
-from affscore.exercises import check
 from affscore.exercises.notebook_7 import FAMILIES, LONG, SHORT
 
 MORE_SPREAD = 0.5 * (150 / 152 - 6 / 8)
@@ -153,13 +148,7 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
-def test_the_hint_does_not_tell_the_answer(number, case):
-    message = check(number, case[0]).message
-    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", message)]
-    secrets = {"5.1": [MORE_SPREAD], "7.2": [FAR]}
-    for secret in secrets.get(number, []):
-        assert all(abs(value - secret) > 0.01 for value in numbers)
+SECRETS = {"5.1": [MORE_SPREAD], "7.2": [FAR]}
 
 
 def test_the_networks_of_exercise_7_3_are_those_of_its_text():

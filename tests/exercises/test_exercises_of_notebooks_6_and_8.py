@@ -1,15 +1,12 @@
 """Exercises of notebooks 6 and 8: right answers pass, plausible wrong ones fail with a hint, not the answer."""
 
 import itertools
-import re
 
 import numpy as np
-import pytest
 import torch
 from answer_tables import (  # noqa: F401  # tests of every exercise
-    pairs,
     test_a_right_answer_passes,
-    test_a_wrong_answer_fails_with_its_hint,
+    test_a_wrong_answer_fails_with_a_hint_that_does_not_tell_the_answer,
     test_garbage_gets_a_verdict,
 )
 from scipy.stats import pearsonr, permutation_test
@@ -42,7 +39,7 @@ def by_scipy(x, accuracy):
 
 def by_random_orders(x, accuracy):
     rng = np.random.default_rng(3)
-    return np.mean([r2(x, rng.permutation(accuracy)) >= r2(x, accuracy) - 1e-9 for _ in range(5000)])
+    return np.mean([r2(x, rng.permutation(accuracy)) >= r2(x, accuracy) - 1e-9 for _ in range(2000)])
 
 
 def one_sided(x, accuracy):
@@ -160,13 +157,7 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize(("number", "case"), pairs(WRONG))
-def test_the_hint_does_not_tell_the_answer(number, case):
-    message = check(number, case[0]).message
-    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?", message)]
-    secrets = {"6.1": [13], "8.1": fisher()}
-    for secret in secrets.get(number, []):
-        assert all(abs(value - secret) > 0.01 for value in numbers)
+SECRETS = {"6.1": [13], "8.1": fisher()}
 
 
 def test_a_function_that_shuffles_its_arguments_in_place_is_harmless():

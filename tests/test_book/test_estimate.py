@@ -17,14 +17,11 @@ def test_the_page_shows_what_the_command_prints():
 
 
 def test_one_network_by_hand():
-    weights = torchvision.models.ResNet18_Weights.IMAGENET1K_V1
-    rate = weights.meta["_ops"] * 1e9 * 512 / 20  # of a signature of 512 images that takes 20 s
     rows = [{"model": "resnet18", "n": 512, "criteria": {"best": 20.0}}]
     profile = {"models": ["resnet18@IMAGENET1K_V1"], "model": "resnet18@DEFAULT", "images": 1100, "n": 512}
     found = estimate(profile, {"machine": MACHINE, "rows": rows})
     assert (found.networks, found.images) == (1, 1024)
-    assert found.rates == {"resnet18": pytest.approx(rate)}
-    assert found.days() == pytest.approx((40 / 86_400, 40 / 86_400))
+    assert found.days == pytest.approx((40 / 86_400, 40 / 86_400))
     assert found.weights_gb == pytest.approx(44.661 * 2**20 / 1e9, rel=1e-3)
     assert "4 cores" in str(found)
 
@@ -43,5 +40,5 @@ def test_a_network_whose_printed_numbers_are_of_another_reduction_is_counted_twi
 def test_a_slower_network_of_the_benchmark_makes_a_range():
     rows = [{"model": name, "n": 512, "criteria": {"best": 20.0}} for name in ("resnet18", "resnet50")]
     profile = {"models": ["resnet18@DEFAULT"], "model": "resnet18@DEFAULT", "images": 512, "n": 512}
-    least, most = estimate(profile, {"machine": MACHINE, "rows": rows}).days()
+    least, most = estimate(profile, {"machine": MACHINE, "rows": rows}).days
     assert least < most == pytest.approx(20 / 86_400)

