@@ -1,28 +1,27 @@
-"""Data by name: digits, noise, torchvision's small data sets, ImageNet, a folder, a text, or token ids."""
+"""Data by name, from every source that there is."""
 
 from __future__ import annotations
 
 import difflib
 import os
+from functools import cache
 from numbers import Integral
-from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.zoo.digits import digits
-from affscore.zoo.downloads import DOWNLOADS, data_home, torchvision_images
-from affscore.zoo.folders import folder_of_images
-from affscore.zoo.named_data import ImageSet, NamedData, Noise
+from affscore.zoo.named_data import DataSource, ImageSet, NamedData
+from affscore.zoo.registry import found_in
 from affscore.zoo.text import Expected
-from affscore.zoo.token_sets import text_file, token_file
 
-__all__ = ["ImageSet", "NamedData", "data_home", "load_data"]
+__all__ = ["ImageSet", "NamedData", "load_data"]
 
-_FORMS = (
-    "digits, random, cifar10, cifar100, fashion-mnist, NAME:CLASS of these, imagenet:DIR, folder:DIR, "
-    "text:FILE or tokens:FILE"
-)
-_OF_IMAGES = ("digits", *DOWNLOADS)
-_OF_PATHS = {"imagenet": "DIR", "folder": "DIR", "text": "FILE", "tokens": "FILE"}
+PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
+
+
+@cache
+def _sources() -> dict[str, DataSource]:
+    """The sources by name: those without a path, those of folders, those of files."""
+    found = [source for sources in found_in("affscore.zoo.data", "SOURCES") for source in sources]
+    return {source.name: source for source in sorted(found, key=lambda s: s.takes if s.takes in PATHS else "")}
 
 
 def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -> NamedData:
@@ -64,36 +63,27 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     (torch.Size([1, 8, 8]), 597, 61)
     """
     if not isinstance(spec, str):
-        raise AffscoreError(f"a data set is given by its name ({_FORMS}), got {type(spec).__name__}")
+        raise AffscoreError(f"a data set is given by its name ({_forms()}), got {type(spec).__name__}")
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**63:
         raise AffscoreError(f"seed must be a whole number of at least 0 and below 2**63, got {seed!r}")
-    data = _found(spec, int(seed))
+    name, colon, argument = spec.partition(":")
+    source = _sources().get(name)
+    if source is None or (colon and not source.takes):
+        raise AffscoreError(f"unknown data set {spec!r}{_hint(spec)} (known: {_forms()})")
+    if source.takes in PATHS and not argument:
+        what, example = PATHS[source.takes]
+        raise AffscoreError(f"{name}: needs {what}, as in {name}:{example}")
+    data = source.load(argument, int(seed))
+    if source.takes == "CLASS" and colon:
+        assert isinstance(data, ImageSet)
+        data = data.only(argument)
     return data if preprocessing is None else data.prepared_for(preprocessing)
 
 
-def _found(spec: str, seed: int) -> NamedData:
-    name, colon, argument = spec.partition(":")
-    if name in ("imagenet", "folder"):
-        return folder_of_images(name, argument)
-    if name == "text":
-        return text_file(argument)
-    if name == "tokens":
-        return token_file(argument)
-    if spec == "random":
-        return Noise(seed)
-    if name in _OF_IMAGES:
-        images = _digits() if name == "digits" else torchvision_images(name)
-        return images.only(argument) if colon else images
-    raise AffscoreError(f"unknown data set {spec!r}{_hint(spec)} (known: {_FORMS})")
-
-
-def _digits() -> ImageSet:
-    images, labels = digits("test")
-
-    def read(index: int, preprocessing: Any) -> Any:
-        return preprocessing(images[index]) if preprocessing else images[index]
-
-    return ImageSet("digits", len(images), read, labels=[str(label) for label in labels.tolist()])
+def _forms() -> str:
+    paths = [f"{source.name}:{source.takes}" for source in _sources().values() if source.takes in PATHS]
+    names = [source.name for source in _sources().values() if source.takes not in PATHS]
+    return f"{', '.join(names)}, NAME:CLASS of these, {', '.join(paths[:-1])} or {paths[-1]}"
 
 
 def _hint(spec: str) -> str:
@@ -101,9 +91,11 @@ def _hint(spec: str) -> str:
         return "; for a folder of images write folder: in front of it"
     if os.path.isfile(spec):  # noqa: PTH113
         return "; for a text write text: in front of it, for token ids tokens:"
-    name, colon, argument = spec.partition(":")
-    near = difflib.get_close_matches(name.lower(), [*_OF_IMAGES, "random", *_OF_PATHS], n=1)
+    name, _, argument = spec.partition(":")
+    near = difflib.get_close_matches(name.lower(), _sources(), n=1)
     if not near:
         return ""
-    meant = near[0] if near[0] not in _OF_PATHS else f"{near[0]}:{argument or _OF_PATHS[near[0]]}"
-    return f"; did you mean {meant + (colon + argument if colon and near[0] in _OF_IMAGES else '')!r}?"
+    takes = _sources()[near[0]].takes
+    behind = argument if takes else ""
+    meant = f"{near[0]}:{behind or takes}" if behind or takes in PATHS else near[0]
+    return f"; did you mean {meant!r}?"

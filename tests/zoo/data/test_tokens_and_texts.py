@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.zoo import Preprocessing, TextPreprocessing
-from affscore.zoo.token_sets import TextFile
+from affscore.zoo.data.texts import TextFile
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=4)
 IDS = np.arange(24).reshape(6, 4)
