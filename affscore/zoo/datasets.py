@@ -40,6 +40,8 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
                          tokens (or fewer, where the network takes fewer)
     text:FILE@TOKENIZER  the same with a tokenizer.json, or the folder that holds it
     tokens:FILE          token ids (N, length) in a .npy, .safetensors or .pt file
+    ...                  and whatever another module of ``affscore.zoo.data`` brings; an unknown name
+                         lists all
     ==================== ==========================================================================
 
     Images that cannot be read are left out of a signature, counted and named in its notes, and the next
