@@ -115,7 +115,7 @@ class NamedData(Dataset[Tensor], ABC):
         items = (self[index] for index in self.order(images, seed, images))
         return (part for item in items for part in (f"{item.dtype} {tuple(item.shape)}".encode(), tensor_bytes(item)))
 
-    def _with(self, **changes: Any) -> Self:
+    def changed(self, **changes: Any) -> Self:
         """The same data, with other attributes."""
         made = copy.copy(self)
         vars(made).update(changes)
@@ -188,7 +188,7 @@ class ImageSet(NamedData):
             raise AffscoreError(
                 f"{self.name!r} holds images, and the network expects token ids; give text:FILE, tokens:FILE or random"
             )
-        return self._with(preprocessing=preprocessing)
+        return self.changed(preprocessing=preprocessing)
 
     def common_size(self, indices: Iterable[int]) -> int | None:
         """The height and width of these images in pixels, if all are square and of one size; else None.
@@ -224,7 +224,7 @@ class ImageSet(NamedData):
             hint = f"; did you mean {near[0]!r}?" if near else ""
             shown = ", ".join([*known[:20], *["..."] * (len(known) > 20)]) or "none"
             raise AffscoreError(f"the data set {self.name!r} has no class {label!r}{hint} (known: {shown})")
-        return self._with(
+        return self.changed(
             name=f"{self.name.partition(':')[0]}:{label}",
             length=len(chosen),
             _read=lambda index, p: read(chosen[index], p),

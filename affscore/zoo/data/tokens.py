@@ -54,7 +54,7 @@ class TokenSet(NamedData):
         """The same windows, all of whose ids this network knows."""
         expected = expected_tokens(self.name, preprocessing)
         check_token_ids(self.windows, expected)
-        return self._with(preprocessing=replace(expected, length=self.windows.shape[1]))
+        return self.changed(preprocessing=replace(expected, length=self.windows.shape[1]))
 
 
 def expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
