@@ -94,7 +94,7 @@ def card_of(model: nn.Module) -> ModelCard:
 def _sources() -> dict[str, Source]:
     """The sources by prefix; torchvision, which has none, is the first."""
     found = found_in("affscore.zoo.sources", "SOURCE")
-    return {source.prefix: source for source in sorted(found, key=attrgetter("prefix"))}
+    return {source.prefix: source for source in sorted(found, key=attrgetter("form"))}
 
 
 def source_of(name: str) -> Source:
@@ -118,4 +118,5 @@ def source_of(name: str) -> Source:
 def _unknown(name: str) -> AffscoreError:
     """The error for a name that no source has; names with the same prefix are looked through first."""
     sources = sorted(_sources().values(), key=lambda source: source.prefix != name.partition(":")[0])
-    return unknown(name, (known for source in sources for known in source.names()))
+    forms = [source.form for source in _sources().values()]
+    return unknown(name, (known for source in sources for known in source.names()), forms)

@@ -23,10 +23,12 @@ class Source(ABC):
     """Networks by name.
 
     Attributes:
+        form: What MODEL is, as messages say it.
         prefix: What stands in front of the colon in MODEL: ``mini:digitsnet``; empty where there is none.
         package: The optional package whose networks these are, and whose version is part of what they are.
     """
 
+    form: ClassVar[str]
     prefix: ClassVar[str]
     package: ClassVar[str | None] = None
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, seeded
-from affscore.zoo.mini.tables import list_models
+from affscore.zoo.mini import list_models
 from affscore.zoo.paths import file_hash
 from affscore.zoo.sources import Source
 from affscore.zoo.sources.naming import weights_file, weights_label
@@ -30,6 +30,7 @@ def _networks() -> dict[str, MiniNetwork]:
 class Mini(Source):
     """The small networks; WEIGHTS is "DEFAULT", "random" or a file."""
 
+    form = "mini:NAME"
     prefix = "mini"
 
     def names(self) -> list[str]:

@@ -40,6 +40,7 @@ class OwnFile(Source):
     returns, or a file.
     """
 
+    form = "path/to/file.py:factory"
     prefix = "file.py"
 
     def knows(self, name: str) -> bool:

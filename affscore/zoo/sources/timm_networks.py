@@ -33,6 +33,7 @@ class Timm(Source):
     those of timm or of its own source, which timm translates.
     """
 
+    form = "timm:NAME"
     prefix = package = "timm"
 
     def names(self) -> list[str]:

@@ -31,6 +31,7 @@ DEPTHS = Path(__file__).parents[1] / "depths.csv"
 class Torchvision(Source):
     """Names without a prefix; WEIGHTS may be a member of the enumeration of a network's weights."""
 
+    form = "a torchvision classification network"
     prefix = ""
 
     def names(self) -> list[str]:

@@ -45,6 +45,7 @@ class Transformers(Source):
     names (``architectures``), or else the bare one of the model type. Code that a repository brings is never run.
     """
 
+    form = "hf:NAME"
     prefix = "hf"
     package = "transformers"
 
