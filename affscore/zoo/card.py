@@ -61,7 +61,7 @@ class ModelCard:
 
     @property
     def input(self) -> InputKind:
-        """What the network takes: "image" (numbers in channels) or "tokens" (whole numbers of a vocabulary).
+        """What the network takes: "image" (numbers in channels) or "tokens" (integers of a vocabulary).
 
         >>> ModelCard("alexnet", "random").input
         'image'

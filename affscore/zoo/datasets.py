@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from functools import cache
+from collections.abc import Iterator
+from itertools import chain
 from numbers import Integral
 
 from affscore.errors import AffscoreError
@@ -17,11 +18,8 @@ __all__ = ["ImageSet", "NamedData", "load_data"]
 PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
 
 
-@cache
-def _sources() -> dict[str, DataSource]:
-    """The sources by name: those without a path, those of folders, those of files."""
-    found = [source for sources in found_in("affscore.zoo.data", "SOURCES") for source in sources]
-    return {source.name: source for source in sorted(found, key=lambda s: s.takes if s.takes in PATHS else "")}
+def _sources(first: str = "") -> Iterator[DataSource]:
+    return chain.from_iterable(found_in("affscore.zoo.data", "SOURCES", first))
 
 
 def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -> NamedData:
@@ -67,9 +65,9 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     if not isinstance(spec, str):
         raise AffscoreError(f"a data set is given by its name ({_forms()}), got {type(spec).__name__}")
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**63:
-        raise AffscoreError(f"seed must be a whole number of at least 0 and below 2**63, got {seed!r}")
+        raise AffscoreError(f"seed must be an integer of at least 0 and below 2**63, got {seed!r}")
     name, colon, argument = spec.partition(":")
-    source = _sources().get(name)
+    source = next((source for source in _sources(first=name) if source.name == name), None)
     if source is None or (colon and not source.takes):
         raise AffscoreError(f"unknown data set {spec!r}{_hint(spec)} (known: {_forms()})")
     if source.takes in PATHS and not argument:
@@ -83,8 +81,10 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
 
 
 def _forms() -> str:
-    paths = [f"{source.name}:{source.takes}" for source in _sources().values() if source.takes in PATHS]
-    names = [source.name for source in _sources().values() if source.takes not in PATHS]
+    """The names without a path, those of folders, and those of files."""
+    sources = sorted(_sources(), key=lambda source: source.takes if source.takes in PATHS else "")
+    paths = [f"{source.name}:{source.takes}" for source in sources if source.takes in PATHS]
+    names = [source.name for source in sources if source.takes not in PATHS]
     return f"{', '.join(names)}, NAME:CLASS of these, {', '.join(paths[:-1])} or {paths[-1]}"
 
 
@@ -94,10 +94,10 @@ def _hint(spec: str) -> str:
     if os.path.isfile(spec):  # noqa: PTH113
         return "; for a text write text: in front of it, for token ids tokens:"
     name, _, argument = spec.partition(":")
-    near = difflib.get_close_matches(name.lower(), _sources(), n=1)
-    if not near:
+    takes = {source.name: source.takes for source in _sources()}
+    near = next(iter(difflib.get_close_matches(name.lower(), takes, n=1)), None)
+    if near is None:
         return ""
-    takes = _sources()[near[0]].takes
-    behind = argument if takes else ""
-    meant = f"{near[0]}:{behind or takes}" if behind or takes in PATHS else near[0]
+    behind = argument if takes[near] else ""
+    meant = f"{near}:{behind or takes[near]}" if behind or takes[near] in PATHS else near
     return f"; did you mean {meant!r}?"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
-from operator import attrgetter
 from weakref import WeakKeyDictionary
 
 from torch import nn
@@ -83,18 +82,16 @@ def card_of(model: nn.Module) -> ModelCard:
     if model in _cards:
         return _cards[model]
     found = stated_preprocessing(model)
-    for source in [] if found else _sources().values():
+    for source in [] if found else _sources(""):
         found = found or source.expected_by(model)
     preprocessing, known = found or (IMAGENET, False)
     count, classes = parameter_count(model), stated_classes(model)
     return ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=count, classes=classes)
 
 
-@cache
-def _sources() -> dict[str, Source]:
-    """The sources by prefix; torchvision, which has none, is the first."""
-    found = found_in("affscore.zoo.sources", "SOURCE")
-    return {source.prefix: source for source in sorted(found, key=attrgetter("form"))}
+def _sources(first: str) -> Iterator[Source]:
+    """All sources, those of a prefix first, and else torchvision, which has none."""
+    return found_in("affscore.zoo.sources", "SOURCE", first=first or "torchvision")
 
 
 def source_of(name: str) -> Source:
@@ -110,13 +107,14 @@ def source_of(name: str) -> Source:
     ('mini', 'file.py', '')
     """
     prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
-    if prefix not in _sources():
+    source = next((source for source in _sources(prefix) if source.prefix == prefix), None)
+    if source is None:
         raise _unknown(name)
-    return _sources()[prefix]
+    return source
 
 
 def _unknown(name: str) -> AffscoreError:
     """The error for a name that no source has; names with the same prefix are looked through first."""
-    sources = sorted(_sources().values(), key=lambda source: source.prefix != name.partition(":")[0])
-    forms = [source.form for source in _sources().values()]
-    return unknown(name, (known for source in sources for known in source.names()), forms)
+    sources = list(_sources(""))
+    nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
+    return unknown(name, (known for source in nearest for known in source.names()), [s.form for s in sources])

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from typing import Any
 
 __all__ = ["found_in"]
 
 
-def found_in(package: str, name: str) -> list[Any]:
-    """What the modules of a package define under a name, in the order of the names of the modules.
+def found_in(package: str, name: str, first: str = "") -> Iterator[Any]:
+    """What the modules of a package define under a name; each module is imported when its turn comes.
 
     Args:
         package: As it is imported.
         name: A name; modules that do not define it are helpers of the others.
+        first: Modules whose names begin so come first, the others in the order of their names.
 
-    >>> [source.prefix for source in found_in("affscore.zoo.sources", "SOURCE")]
-    ['mini', 'file.py', 'timm', '', 'hf']
+    >>> [source.prefix for source in found_in("affscore.zoo.sources", "SOURCE", first="timm")]
+    ['timm', 'mini', 'file.py', '', 'hf']
     """
-    folder = importlib.import_module(package).__path__
-    modules = [importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(folder)]
-    return [getattr(module, name) for module in modules if hasattr(module, name)]
+    modules = [found.name for found in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+    for module_name in sorted(modules, key=lambda module: not module.startswith(first)):
+        module = importlib.import_module(f"{package}.{module_name}")
+        if hasattr(module, name):
+            yield getattr(module, name)

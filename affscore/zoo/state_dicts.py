@@ -94,7 +94,7 @@ def _kind(tensor: Tensor) -> str:
         return "complex numbers"
     if tensor.dtype.is_floating_point:
         return "real numbers"
-    return "truth values" if tensor.dtype == torch.bool else "whole numbers"
+    return "booleans" if tensor.dtype == torch.bool else "integers"
 
 
 def read_state_dict(file: Path) -> dict[str, Tensor]:

@@ -209,7 +209,7 @@ def test_names_in_other_letters_get_a_hint():
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "0", None, True])
 def test_impossible_seeds(seed):
-    with pytest.raises(AffscoreError, match="seed must be a whole number of at least 0"):
+    with pytest.raises(AffscoreError, match="seed must be an integer of at least 0"):
         load_data("random", seed=seed)
 
 

@@ -76,7 +76,7 @@ def _load(path: str, seed: int) -> NamedData:
     """The samples in a .npz file, in an array ``x``, ``data`` or ``images``, or the only one, and perhaps their labels.
 
     Images have the shape (N, H, W), (N, H, W, C) or (N, C, H, W) with C = 1 or 3, and are of type uint8 or lie in
-    [0, 1]; anything else are numbers. Labels, ``y`` or ``labels``, are whole numbers: the number of a network's output.
+    [0, 1]; anything else are numbers. Labels, ``y`` or ``labels``, are integers: the number of a network's output.
 
     Raises:
         AffscoreError: No such file, another kind of file, a damaged one, one that would be far larger in memory than on
@@ -116,7 +116,7 @@ def _load(path: str, seed: int) -> NamedData:
     fit = labels.dtype.kind in "iu" and labels.shape == samples.shape[:1]
     if not fit or not 0 <= labels.min() <= labels.max() < MOST:
         raise AffscoreError(
-            f"the labels in {file.name!r} must be {len(samples)} whole numbers from 0 to {MOST - 1}, "
+            f"the labels in {file.name!r} must be {len(samples)} integers from 0 to {MOST - 1}, "
             f"got {labels.dtype} of shape {labels.shape}"
         )
     classes = [str(number) for number in range(int(labels.max()) + 1)]

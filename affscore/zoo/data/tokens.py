@@ -72,12 +72,12 @@ def expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
 
 
 def _load(path: str, seed: int) -> TokenSet:
-    """Windows of token ids from a .npy, .safetensors, .pt or .pth file that holds whole numbers (N, length).
+    """Windows of token ids from a .npy, .safetensors, .pt or .pth file that holds integers (N, length).
 
     A file that holds several arrays must call the ids ``input_ids``.
 
     Raises:
-        AffscoreError: No such file, another kind of file, or no whole numbers of this shape.
+        AffscoreError: No such file, another kind of file, or no integers of this shape.
     """
     file = readable_file(path, "tokens:FILE takes the path of a file")
     found = _contents(file)
@@ -91,7 +91,7 @@ def _load(path: str, seed: int) -> TokenSet:
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu" or found.ndim != 2 or found.size == 0:
         kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else type(found).__name__
         raise AffscoreError(
-            f"the file {file.name!r} must hold whole numbers (N, length), the ids of N windows, and holds {kind}"
+            f"the file {file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}"
         )
     return TokenSet(f"tokens:{file.name}", torch.from_numpy(found.astype(np.int64)))
 

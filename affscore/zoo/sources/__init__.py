@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -61,29 +62,18 @@ class Source(ABC):
         label, files = weights_label(weights), {}
         if weights not in ("DEFAULT", "random") and user_path(weights).is_file():
             files[label] = file_hash(weights)
-        about = {"model": name, "weights": label, "files": files}
-        return about | {"package": _minor_version(self.package)} if self.package else about
+        about: dict[str, Any] = {"model": name, "weights": label, "files": files}
+        if self.package:  # None where it is missing, as loading the network will say
+            installed = version(self.package) if find_spec(self.package) else None
+            about["package"] = installed and ".".join(installed.split(".")[:2])
+        return about
 
     def facts(self, name: str, weights: str) -> dict[str, Any]:
         """A row of :func:`affscore.zoo.characteristics`: here the names, and nothing else."""
-        stated = dict.fromkeys(("accuracy", "accuracy_standard_error", "parameters", "gflops"), math.nan)
-        return {
-            "name": Path(name).name,
-            "weights": weights_label(weights),
-            "family": None,
-            "year": None,
-            **stated,
-            "depth": math.nan,
-            "activations": math.nan,
-        }
+        numbers = ("accuracy", "accuracy_standard_error", "parameters", "gflops", "depth", "activations")
+        names = {"name": Path(name).name, "weights": weights_label(weights), "family": None, "year": None}
+        return names | dict.fromkeys(numbers, math.nan)
 
     def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
         """What a network in memory expects, if it is one of these, and whether all of that is known."""
         return None
-
-
-def _minor_version(package: str) -> str | None:
-    try:
-        return ".".join(version(package).split(".")[:2])
-    except PackageNotFoundError:
-        return None  # loading the network will say so

@@ -17,7 +17,7 @@ WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """MODEL and WEIGHTS of MODEL[@WEIGHTS]; WEIGHTS is ``DEFAULT`` where it is left away.
+    """MODEL and WEIGHTS of MODEL[@WEIGHTS]; WEIGHTS is ``DEFAULT`` where it is omitted.
 
     An @ may be part of a path: what ends in ``.py:factory``, or is a file or a folder, is one MODEL.
 

@@ -67,7 +67,7 @@ class OwnFile(Source):
             raise AffscoreError(f"{name} must give a torch.nn.Module, got a {type(model).__name__}")
         check_has_weights(model, name)
         if weights == "random":
-            raise AffscoreError(f"{name} decides its weights itself; leave @random away")
+            raise AffscoreError(f"{name} decides its weights itself; omit @random")
         if weights != "DEFAULT":
             load_weights(model, weights_file(name, weights, []))
         label = "as built" if weights == "DEFAULT" else weights_label(weights)

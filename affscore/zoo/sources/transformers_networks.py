@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -17,17 +16,16 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.card import ModelCard, seeded, stated_classes
-from affscore.zoo.paths import file_hash, readable_file, user_path
+from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.hub import HubFileMissingError, cached_repositories, first_of, hub_url
+from affscore.zoo.sources.hub import cached_repositories
 from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
+from affscore.zoo.sources.transformers_files import Place, each_once
 from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
 from affscore.zoo.text import Expected
 
 __all__ = ["SOURCE"]
-
-WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
 CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
         "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
@@ -60,7 +58,7 @@ class Transformers(Source):
     def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
         """The family is the type of the configuration."""
         transformers = needs("transformers", name, "transformers")
-        place = _Place.find(name)
+        place = Place.find(name)
         config_class, settings = _settings(transformers, place.config)
         fails = f"transformers cannot build {place.name}"
         with _silence(transformers):
@@ -104,91 +102,10 @@ class Transformers(Source):
 SOURCE = Transformers()
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a configuration lies, and what lies beside it: a folder, a file alone, or a repository."""
-
-    name: str
-    config: Path
-    folder: Path | None = None
-    repository: str | None = None
-
-    @classmethod
-    def find(cls, name: str) -> _Place:
-        text = name.removeprefix("hf:")
-        if not text:
-            raise AffscoreError("hf: needs a name, as in hf:org/name, hf:path/to/folder or hf:path/to/config.json")
-        path = user_path(text)
-        if path.is_file() and path.name == "config.json":
-            path = path.parent
-        if path.is_dir():
-            if not (path / "config.json").is_file():
-                raise AffscoreError(f"the folder {text!r} holds no config.json, which says what network it is")
-            return cls(f"hf:{path.resolve().name}", path / "config.json", folder=path)
-        if path.is_file():
-            return cls(f"hf:{path.name}", path)
-        if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
-            raise AffscoreError(f"file not found: there is no folder or configuration {text!r}")
-        try:
-            return cls(name, first_of(text, ["config.json"], name, "transformers"), repository=text)
-        except HubFileMissingError as error:
-            raise AffscoreError(
-                f"{error}{near(text, cached_repositories())}; get config.json and the weights of "
-                f"https://huggingface.co/{text} elsewhere, put them into a folder, and give it as hf:FOLDER"
-            ) from error
-
-    def first(self, filenames: list[str]) -> Path:
-        """The first of these files that is there, or can be had.
-
-        Raises:
-            AffscoreError: There is none.
-        """
-        if self.repository is None:
-            for filename in filenames if self.folder else []:
-                if (self.config.parent / filename).exists():
-                    return self.config.parent / filename
-            raise AffscoreError(
-                f"there are no trained weights ({filenames[0]}) beside the configuration of {self.name}; put them "
-                f"there, or write {self.name}@random or {self.name}@FILE"
-            )
-        try:
-            return first_of(self.repository, filenames, self.name, "transformers")
-        except HubFileMissingError as error:
-            raise AffscoreError(
-                f"{error}; get {hub_url(self.repository, filenames[0])} elsewhere and give it as {self.name}@FILE, "
-                f"or write {self.name}@random"
-            ) from error
-
-    def weights(self) -> list[Path]:
-        """The files of the trained weights: one, or all that an index names."""
-        index = self.first(WEIGHTS)
-        if index.suffix != ".json":
-            return [index]
-        try:
-            stated = json.loads(readable_file(index).read_text(encoding="utf-8"), object_pairs_hook=_each_once)
-            names = sorted(set(stated["weight_map"].values()))
-            safe = all(isinstance(name, str) and name == Path(name).name for name in names)
-        except AffscoreError:
-            raise
-        except Exception as error:
-            raise AffscoreError(f"the file {index.name!r} is no index of weights ({first_line(error)})") from error
-        if not names or not safe:
-            raise AffscoreError(f"the file {index.name!r} names no files beside it")
-        return [self.first([name]) if self.repository else index.parent / name for name in names]
-
-    def beside(self, filename: str) -> Path | None:
-        """Another file of the same place, if it is there or can be had."""
-        try:
-            file = self.first([filename])
-        except AffscoreError:
-            return None
-        return file if file.is_file() else None
-
-
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
     try:
-        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=each_once)
         model_type = stated["model_type"]
     except Exception as error:
         raise AffscoreError(
@@ -210,15 +127,6 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
         )
     return known[model_type], settings
-
-
-def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"it has two entries {name!r}")
-        found[name] = value
-    return found
 
 
 def _of_this_place(value: Any, key: str = "") -> Any:

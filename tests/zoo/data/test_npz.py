@@ -85,10 +85,10 @@ def test_a_signature_and_its_identity(saved, arrays):
         ({"x": TABLE * 1j}, "and holds complex128"),
         ({"x": TABLE.astype(object)}, r"no arrays that can be read safely \(it holds Python objects"),
         ({"x": TABLE, "y": np.array([None] * 40)}, "it holds Python objects"),
-        ({"x": TABLE, "y": np.arange(39)}, "the labels in 'a.npz' must be 40 whole numbers from 0 to 99999, got int64"),
-        ({"x": TABLE, "y": np.arange(40) / 2}, "must be 40 whole numbers"),
-        ({"x": TABLE, "y": np.arange(40) - 1}, "must be 40 whole numbers"),
-        ({"x": TABLE, "y": np.full(40, 2**62)}, "must be 40 whole numbers"),
+        ({"x": TABLE, "y": np.arange(39)}, "the labels in 'a.npz' must be 40 integers from 0 to 99999, got int64"),
+        ({"x": TABLE, "y": np.arange(40) / 2}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.arange(40) - 1}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.full(40, 2**62)}, "must be 40 integers"),
     ],
 )
 def test_what_is_refused(saved, arrays, words):
