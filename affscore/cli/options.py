@@ -32,7 +32,7 @@ MODELS = (
 )
 DATASETS = (
     "digits, random, cifar10, cifar100, fashion-mnist (or one class: cifar10:cat), imagenet:DIR, folder:DIR, "
-    "text:FILE[@TOKENIZER] or tokens:FILE"
+    "text:FILE[@TOKENIZER], tokens:FILE, ... (the message on an unknown name lists all)"
 )
 
 

@@ -1,8 +1,8 @@
 """Floor 2: networks and data by name."""
 
 from affscore.zoo.characteristics import characteristics
+from affscore.zoo.data.digits import digits
 from affscore.zoo.datasets import load_data
-from affscore.zoo.digits import digits
 from affscore.zoo.mini import hard_task, list_models
 from affscore.zoo.models import ModelCard, card_of, load_model
 from affscore.zoo.named_data import ImageSet, NamedData

@@ -61,7 +61,7 @@ class ModelCard:
 
     @property
     def input(self) -> InputKind:
-        """What the network takes: "image" (numbers in channels) or "tokens" (whole numbers of a vocabulary).
+        """What the network takes: "image" (numbers in channels) or "tokens" (integers of a vocabulary).
 
         >>> ModelCard("alexnet", "random").input
         'image'
@@ -98,8 +98,8 @@ def check_has_weights(model: nn.Module, name: str) -> None:
             )
 
 
-def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
-    """What a network says of its input in an attribute ``preprocessing``, and whether it says anything.
+def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool] | None:
+    """What a network says of its input in an attribute ``preprocessing``, which is known then; None if it says nothing.
 
     Raises:
         AffscoreError: The attribute is neither such a statement nor a part of the network (a module, a method).
@@ -112,7 +112,7 @@ def stated_preprocessing(model: nn.Module) -> tuple[Expected, bool]:
             "the network's attribute preprocessing must be an affscore.zoo.Preprocessing(...), or a "
             f"TextPreprocessing(...) of token ids, got {type(stated).__name__}"
         )
-    return IMAGENET, False
+    return None
 
 
 ONE_AT_A_TIME = threading.RLock()

@@ -1,28 +1,25 @@
-"""Data by name: digits, noise, torchvision's small data sets, ImageNet, a folder, a text, or token ids."""
+"""Data by name, from every source that there is."""
 
 from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Iterator
+from itertools import chain
 from numbers import Integral
-from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.zoo.digits import digits
-from affscore.zoo.downloads import DOWNLOADS, data_home, torchvision_images
-from affscore.zoo.folders import folder_of_images
-from affscore.zoo.named_data import ImageSet, NamedData, Noise
+from affscore.zoo.named_data import DataSource, ImageSet, NamedData
+from affscore.zoo.registry import found_in
 from affscore.zoo.text import Expected
-from affscore.zoo.token_sets import text_file, token_file
 
-__all__ = ["ImageSet", "NamedData", "data_home", "load_data"]
+__all__ = ["ImageSet", "NamedData", "load_data"]
 
-_FORMS = (
-    "digits, random, cifar10, cifar100, fashion-mnist, NAME:CLASS of these, imagenet:DIR, folder:DIR, "
-    "text:FILE or tokens:FILE"
-)
-_OF_IMAGES = ("digits", *DOWNLOADS)
-_OF_PATHS = {"imagenet": "DIR", "folder": "DIR", "text": "FILE", "tokens": "FILE"}
+PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
+
+
+def _sources(first: str = "") -> Iterator[DataSource]:
+    return chain.from_iterable(found_in("affscore.zoo.data", "SOURCES", first))
 
 
 def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -> NamedData:
@@ -41,6 +38,8 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
                          tokens (or fewer, where the network takes fewer)
     text:FILE@TOKENIZER  the same with a tokenizer.json, or the folder that holds it
     tokens:FILE          token ids (N, length) in a .npy, .safetensors or .pt file
+    ...                  and whatever another module of ``affscore.zoo.data`` brings; an unknown name
+                         lists all
     ==================== ==========================================================================
 
     Images that cannot be read are left out of a signature, counted and named in its notes, and the next
@@ -64,36 +63,29 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
     (torch.Size([1, 8, 8]), 597, 61)
     """
     if not isinstance(spec, str):
-        raise AffscoreError(f"a data set is given by its name ({_FORMS}), got {type(spec).__name__}")
+        raise AffscoreError(f"a data set is given by its name ({_forms()}), got {type(spec).__name__}")
     if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**63:
-        raise AffscoreError(f"seed must be a whole number of at least 0 and below 2**63, got {seed!r}")
-    data = _found(spec, int(seed))
+        raise AffscoreError(f"seed must be an integer of at least 0 and below 2**63, got {seed!r}")
+    name, colon, argument = spec.partition(":")
+    source = next((source for source in _sources(first=name) if source.name == name), None)
+    if source is None or (colon and not source.takes):
+        raise AffscoreError(f"unknown data set {spec!r}{_hint(spec)} (known: {_forms()})")
+    if source.takes in PATHS and not argument:
+        what, example = PATHS[source.takes]
+        raise AffscoreError(f"{name}: needs {what}, as in {name}:{example}")
+    data = source.load(argument, int(seed))
+    if source.takes == "CLASS" and colon:
+        assert isinstance(data, ImageSet)
+        data = data.only(argument)
     return data if preprocessing is None else data.prepared_for(preprocessing)
 
 
-def _found(spec: str, seed: int) -> NamedData:
-    name, colon, argument = spec.partition(":")
-    if name in ("imagenet", "folder"):
-        return folder_of_images(name, argument)
-    if name == "text":
-        return text_file(argument)
-    if name == "tokens":
-        return token_file(argument)
-    if spec == "random":
-        return Noise(seed)
-    if name in _OF_IMAGES:
-        images = _digits() if name == "digits" else torchvision_images(name)
-        return images.only(argument) if colon else images
-    raise AffscoreError(f"unknown data set {spec!r}{_hint(spec)} (known: {_FORMS})")
-
-
-def _digits() -> ImageSet:
-    images, labels = digits("test")
-
-    def read(index: int, preprocessing: Any) -> Any:
-        return preprocessing(images[index]) if preprocessing else images[index]
-
-    return ImageSet("digits", len(images), read, labels=[str(label) for label in labels.tolist()])
+def _forms() -> str:
+    """The names without a path, those of folders, and those of files."""
+    sources = sorted(_sources(), key=lambda source: source.takes if source.takes in PATHS else "")
+    paths = [f"{source.name}:{source.takes}" for source in sources if source.takes in PATHS]
+    names = [source.name for source in sources if source.takes not in PATHS]
+    return f"{', '.join(names)}, NAME:CLASS of these, {', '.join(paths[:-1])} or {paths[-1]}"
 
 
 def _hint(spec: str) -> str:
@@ -101,9 +93,11 @@ def _hint(spec: str) -> str:
         return "; for a folder of images write folder: in front of it"
     if os.path.isfile(spec):  # noqa: PTH113
         return "; for a text write text: in front of it, for token ids tokens:"
-    name, colon, argument = spec.partition(":")
-    near = difflib.get_close_matches(name.lower(), [*_OF_IMAGES, "random", *_OF_PATHS], n=1)
-    if not near:
+    name, _, argument = spec.partition(":")
+    takes = {source.name: source.takes for source in _sources()}
+    near = next(iter(difflib.get_close_matches(name.lower(), takes, n=1)), None)
+    if near is None:
         return ""
-    meant = near[0] if near[0] not in _OF_PATHS else f"{near[0]}:{argument or _OF_PATHS[near[0]]}"
-    return f"; did you mean {meant + (colon + argument if colon and near[0] in _OF_IMAGES else '')!r}?"
+    behind = argument if takes[near] else ""
+    meant = f"{near}:{behind or takes[near]}" if behind or takes[near] in PATHS else near
+    return f"; did you mean {meant!r}?"

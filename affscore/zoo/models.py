@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
-from affscore.zoo.sources import mini_networks, own_file, timm_networks, torchvision_networks, transformers_networks
+from affscore.zoo.preprocessing import IMAGENET
+from affscore.zoo.registry import found_in
+from affscore.zoo.sources import Source
 from affscore.zoo.sources.naming import split_spec, unknown
 
-__all__ = ["ModelCard", "card_of", "load_model"]
+__all__ = ["ModelCard", "card_of", "load_model", "source_of"]
 
 _cards: WeakKeyDictionary[nn.Module, ModelCard] = WeakKeyDictionary()
 
@@ -61,18 +63,12 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     if not isinstance(spec, str):
         raise AffscoreError(f"MODEL must be a name, got {type(spec).__name__}")
     name, weights = split_spec(spec)
-    if ".py:" in name:
-        model, card = own_file.load(name, weights, seed)
-    elif name.startswith("hf:"):
-        model, card = transformers_networks.load(name, weights, seed)
-    else:
-        prefix = name.partition(":")[0] if ":" in name else ""
-        source = {"": torchvision_networks, "mini": mini_networks, "timm": timm_networks}.get(prefix)
-        if source is None or not source.knows(name):
-            raise unknown(name, _known_names(prefix))
-        model, card = source.load(name, weights, seed)
+    source = source_of(name)
+    if not source.knows(name):
+        raise _unknown(name)
+    model, card = source.load(name, weights, seed)
     model.eval()
-    _cards[model] = card
+    _cards[model] = replace(card, parameters=parameter_count(model))
     return model
 
 
@@ -83,27 +79,42 @@ def card_of(model: nn.Module) -> ModelCard:
     :class:`affscore.zoo.TextPreprocessing`), and those of timm and transformers carry a configuration;
     without any, ImageNet's preprocessing is assumed. An attribute ``classes`` names its outputs in their order.
     """
-    card = _cards.get(model)
-    if card is None:
-        preprocessing, known = stated_preprocessing(model)
-        if not known and (by_timm := timm_networks.expected_by(model)):
-            preprocessing, known = by_timm, True
-        elif not known:
-            preprocessing, known = transformers_networks.expected_by(model) or (preprocessing, False)
-        count, classes = parameter_count(model), stated_classes(model)
-        card = ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=count, classes=classes)
-    return card
+    if model in _cards:
+        return _cards[model]
+    found = stated_preprocessing(model)
+    for source in [] if found else _sources(""):
+        found = found or source.expected_by(model)
+    preprocessing, known = found or (IMAGENET, False)
+    count, classes = parameter_count(model), stated_classes(model)
+    return ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=count, classes=classes)
 
 
-def _known_names(prefix: str) -> Iterator[str]:
-    """The names of every source that is installed, those with this prefix first."""
-    if prefix == "mini":
-        yield from mini_networks.names()
-    if prefix == "timm":
-        yield from timm_networks.names()
-    yield from torchvision_networks.names()
-    yield from mini_networks.names()
-    if importlib.util.find_spec("timm"):
-        yield from timm_networks.names()
-    if importlib.util.find_spec("huggingface_hub"):
-        yield from transformers_networks.cached_names()
+def _sources(first: str) -> Iterator[Source]:
+    """All sources, those of a prefix first, and else torchvision, which has none."""
+    return found_in("affscore.zoo.sources", "SOURCE", first=first or "torchvision")
+
+
+def source_of(name: str) -> Source:
+    """The source of a network.
+
+    Args:
+        name: MODEL.
+
+    Raises:
+        AffscoreError: There is no such prefix.
+
+    >>> source_of("mini:digitsnet").prefix, source_of("my/net.py:make").prefix, source_of("resnet18").prefix
+    ('mini', 'file.py', '')
+    """
+    prefix = "file.py" if ".py:" in name else name.partition(":")[0] if ":" in name else ""
+    source = next((source for source in _sources(prefix) if source.prefix == prefix), None)
+    if source is None:
+        raise _unknown(name)
+    return source
+
+
+def _unknown(name: str) -> AffscoreError:
+    """The error for a name that no source has; names with the same prefix are looked through first."""
+    sources = list(_sources(""))
+    nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
+    return unknown(name, (known for source in nearest for known in source.names()), [s.form for s in sources])

@@ -1,24 +1,26 @@
-"""Data with a name: its order, and what a network expects of it."""
+"""Data with a name: its order, its contents, and what a network expects of it."""
 
 from __future__ import annotations
 
+import copy
 import difflib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import torch
 from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.text import Expected, TextPreprocessing
+from affscore.zoo.state_dicts import tensor_bytes
+from affscore.zoo.text import Expected
 
-__all__ = ["ImageSet", "NamedData", "Noise", "UnreadableImageError"]
+__all__ = ["DataSource", "ImageSet", "NamedData", "UnreadableImageError"]
 
 
 class UnreadableImageError(AffscoreError):
@@ -40,7 +42,7 @@ class NamedData(Dataset[Tensor], ABC):
     Attributes:
         name: The name that results carry: no path in it.
         length: Number of items; None for as many as one asks for (noise).
-        preprocessing: What the network expects; None as long as nobody said.
+        preprocessing: What the network expects; None as long as nobody said, and where items are taken as they are.
         labels: The class of each item by name, or None where that is not known.
         classes: The names of all classes, in the order of the outputs of networks.
         notes: What the reader of a result should be told of the data, in sentences.
@@ -57,6 +59,7 @@ class NamedData(Dataset[Tensor], ABC):
         preprocessing: Expected | None = None,
         labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        files: Sequence[Path] | None = None,
     ) -> None:
         self.name = name
         self.length = length
@@ -64,7 +67,7 @@ class NamedData(Dataset[Tensor], ABC):
         self.labels = labels
         self.classes = sorted(set(labels or ()))
         self.notes = list(notes)
-        self.files: Sequence[Path] | None = None
+        self.files = files
 
     def __len__(self) -> int:
         if self.length is None:
@@ -100,6 +103,39 @@ class NamedData(Dataset[Tensor], ABC):
             raise AffscoreError(f"{self.name!r} has {self.length} {self.items}, {images} were asked for")
         return np.random.default_rng(seed).permutation(self.length)[:images].tolist()
 
+    def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
+        """What distinguishes its items from those of other data of the same name and length, for hashing.
+
+        None where the seed makes them.
+
+        Args:
+            images: How many items are used, in the order that the seed fixes.
+            seed: Fixes the order.
+        """
+        items = (self[index] for index in self.order(images, seed, images))
+        return (part for item in items for part in (f"{item.dtype} {tuple(item.shape)}".encode(), tensor_bytes(item)))
+
+    def changed(self, **changes: Any) -> Self:
+        """The same data, with other attributes."""
+        made = copy.copy(self)
+        vars(made).update(changes)
+        return made
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """Where data of a name come from.
+
+    Attributes:
+        name: SPEC, or what stands in front of its colon.
+        takes: What stands behind the colon: a path ("DIR", "FILE"), the name of one of its classes, or nothing.
+        load: Given what stands behind the colon (of a class nothing) and the seed, the data.
+    """
+
+    name: str
+    takes: Literal["DIR", "FILE", "CLASS", ""]
+    load: Callable[[str, int], NamedData]
+
 
 class ImageSet(NamedData):
     """Images, which are brought to what a network expects when they are read.
@@ -118,6 +154,7 @@ class ImageSet(NamedData):
         files: The file of each image.
         classes: The names of all classes in the order of the outputs of networks; sorted by default.
 
+    >>> import torch
     >>> grey = ImageSet("grey", 3, lambda index, _: torch.full((1, 2, 2), index / 2), labels=["a", "b", "a"])
     >>> [float(image.mean()) for image in grey.only("a")]
     [0.0, 1.0]
@@ -128,7 +165,7 @@ class ImageSet(NamedData):
     def __init__(
         self,
         name: str,
-        length: int | None,
+        length: int,
         read: Callable[[int, Preprocessing | None], Tensor],
         preprocessing: Preprocessing | None = None,
         labels: Sequence[str] | None = None,
@@ -136,13 +173,12 @@ class ImageSet(NamedData):
         files: Sequence[Path] | None = None,
         classes: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(name, length, preprocessing, labels, notes)
-        self._read = read
-        self.files = files
+        super().__init__(name, length, preprocessing, labels, notes, files)
         self.classes = list(classes or self.classes)
+        self._read = read
 
     def __getitem__(self, index: int) -> Tensor:
-        if self.length is not None and not -self.length <= index < self.length:
+        if not -len(self) <= index < len(self):
             raise IndexError(f"{self.name!r} has {self.length} images")  # which ends a loop over them
         return self._read(index, self.preprocessing)
 
@@ -152,9 +188,7 @@ class ImageSet(NamedData):
             raise AffscoreError(
                 f"{self.name!r} holds images, and the network expects token ids; give text:FILE, tokens:FILE or random"
             )
-        return type(self)(
-            self.name, self.length, self._read, preprocessing, self.labels, self.notes, self.files, self.classes
-        )
+        return self.changed(preprocessing=preprocessing)
 
     def common_size(self, indices: Iterable[int]) -> int | None:
         """The height and width of these images in pixels, if all are square and of one size; else None.
@@ -176,60 +210,24 @@ class ImageSet(NamedData):
         height, width = sizes.pop() if sizes else (0, 1)
         return height if height == width else None
 
-    def only(self, label: str) -> ImageSet:
+    def only(self, label: str) -> Self:
         """The images of one class, under the name ``NAME:CLASS`` (``folder:CLASS``).
 
         Raises:
             AffscoreError: The classes are not known, or there is none of this name.
         """
-        known = sorted(set(self.labels or ()))
-        if label not in known:
+        labels, read = self.labels or (), self._read
+        chosen = [index for index, found in enumerate(labels) if found == label]
+        if not chosen:
+            known = sorted(set(labels))
             near = difflib.get_close_matches(label, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            told = f"{', '.join(known[:20])}{', ...' if len(known) > 20 else ''}" if known else "none"
-            raise AffscoreError(f"the data set {self.name!r} has no class {label!r}{hint} (known: {told})")
-        assert self.labels is not None
-        chosen = [index for index, found in enumerate(self.labels) if found == label]
-        return ImageSet(
-            f"{self.name.partition(':')[0]}:{label}",
-            len(chosen),
-            lambda index, p: self._read(chosen[index], p),
-            self.preprocessing,
-            [label] * len(chosen),
-            self.notes,
-            [self.files[index] for index in chosen] if self.files is not None else None,
-            self.classes,
+            shown = ", ".join([*known[:20], *["..."] * (len(known) > 20)]) or "none"
+            raise AffscoreError(f"the data set {self.name!r} has no class {label!r}{hint} (known: {shown})")
+        return self.changed(
+            name=f"{self.name.partition(':')[0]}:{label}",
+            length=len(chosen),
+            _read=lambda index, p: read(chosen[index], p),
+            labels=[label] * len(chosen),
+            files=self.files and [self.files[index] for index in chosen],
         )
-
-
-class Noise(NamedData):
-    """Standard normal images, or uniform token ids, as many as one asks for.
-
-    Args:
-        seed: Fixes them, each by its index.
-        preprocessing: What the network expects; it says the size.
-
-    >>> Noise(0)[5].shape
-    torch.Size([3, 224, 224])
-    """
-
-    def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
-        super().__init__("random", None, preprocessing)
-        self.seed = seed
-
-    def __getitem__(self, index: int) -> Tensor:
-        generator = np.random.default_rng([self.seed, index])
-        p = self.preprocessing or Preprocessing()
-        if isinstance(p, TextPreprocessing):
-            assert p.vocabulary is not None
-            return torch.from_numpy(generator.integers(0, p.vocabulary, p.window))
-        return torch.from_numpy(generator.standard_normal((p.channels, p.size, p.size), dtype=np.float32))
-
-    def prepared_for(self, preprocessing: Expected) -> Noise:
-        """Noise of the size that this network expects."""
-        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
-            raise AffscoreError(
-                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
-                "or give tokens:FILE"
-            )
-        return Noise(self.seed, preprocessing)

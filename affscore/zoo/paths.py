@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from pathlib import Path
 
 from affscore.errors import AffscoreError
 
-__all__ = ["as_path", "check_name", "no_file", "user_path"]
+__all__ = ["as_path", "check_name", "file_hash", "no_file", "readable_file", "user_path"]
 
 
 def check_name(name: str) -> None:
@@ -70,3 +71,34 @@ def no_file(path: str | Path, advice: str = "") -> AffscoreError:
     if path.exists():
         found = f"there is a {'folder' if path.is_dir() else 'pipe or a device'}, not a file"
     return AffscoreError(f"{found} {str(path)!r}{advice and '; '}{advice}")
+
+
+def readable_file(path: str | Path, advice: str = "") -> Path:
+    """A file that is there and may be read.
+
+    Args:
+        path: Its path, as a user writes it.
+        advice: What to give instead, for the message.
+
+    Raises:
+        AffscoreError: There is no file (but perhaps a folder or a pipe, which opening would wait for), or it may not
+            be read.
+    """
+    file = user_path(str(path))
+    try:
+        if not file.is_file():
+            raise no_file(path, advice)
+        file.open("rb").close()
+    except OSError as error:
+        raise AffscoreError(f"the file {file.name!r} cannot be read ({error.strerror or error})") from error
+    return file
+
+
+def file_hash(path: str | Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits.
+
+    Raises:
+        AffscoreError: As :func:`readable_file`.
+    """
+    with readable_file(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -74,7 +74,7 @@ class Preprocessing:
             or not 0 < self.size <= resize <= LARGEST
         ):
             raise AffscoreError(
-                f"size must be a positive whole number, and resize at least as large and at most {LARGEST}, "
+                f"size must be a positive integer, and resize at least as large and at most {LARGEST}, "
                 f"got {self.size!r} and {resize!r}"
             )
         object.__setattr__(self, "resize", resize)

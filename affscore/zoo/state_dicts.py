@@ -48,22 +48,19 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
         AffscoreError: Names, shapes or types do not fit; the model is as it was.
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    missing, foreign = sorted(ours.keys() - state.keys()), sorted(state.keys() - ours.keys())
-    common = sorted(ours.keys() & state.keys())
-    shapes = [key for key in common if ours[key].shape != state[key].shape]
     # older files do not count the batches that a batch norm has seen, and nothing depends on it
-    missing = [key for key in missing if not key.endswith("num_batches_tracked")]
-    if missing or foreign or shapes:
-        example = (
-            f"{missing[0]!r} is missing"
-            if missing
-            else f"{foreign[0]!r} is not in the network"
-            if foreign
-            else f"{shapes[0]!r} has shape {tuple(state[shapes[0]].shape)}, not {tuple(ours[shapes[0]].shape)}"
-        )
+    lacking = [key for key in sorted(ours.keys() - state.keys()) if not key.endswith("num_batches_tracked")]
+    missing = [f"{key!r} is missing" for key in lacking]
+    foreign = [f"{key!r} is not in the network" for key in sorted(state.keys() - ours.keys())]
+    shapes = [
+        f"{key!r} has shape {tuple(state[key].shape)}, not {tuple(ours[key].shape)}"
+        for key in sorted(ours.keys() & state.keys())
+        if ours[key].shape != state[key].shape
+    ]
+    if wrong := missing + foreign + shapes:
         raise AffscoreError(
             f"the weights in {name!r} are not those of this architecture "
-            f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {example})"
+            f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {wrong[0]})"
         )
     check_kinds(model, state, name)
     whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
@@ -97,7 +94,7 @@ def _kind(tensor: Tensor) -> str:
         return "complex numbers"
     if tensor.dtype.is_floating_point:
         return "real numbers"
-    return "truth values" if tensor.dtype == torch.bool else "whole numbers"
+    return "booleans" if tensor.dtype == torch.bool else "integers"
 
 
 def read_state_dict(file: Path) -> dict[str, Tensor]:

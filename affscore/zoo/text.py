@@ -27,7 +27,7 @@ class TextPreprocessing:
 
     Attributes:
         tokenizer: From text to ids: a tokenizer.json or the folder that holds one, a tokenizer of the
-            packages tokenizers or transformers, or a function from a string to whole numbers; None where
+            packages tokenizers or transformers, or a function from a string to integers; None where
             it is not known, and only token ids can be used. No special tokens are added.
         length: Tokens in a window; None for 128, or for ``maximum`` where that is smaller.
         vocabulary: How many ids the network knows: 0 ... vocabulary - 1.
@@ -48,7 +48,7 @@ class TextPreprocessing:
         for name in ("length", "vocabulary", "maximum"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
-                raise AffscoreError(f"{name} must be a whole number of at least 1, got {value!r}")
+                raise AffscoreError(f"{name} must be an integer of at least 1, got {value!r}")
         if self.length is not None and self.maximum is not None and self.length > self.maximum:
             raise AffscoreError(f"the network takes at most {self.maximum} tokens, length={self.length} was asked for")
 
@@ -61,7 +61,7 @@ class TextPreprocessing:
         """The ids of a whole text, tensor (tokens,) of type int64.
 
         Raises:
-            AffscoreError: No tokenizer, or one that fails or gives something else than whole numbers.
+            AffscoreError: No tokenizer, or one that fails or gives something else than integers.
         """
         encode = _encoder(self.tokenizer)
         ids = guarded(lambda: encode(text), "the tokenizer fails")
@@ -73,7 +73,7 @@ class TextPreprocessing:
             return torch.zeros(0, dtype=torch.int64)
         if found.dtype.kind not in "iu" or found.ndim != 1:
             raise AffscoreError(
-                f"the tokenizer must turn a text into a list of whole numbers, got {type(ids).__name__} "
+                f"the tokenizer must turn a text into a list of integers, got {type(ids).__name__} "
                 f"of type {found.dtype} and shape {found.shape}"
             )
         return torch.from_numpy(found.astype(np.int64))
@@ -101,14 +101,14 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
         expected: What the network expects.
 
     Raises:
-        AffscoreError: Not whole numbers, another shape, windows that are too long, ids outside the vocabulary.
+        AffscoreError: Not integers, another shape, windows that are too long, ids outside the vocabulary.
 
     >>> check_token_ids(torch.tensor([[0, 4]]), TextPreprocessing(vocabulary=5))
     """
     check_plain(ids)
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise AffscoreError(
-            f"the network expects token ids, which are whole numbers, got {ids.dtype}; "
+            f"the network expects token ids, which are integers, got {ids.dtype}; "
             "give a tensor of integers (N, length), text:FILE, tokens:FILE or random"
         )
     if ids.ndim != 2 or ids.shape[1] == 0:
@@ -162,7 +162,7 @@ def _encoder(tokenizer: Any) -> Callable[[str], Any]:
     if not callable(function):
         raise AffscoreError(
             "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a "
-            f"string to whole numbers, got {type(tokenizer).__name__}"
+            f"string to integers, got {type(tokenizer).__name__}"
         )
     return lambda text: _ids_in(function(text))
 

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import struct
 import zipfile
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import safetensors.torch
 import torch
 
-from affscore.errors import AffscoreError
-from affscore.zoo.paths import no_file
+from affscore.errors import AffscoreError, first_line
+from affscore.zoo.paths import readable_file
 from affscore.zoo.pickles import RefusedPickleError, check_pickle
 
-__all__ = ["read_weights"]
+__all__ = ["RefusedArchiveError", "check_archive", "read_weights"]
 
 INFLATION = 10
 """By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
-
-HEADER_BYTES = 100_000_000
-"""The longest header that the safetensors format allows."""
 
 PICKLES = 5
 """How many pickles follow one another at the beginning of a file of before torch 1.6."""
@@ -46,55 +41,39 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         AffscoreError: No file, no permission, not such a file, a broken one, or one whose parts would be
             far larger in memory than on disk.
     """
-    try:
-        if not file.is_file():
-            raise no_file(file, "weights are read from a .safetensors, .pth or .pt file")
-        with file.open("rb"):
-            pass
-    except (OSError, ValueError) as error:
-        if isinstance(error, AffscoreError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise AffscoreError(f"the file {file.name!r} cannot be opened ({reason})") from error
+    readable_file(file, "weights are read from a .safetensors, .pth or .pt file")
     try:
         if file.suffix == ".safetensors":
-            _check_safetensors(file)
-            return safetensors.torch.load_file(file)
+            return safetensors.torch.load_file(file)  # whose reader checks that the header speaks of this file
         _check_pickles(file)
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        reason = str(error) if isinstance(error, (RefusedPickleError, _RefusedError)) else type(error).__name__
+        told = isinstance(error, (RefusedPickleError, RefusedArchiveError, safetensors.SafetensorError))
+        reason = first_line(error) if told else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
         ) from error
 
 
-class _RefusedError(Exception):
-    """A file says something of itself that is not so; the message says what."""
+class RefusedArchiveError(Exception):
+    """An archive says something of itself that is not so, or asks for more than it holds; the message says what."""
 
 
-def _check_safetensors(file: Path) -> None:
-    """Whether the header speaks of this file: each name once, and each tensor within it."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-        if size < 8 or length > min(size - 8, HEADER_BYTES):
-            raise _RefusedError(f"its header should have {length} bytes, the file has {size}")
-        header = json.loads(stream.read(length), object_pairs_hook=_each_once)
-    entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-    end = max((int(entry["data_offsets"][1]) for entry in entries.values()), default=0)
-    if end != size - 8 - length:
-        raise _RefusedError(f"its header speaks of {end} bytes of weights, it holds {size - 8 - length}")
+def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
+    """Whether the parts of a zip archive unpack to about as much as it holds.
 
+    Args:
+        archive: The archive.
+        size: Its size in bytes.
+        least: How many bytes it may unpack to however small it is.
 
-def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise _RefusedError(f"its header has two entries {name!r}")
-        found[name] = value
-    return found
+    Raises:
+        RefusedArchiveError: They unpack to more.
+    """
+    unpacked = sum(part.file_size for part in archive.infolist())
+    if unpacked > max(INFLATION * size, least):
+        raise RefusedArchiveError(f"an archive of {size} bytes that unpacks to {unpacked}")
 
 
 def _check_pickles(file: Path) -> None:
@@ -108,12 +87,9 @@ def _check_pickles(file: Path) -> None:
                 check_pickle(stream, INFLATION * size)
             return
         with zipfile.ZipFile(stream) as archive:
-            parts = archive.infolist()
-            unpacked = sum(part.file_size for part in parts)
-            if unpacked > INFLATION * size:
-                raise _RefusedError(f"an archive of {size} bytes that unpacks to {unpacked}")
+            check_archive(archive, size)
             _check_directory(stream, size, archive.start_dir)
-            for part in parts:
+            for part in archive.infolist():
                 if part.filename.lower().endswith(".pkl"):  # torch.load asks for data.pkl, in letters of any case
                     check_pickle(io.BytesIO(archive.read(part)), INFLATION * size)
 
@@ -134,4 +110,4 @@ def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
     else:
         found = stated == start
     if end[-22:-18] != b"PK\x05\x06" or not found:
-        raise _RefusedError("an archive whose list of parts is not where its end says")
+        raise RefusedArchiveError("an archive whose list of parts is not where its end says")

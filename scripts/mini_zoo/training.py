@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.zoo.card import seeded
-from affscore.zoo.digits import digits
+from affscore.zoo.data.digits import digits
 from affscore.zoo.mini.registry import MiniNetwork
 from mini_zoo.recipes import Recipe
 

@@ -28,6 +28,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Detected pickle protocol")
 
 SUFFIXES = [".pth", ".pt", ".safetensors"]
 
+KNOWN = torchvision_networks.SOURCE.names() + mini_networks.SOURCE.names()
+
 twenty = settings(max_examples=20)
 
 
@@ -83,7 +85,7 @@ def header(entries, data=b"", length=None):
 
 @st.composite
 def misspelt(draw):
-    name = draw(st.sampled_from([*torchvision_networks.names(), *mini_networks.names()]))
+    name = draw(st.sampled_from(KNOWN))
     start = name.find(":") + 1
     at = draw(st.integers(start, len(name) - 1))
     letter = draw(st.sampled_from(string.ascii_lowercase + string.digits + "_"))
@@ -99,7 +101,7 @@ def misspelt(draw):
 @twenty
 @given(misspelt())
 def test_misspelt_names(name):
-    assume(name not in torchvision_networks.names() + mini_networks.names())
+    assume(name not in KNOWN)
     with pytest.raises(AffscoreError, match=r"unknown model '.*'; did you mean \w+") as caught:
         load_model(f"{name}@random")
     assert "\n" not in str(caught.value)
@@ -213,11 +215,11 @@ def test_two_entries_of_the_same_name_in_a_header(place, data):
     length = int.from_bytes(content[:8], "little")
     entries = json.loads(content[8 : 8 + length])
     name = data.draw(st.sampled_from(sorted(entries)))
-    entry = json.dumps(data.draw(st.sampled_from(list(entries.values()))))
+    entry = json.dumps(data.draw(st.sampled_from([entry for key, entry in entries.items() if key != name])))
     text = content[8 : 8 + length].rstrip()[:-1] + f", {json.dumps(name)}: {entry}}}".encode()
     file = place / "twice.safetensors"
     file.write_bytes(header(text, content[8 + length :]))
-    refused(file, f"two entries {name!r}")
+    refused(file, "does not hold weights that can be read safely", "header")
 
 
 @twenty
@@ -300,7 +302,7 @@ def test_no_permission(place, error, suffix, where):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, where, forbidden)
-        refused(file, "cannot be opened", error.strerror)
+        refused(file, "cannot be", error.strerror)
 
 
 def changed(value, form):

@@ -8,7 +8,7 @@ from torch import nn
 import affscore
 from affscore import load_data, load_model
 from affscore.papers import printed_table
-from affscore.zoo import card_of, digits
+from affscore.zoo import card_of, digits, list_models
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import seeded
 from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
@@ -111,6 +111,11 @@ def test_activations_play_the_same_parts_as_in_the_original(tables, name):
     original = affscore.signature(f"{name}@random", "random", n=4, images=4, criteria=False, progress=False).table
     assert set(tables[name]["kind"]) == set(original["kind"])
     assert set(tables[name]["activation"]) == set(original["activation"])
+
+
+def test_the_depths_of_the_list_are_those_that_the_recorder_finds(tables):
+    listed = list_models().set_index("name")["depth"]
+    assert {name: int(table["depth"].max()) for name, table in tables.items()} == listed.to_dict()
 
 
 def test_gates_and_sums_are_where_they_belong(tables):

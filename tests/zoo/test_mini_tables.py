@@ -39,8 +39,10 @@ def test_each_group_of_figure_4_has_at_least_five_networks():
 
 @pytest.mark.slow
 def test_the_table_is_what_is_found_by_looking_again():
-    again = zoo_table(MINI_NETWORKS)
-    pd.testing.assert_frame_equal(again, MODELS, check_dtype=False)
+    """The depths of all of them: test_mini_networks.py."""
+    some = MODELS.drop_duplicates("family", keep="last")
+    again = zoo_table(some["name"]).set_index(some.index)
+    pd.testing.assert_frame_equal(again, some, check_dtype=False)
 
 
 def test_the_line_of_a_network_is_its_record():

@@ -300,7 +300,7 @@ def test_a_factory_with_weights(own_file, tmp_path):
     model = load_model(f"{own_file}:make@{tmp_path / 'w.pth'}")
     assert fingerprint(model) == fingerprint(trained)
     assert card_of(model).weights == "w.pth"
-    with pytest.raises(AffscoreError, match="decides its weights itself; leave @random away"):
+    with pytest.raises(AffscoreError, match="decides its weights itself; omit @random"):
         load_model(f"{own_file}:make@random")
 
 

@@ -5,7 +5,7 @@ import torch
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.zoo import ImageSet, Preprocessing, TextPreprocessing, digits
-from affscore.zoo.named_data import Noise
+from affscore.zoo.data.noise import Noise
 
 SMALL = Preprocessing(size=8, resize=8, mean=(0.0,) * 3, std=(1.0,) * 3)
 

@@ -78,9 +78,9 @@ def broken(text):
     ("tokenizer", "message"),
     [
         (None, "a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER"),
-        (3, "a tokenizer is a file, .* or a function from a string to whole numbers, got int"),
+        (3, "a tokenizer is a file, .* or a function from a string to integers, got int"),
         (broken, "the tokenizer fails: KeyError: 'a'"),
-        (lambda text: ["a"], "must turn a text into a list of whole numbers, got list of type <U1"),
+        (lambda text: ["a"], "must turn a text into a list of integers, got list of type <U1"),
         (lambda text: [0.5], "got list of type float64"),
         (lambda text: [[1, 2], [3]], "got list of type object"),
         (lambda text: [[1, 2]], r"got list of type int64 and shape \(1, 2\)"),
@@ -126,7 +126,7 @@ def test_the_window(length, maximum):
 @pytest.mark.parametrize("name", ["length", "vocabulary", "maximum"])
 @pytest.mark.parametrize("value", [0, -3, 1.5, "8", True])
 def test_impossible_numbers(name, value):
-    with pytest.raises(AffscoreError, match=f"{name} must be a whole number of at least 1, got"):
+    with pytest.raises(AffscoreError, match=f"{name} must be an integer of at least 1, got"):
         TextPreprocessing(**{name: value})
 
 
@@ -143,7 +143,7 @@ def test_metadata_hold_no_path(tokenizer, tmp_path):
 @pytest.mark.parametrize(
     ("ids", "message"),
     [
-        (torch.zeros(2, 3), "token ids, which are whole numbers, got torch.float32"),
+        (torch.zeros(2, 3), "token ids, which are integers, got torch.float32"),
         (torch.zeros(2, 3, dtype=torch.bool), "got torch.bool"),
         (torch.zeros(3, dtype=torch.int64), r"token ids must have shape \(N, length\), got \(3,\)"),
         (torch.zeros(2, 0, dtype=torch.int64), r"got \(2, 0\)"),

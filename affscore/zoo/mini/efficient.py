@@ -29,16 +29,9 @@ class MiniSqueezeNet(nn.Module):
         super().__init__()
         old = version == "1_0"
         stem = nn.Conv2d(1, 12, 7, stride=2, padding=3) if old else nn.Conv2d(1, 8, 3, stride=2, padding=1)
-        fires = [
-            Fire(12 if old else 8, 8, 8, 8),
-            Fire(16, 8, 8, 8),
-            Fire(16, 8, 16, 16),
-            Fire(32, 8, 16, 16),
-            Fire(32, 8, 24, 24),
-            Fire(48, 8, 24, 24),
-            Fire(48, 8, 32, 32),
-            Fire(64, 8, 32, 32),
-        ]
+        widths = (8, 8, 16, 16, 24, 24, 32, 32)
+        inputs = (stem.out_channels, *(2 * width for width in widths))
+        fires: list[nn.Module] = [Fire(before, 8, width, width) for before, width in zip(inputs, widths, strict=False)]
         for after in reversed((3, 7) if old else (2, 4)):
             fires.insert(after, nn.MaxPool2d(3, stride=2, ceil_mode=True))
         pool = nn.MaxPool2d(3, stride=2, ceil_mode=True)
@@ -61,13 +54,13 @@ class MiniSqueezeNet(nn.Module):
 
 
 MOBILENET_STAGES = [
-    [1, 8, 1, 1],
-    [6, 8, 2, 2],
-    [6, 8, 2, 2],
-    [6, 12, 2, 2],
-    [6, 16, 2, 1],
-    [6, 20, 2, 1],
-    [6, 24, 1, 1],
+    (1, 8, 1, 1),
+    (6, 8, 2, 2),
+    (6, 8, 2, 2),
+    (6, 12, 2, 2),
+    (6, 16, 2, 1),
+    (6, 20, 2, 1),
+    (6, 24, 1, 1),
 ]
 """Expansion, channels, blocks and stride; the original has 16 to 320 channels and 1, 2, 3, 4, 3, 3 and 1 blocks."""
 

@@ -26,13 +26,7 @@ def grey(model: Network, kernel: int | None = None, stride: int | None = None) -
     """
     name, first = next((name, module) for name, module in model.named_modules() if isinstance(module, nn.Conv2d))
     size = kernel or first.kernel_size[0]
-    ours = nn.Conv2d(
-        1,
-        first.out_channels,
-        size,
-        stride or first.stride[0],
-        padding=size // 2 if first.padding != (0, 0) else 0,
-        bias=first.bias is not None,
-    )
-    model.set_submodule(name, ours)
+    padding = size // 2 if first.padding != (0, 0) else 0
+    step, bias = stride or first.stride[0], first.bias is not None
+    model.set_submodule(name, nn.Conv2d(1, first.out_channels, size, step, padding, bias=bias))
     return model

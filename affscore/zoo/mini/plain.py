@@ -10,6 +10,11 @@ from affscore.zoo.mini.first_layer import grey
 __all__ = ["MiniAlexNet", "MiniVGG"]
 
 
+ALEXNET_CONVOLUTIONS = [(1, 12, 7, 2, True), (12, 24, 5, 1, True), (24, 32, 3, 1, False), (32, 24, 3, 1, False),
+                        (24, 24, 3, 1, True)]  # fmt: skip
+"""Channels before and after, size of the kernel, stride, and whether pooling follows."""
+
+
 class MiniAlexNet(nn.Module):
     """AlexNet's five convolutions and three linear layers, seven ReLUs.
 
@@ -21,21 +26,11 @@ class MiniAlexNet(nn.Module):
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv2d(1, 12, 7, stride=2, padding=3),
-            nn.ReLU(inplace=True),
-            nn.MaxPool2d(3, stride=2, padding=1),
-            nn.Conv2d(12, 24, 5, padding=2),
-            nn.ReLU(inplace=True),
-            nn.MaxPool2d(3, stride=2, padding=1),
-            nn.Conv2d(24, 32, 3, padding=1),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(32, 24, 3, padding=1),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(24, 24, 3, padding=1),
-            nn.ReLU(inplace=True),
-            nn.MaxPool2d(3, stride=2, padding=1),
-        )
+        layers: list[nn.Module] = []
+        for before, after, kernel, stride, pooled in ALEXNET_CONVOLUTIONS:
+            layers += [nn.Conv2d(before, after, kernel, stride, padding=kernel // 2), nn.ReLU(inplace=True)]
+            layers += [nn.MaxPool2d(3, stride=2, padding=1)] if pooled else []
+        self.features = nn.Sequential(*layers)
         self.classifier = _two_hidden_layers(24 * 2 * 2, 64, classes)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -82,10 +77,6 @@ class MiniVGG(nn.Module):
 
 
 def _two_hidden_layers(inputs: int, hidden: int, classes: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(inputs, hidden),
-        nn.ReLU(inplace=True),
-        nn.Linear(hidden, hidden),
-        nn.ReLU(inplace=True),
-        nn.Linear(hidden, classes),
-    )
+    relus = nn.ReLU(inplace=True), nn.ReLU(inplace=True)
+    linear = nn.Linear(inputs, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, classes)
+    return nn.Sequential(linear[0], relus[0], linear[1], relus[1], linear[2])

@@ -46,15 +46,9 @@ def swin(depths: tuple[int, ...], width: int) -> SwinTransformer:
         depths: Blocks of each stage, two at least (a plain window and a shifted one).
         width: Numbers in a token of the first stage; each stage doubles it.
     """
-    model = SwinTransformer(
-        [4, 4],
-        width,
-        list(depths),
-        [2 * 2**stage for stage in range(len(depths))],
-        [2, 2],
-        stochastic_depth_prob=0.0,
-        num_classes=10,
-    )
+    heads = [2 * 2**stage for stage in range(len(depths))]
+    options = {"stochastic_depth_prob": 0.0, "num_classes": 10}
+    model = SwinTransformer([4, 4], width, list(depths), heads, [2, 2], **options)
     return _weights_for_narrow_layers(grey(model))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +17,7 @@ WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
 
 def split_spec(spec: str) -> tuple[str, str]:
-    """MODEL and WEIGHTS of MODEL[@WEIGHTS]; WEIGHTS is ``DEFAULT`` where it is left away.
+    """MODEL and WEIGHTS of MODEL[@WEIGHTS]; WEIGHTS is ``DEFAULT`` where it is omitted.
 
     An @ may be part of a path: what ends in ``.py:factory``, or is a file or a folder, is one MODEL.
 
@@ -69,12 +69,13 @@ def weights_label(weights: str) -> str:
     return Path(weights).name if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights else weights
 
 
-def unknown(name: str, known: Iterable[str]) -> AffscoreError:
+def unknown(name: str, known: Iterable[str], forms: Sequence[str]) -> AffscoreError:
     """The error for a name that no source has, with near matches among those that there are.
 
     Args:
         name: MODEL.
         known: Full names, as in ``timm:resnet26``. Only the part behind the colon has to be near.
+        forms: What MODEL may be.
     """
     if name.endswith(".py"):
         return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
@@ -83,10 +84,8 @@ def unknown(name: str, known: Iterable[str]) -> AffscoreError:
             f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
             f"or path/to/file.py:factory@{name}"
         )
-    return AffscoreError(
-        f"unknown model {name!r}{near(name, known)} (MODEL is a torchvision classification network, timm:NAME, "
-        "hf:NAME, mini:NAME, or path/to/file.py:factory)"
-    )
+    may_be = f"MODEL is {', '.join(forms[:-1])}, or {forms[-1]}"
+    return AffscoreError(f"unknown model {name!r}{near(name, known)} ({may_be})")
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:

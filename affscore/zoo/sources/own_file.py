@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 from torch import nn
@@ -19,55 +20,69 @@ from affscore.zoo.card import (
     ONE_AT_A_TIME,
     ModelCard,
     check_has_weights,
-    parameter_count,
     seeded,
     stated_classes,
     stated_preprocessing,
 )
-from affscore.zoo.paths import no_file, user_path
+from affscore.zoo.paths import file_hash, no_file, user_path
+from affscore.zoo.preprocessing import IMAGENET
+from affscore.zoo.sources import Source
 from affscore.zoo.sources.naming import near, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
-__all__ = ["load"]
+__all__ = ["SOURCE"]
 
 
-def load(spec: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-    """A network that a Python file makes.
+class OwnFile(Source):
+    """A file of the user's: a function without arguments that returns a network, a class of networks, or a network.
 
-    Args:
-        spec: ``path/to/file.py:factory``, where factory is a function without arguments that returns a
-            network, a class of networks, or a network. The file may import others of its folder, at its top or in
-            the factory.
-        weights: "DEFAULT" for what the factory returns, or a file.
-        seed: Fixes random weights.
-
-    Raises:
-        AffscoreError: No such file or factory, one that fails, or weights that do not fit.
+    The file may import others of its folder, at its top or in the factory. WEIGHTS is "DEFAULT", for what the factory
+    returns, or a file.
     """
-    path, _, factory = spec.rpartition(":")
-    file = user_path(path)
-    if not file.is_file():
-        raise no_file(path, "write path/to/file.py:factory")
-    name = f"{file.name}:{factory}"
-    with ONE_AT_A_TIME, _importing_from(file.parent.resolve()):
-        with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too
-            torch.manual_seed(seed)
-            module = _imported(file)
-        made = getattr(module, factory, None)
-        if made is None:
-            defined = [known for known in vars(module) if not known.startswith("_")]
-            raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, defined)}")
-        model = made if isinstance(made, nn.Module) else guarded(lambda: seeded(made, seed), f"{name}() fails")
-    if not isinstance(model, nn.Module):
-        raise AffscoreError(f"{name} must give a torch.nn.Module, got a {type(model).__name__}")
-    check_has_weights(model, name)
-    if weights == "random":
-        raise AffscoreError(f"{name} decides its weights itself; leave @random away")
-    if weights != "DEFAULT":
-        load_weights(model, weights_file(name, weights, []))
-    label = "as built" if weights == "DEFAULT" else weights_label(weights)
-    count, classes = parameter_count(model), stated_classes(model)
-    return model, ModelCard(name, label, *stated_preprocessing(model), parameters=count, classes=classes)
+
+    form = "path/to/file.py:factory"
+    prefix = "file.py"
+
+    def knows(self, name: str) -> bool:
+        """Loading says whether there is such a file, and such a function in it."""
+        return True
+
+    def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+        """The seed fixes random weights of the factory, and those that are made when the file is imported."""
+        path, _, factory = name.rpartition(":")
+        file = user_path(path)
+        if not file.is_file():
+            raise no_file(path, "write path/to/file.py:factory")
+        name = f"{file.name}:{factory}"
+        with ONE_AT_A_TIME, _importing_from(file.parent.resolve()):
+            with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too
+                torch.manual_seed(seed)
+                module = _imported(file)
+            made = getattr(module, factory, None)
+            if made is None:
+                defined = [known for known in vars(module) if not known.startswith("_")]
+                raise AffscoreError(f"the file {file.name!r} defines no {factory!r}{near(factory, defined)}")
+            model = made if isinstance(made, nn.Module) else guarded(lambda: seeded(made, seed), f"{name}() fails")
+        if not isinstance(model, nn.Module):
+            raise AffscoreError(f"{name} must give a torch.nn.Module, got a {type(model).__name__}")
+        check_has_weights(model, name)
+        if weights == "random":
+            raise AffscoreError(f"{name} decides its weights itself; omit @random")
+        if weights != "DEFAULT":
+            load_weights(model, weights_file(name, weights, []))
+        label = "as built" if weights == "DEFAULT" else weights_label(weights)
+        preprocessing, known = stated_preprocessing(model) or (IMAGENET, False)
+        return model, ModelCard(name, label, preprocessing, known, classes=stated_classes(model))
+
+    def identity(self, name: str, weights: str) -> dict[str, Any]:
+        """The source is a file, too."""
+        path, _, factory = name.rpartition(":")
+        file, about = user_path(path), super().identity(name, weights)
+        files = {file.name: file_hash(file), **about["files"]}
+        return about | {"model": f"{file.name}:{factory}", "files": files}
+
+
+SOURCE = OwnFile()
 
 
 def _imported(file: Path) -> ModuleType:

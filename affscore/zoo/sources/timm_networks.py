@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,91 +14,87 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.zoo.card import ModelCard, parameter_count, seeded
-from affscore.zoo.hub import HubFileMissingError, first_of, hub_url
+from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
-from affscore.zoo.sources import torchvision_networks
+from affscore.zoo.sources import Source, torchvision_networks
+from affscore.zoo.sources.hub import HubFileMissingError, first_of, hub_url
 from affscore.zoo.sources.naming import needs, weights_file, weights_label
 from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
 
-__all__ = ["expected_by", "knows", "load", "names"]
+__all__ = ["SOURCE"]
 
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
 
-def names() -> list[str]:
-    """The names of all networks of timm, as in ``timm:resnet26``."""
-    return [f"timm:{name}" for name in _timm("timm:NAME").list_models()]
+class Timm(Source):
+    """The networks of timm; a pretrained tag may stand in the name, as timm writes it, or as WEIGHTS.
 
-
-def knows(name: str) -> bool:
-    """Whether timm has this network: ``timm:resnet26``, or with a tag, ``timm:resnet26.bt_in1k``."""
-    architecture, _, tag = name.removeprefix("timm:").partition(".")
-    timm = _timm(name)
-    return timm.is_model(architecture) and (not tag or tag in _tags(timm, architecture))
-
-
-def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-    """A network of timm.
-
-    Args:
-        name: ``timm:NAME``; a tag may stand in the name, as timm writes it, instead of in ``weights``.
-        weights: "DEFAULT" for the tag that timm puts first, "random", a pretrained tag, or a file, whose
-            names may be those of timm or of its own source, which timm translates.
-        seed: Fixes random weights.
-
-    Raises:
-        AffscoreError: timm is missing, unknown weights, or weights that cannot be had.
+    WEIGHTS is "DEFAULT" for the tag that timm puts first, "random", a pretrained tag, or a file, whose names may be
+    those of timm or of its own source, which timm translates.
     """
-    timm = _timm(name)
-    architecture, _, tag = name.removeprefix("timm:").partition(".")
-    name = f"timm:{architecture}"
-    tags = _tags(timm, architecture)
-    if weights == "DEFAULT" and not tags:
-        raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
-    tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
-    pretrained = weights == "DEFAULT" or weights in tags
-    file = None
-    if weights != "random" and not pretrained:
-        file = weights_file(name, weights, tags)
-    variant = f"{architecture}.{tag}" if tag in tags else architecture
-    with _silence():
-        model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
-        if pretrained:
-            file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
-        if file is not None:
-            model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
-    preprocessing = expected_by(model)
-    return model, ModelCard(
-        name,
-        tag if pretrained else weights_label(weights),
-        preprocessing or IMAGENET,
-        preprocessing_known=preprocessing is not None,
-        family=type(model).__module__.rpartition(".")[2],
-        parameters=parameter_count(model),
-    )
+
+    form = "timm:NAME"
+    prefix = package = "timm"
+
+    def names(self) -> list[str]:
+        """The names of all networks of timm, as in ``timm:resnet26``."""
+        return [f"timm:{name}" for name in _timm("timm:NAME").list_models()] if find_spec("timm") else []
+
+    def knows(self, name: str) -> bool:
+        """Whether timm has this network: ``timm:resnet26``, or with a tag, ``timm:resnet26.bt_in1k``."""
+        architecture, _, tag = name.removeprefix("timm:").partition(".")
+        timm = _timm(name)
+        return timm.is_model(architecture) and (not tag or tag in _tags(timm, architecture))
+
+    def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+        """The family is the module of timm that has the network."""
+        timm = _timm(name)
+        architecture, _, tag = name.removeprefix("timm:").partition(".")
+        name = f"timm:{architecture}"
+        tags = _tags(timm, architecture)
+        if weights == "DEFAULT" and not tags:
+            raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
+        tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
+        pretrained = weights == "DEFAULT" or weights in tags
+        file = None
+        if weights != "random" and not pretrained:
+            file = weights_file(name, weights, tags)
+        variant = f"{architecture}.{tag}" if tag in tags else architecture
+        with _silence():
+            model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
+            if pretrained:
+                file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
+            if file is not None:
+                model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
+        preprocessing, known = self.expected_by(model) or (IMAGENET, False)
+        family = type(model).__module__.rpartition(".")[2]
+        return model, ModelCard(
+            name, tag if pretrained else weights_label(weights), preprocessing, known, family=family
+        )
+
+    def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
+        """What a network of timm expects of an image; None for another network, and where a square cannot say it."""
+        if not type(model).__module__.startswith("timm.") or not hasattr(model, "pretrained_cfg"):
+            return None
+        from timm.data import resolve_model_data_config
+
+        config = resolve_model_data_config(model)
+        channels, height, width = config["input_size"]
+        if height != width or config["crop_mode"] not in ("center", "squash"):
+            return None
+        interpolation = config["interpolation"]
+        return Preprocessing(
+            channels=channels,
+            size=height,
+            resize=max(height, math.floor(height / config["crop_pct"])),
+            mean=tuple(config["mean"]),
+            std=tuple(config["std"]),
+            interpolation=interpolation if interpolation in ("bilinear", "nearest") else "bicubic",
+            squash=config["crop_mode"] == "squash",
+        ), True
 
 
-def expected_by(model: nn.Module) -> Preprocessing | None:
-    """What a network of timm expects of an image; None for another network, and where a square cannot say it."""
-    if not type(model).__module__.startswith("timm.") or not hasattr(model, "pretrained_cfg"):
-        return None
-    from timm.data import resolve_model_data_config
-
-    config = resolve_model_data_config(model)
-    channels, height, width = config["input_size"]
-    if height != width or config["crop_mode"] not in ("center", "squash"):
-        return None
-    interpolation = config["interpolation"]
-    return Preprocessing(
-        channels=channels,
-        size=height,
-        resize=max(height, math.floor(height / config["crop_pct"])),
-        mean=tuple(config["mean"]),
-        std=tuple(config["std"]),
-        interpolation=interpolation if interpolation in ("bilinear", "nearest") else "bicubic",
-        squash=config["crop_mode"] == "squash",
-    )
+SOURCE = Timm()
 
 
 def _timm(name: str) -> ModuleType:

@@ -2,96 +2,145 @@
 
 from __future__ import annotations
 
-import urllib.request
+import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, first_line
 from affscore.zoo.architectures import architecture_of
-from affscore.zoo.card import ModelCard, parameter_count, seeded
-from affscore.zoo.downloads import SECONDS_OF_SILENCE, SECONDS_TO_ANSWER, patience
+from affscore.zoo.card import ModelCard, seeded
+from affscore.zoo.downloads import answers, patience
+from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.sources.naming import weights_file, weights_label
+from affscore.zoo.sources import Source
+from affscore.zoo.sources.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
-__all__ = ["fetch", "knows", "load", "names", "weights_of"]
+__all__ = ["DEPTHS", "SOURCE", "accuracy_of", "fetch", "names", "weights_of"]
 
 ACCURACY_ON = "ImageNet-1K"
 
-
-def names() -> list[str]:
-    """The names of all classification networks.
-
-    >>> "resnet18" in names(), "fasterrcnn_resnet50_fpn" in names()
-    (True, False)
-    """
-    return _models().list_models(module=_models())
+DEPTHS = Path(__file__).parents[1] / "depths.csv"
 
 
-def knows(name: str) -> bool:
-    """Whether torchvision has this classification network."""
-    return name in names()
+class Torchvision(Source):
+    """Names without a prefix; WEIGHTS may be a member of the enumeration of a network's weights."""
+
+    form = "a torchvision classification network"
+    prefix = ""
+
+    def names(self) -> list[str]:
+        """The names of all classification networks.
+
+        >>> "resnet18" in names(), "fasterrcnn_resnet50_fpn" in names()
+        (True, False)
+        """
+        return _models().list_models(module=_models())
+
+    def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+        """With a file of weights or random ones the input is that of the first weights of the enumeration."""
+        enum = weights_of(name)
+        trained = weights == "DEFAULT" or weights in enum.__members__
+        weight = enum[weights] if trained else next(iter(enum))
+        if trained:
+            model = _pretrained(name, weight)
+        else:
+            file = None if weights == "random" else weights_file(name, weights, enum.__members__)
+            # these two initialise themselves only when asked to, and warn when not asked
+            options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
+            if file is not None and options:
+                options["transform_input"] = True  # their weights come from TensorFlow, with its normalisation
+            model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
+            if file is not None:
+                load_weights(model, file)
+        architecture = architecture_of(name)
+        accuracy = accuracy_of(weight) if trained else math.nan
+        return model, ModelCard(
+            name,
+            weight.name if trained else weights_label(weights),
+            Preprocessing.from_torchvision(weight.transforms()),
+            family=architecture.family if architecture else None,
+            year=architecture.year if architecture else None,
+            accuracy=None if math.isnan(accuracy) else accuracy,
+            accuracy_on=None if math.isnan(accuracy) else ACCURACY_ON,
+            gflops=weight.meta["_ops"],
+            classes=tuple(weight.meta["categories"]),
+        )
+
+    def identity(self, name: str, weights: str) -> dict[str, Any]:
+        """Of trained weights their own name, and the hash in the name of their file unless the file has another."""
+        enum = weights_of(name)
+        if weights != "DEFAULT" and weights not in enum.__members__:
+            return super().identity(name, weights)
+        file = _file_of(enum[weights].url)
+        stated = torch.hub.HASH_REGEX.search(file.name)
+        found = file_hash(file) if file.is_file() else ""
+        short = stated.group(1) if stated else ""
+        return {
+            "model": name,
+            "weights": enum[weights].name,
+            "files": {file.name: short if found.startswith(short) or not found else found},
+        }
+
+    def facts(self, name: str, weights: str) -> dict[str, Any]:
+        """What torchvision states; of random weights and of a file no accuracy."""
+        enum, architecture = weights_of(name), architecture_of(name)
+        trained = weights != "random" and not weights.endswith(WEIGHT_SUFFIXES)
+        if trained and weights not in (*enum.__members__, "DEFAULT"):
+            raise AffscoreError(
+                f"torchvision states nothing of '{name}@{weights}'; its weights of {name} are "
+                f"{', '.join(enum.__members__)}"
+            )
+        weight = enum[weights] if trained else next(iter(enum))
+        return {
+            **super().facts(name, weight.name if trained else weights),
+            "family": architecture.family if architecture else None,
+            "year": architecture.year if architecture else None,
+            "accuracy": accuracy_of(weight) if trained else math.nan,
+            "parameters": weight.meta["num_params"],
+            "gflops": weight.meta["_ops"],
+            **_counted().get(name, {}),
+        }
+
+
+SOURCE = Torchvision()
+names = SOURCE.names
 
 
 def weights_of(name: str) -> Any:
-    """The enumeration of the weights that torchvision has of a network."""
+    """The enumeration of the weights that torchvision has of a network.
+
+    Raises:
+        AffscoreError: It has no such network.
+    """
+    if name not in names():
+        raise AffscoreError(
+            f"the characteristics of {name!r} are not known; expected a classification network of torchvision "
+            "or mini:NAME"
+        )
     return _models().get_model_weights(name)
+
+
+def accuracy_of(weight: Any) -> float:
+    """Acc@1 of a weight on ImageNet-1K in percent; NaN where it is not stated."""
+    return float(weight.meta["_metrics"].get(ACCURACY_ON, {}).get("acc@1", math.nan))
+
+
+@cache
+def _counted() -> dict[Any, dict[Any, Any]]:
+    """Depth and number of activations of the networks whose activations were counted (scripts/count_depths.py)."""
+    return pd.read_csv(DEPTHS, comment="#", index_col="name").to_dict(orient="index")
 
 
 def _models() -> Any:
     import torchvision  # takes seconds, and networks from elsewhere need none of it
 
     return torchvision.models
-
-
-def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-    """A network of torchvision.
-
-    Args:
-        name: One of :func:`names`.
-        weights: "DEFAULT", "random", a member of the enum of its weights, or a file.
-        seed: Fixes random weights.
-
-    Raises:
-        AffscoreError: Unknown weights, or weights that cannot be had.
-    """
-    enum = weights_of(name)
-    if weights == "DEFAULT" or weights in enum.__members__:
-        chosen = enum[weights]
-        model = _pretrained(name, chosen)
-        metrics = chosen.meta["_metrics"].get(ACCURACY_ON, {})
-        accuracy = metrics.get("acc@1")
-        return model, _card(name, chosen.name, chosen, model, accuracy)
-    file = None if weights == "random" else weights_file(name, weights, enum.__members__)
-    # these two initialise themselves only when asked to, and warn when not asked
-    options: dict[str, Any] = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
-    if file is not None and options:
-        options["transform_input"] = True  # their weights come from TensorFlow, with its normalisation of the input
-    builder = _models().get_model_builder(name)
-    model = seeded(lambda: builder(weights=None, **options), seed)
-    if file is not None:
-        load_weights(model, file)
-    return model, _card(name, weights_label(weights), next(iter(enum)), model, None)
-
-
-def _card(name: str, label: str, weight: Any, model: nn.Module, accuracy: float | None) -> ModelCard:
-    """The card of a network whose input, and so whose number of operations, is that of this weight."""
-    architecture = architecture_of(name)
-    return ModelCard(
-        name,
-        label,
-        Preprocessing.from_torchvision(weight.transforms()),
-        family=architecture.family if architecture else None,
-        year=architecture.year if architecture else None,
-        accuracy=accuracy,
-        accuracy_on=None if accuracy is None else ACCURACY_ON,
-        parameters=parameter_count(model),
-        gflops=weight.meta["_ops"],
-        classes=tuple(weight.meta["categories"]),
-    )
 
 
 def _pretrained(name: str, weight: Any) -> nn.Module:
@@ -119,15 +168,14 @@ def fetch(url: str, what: str, name: str) -> Path:
     Raises:
         AffscoreError: It is not there and cannot be downloaded; the message says where to put it.
     """
-    file = Path(torch.hub.get_dir()) / "checkpoints" / url.rsplit("/", 1)[-1]
+    file = _file_of(url)
     if file.exists():
         return file
     expected = torch.hub.HASH_REGEX.search(file.name)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with patience(SECONDS_OF_SILENCE):
-            # one question first, so that a dead line costs seconds
-            urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=SECONDS_TO_ANSWER).close()
+        with patience():
+            answers(url)
             torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
     except Exception as error:  # no network, no space, no permission, another hash
         raise AffscoreError(
@@ -135,3 +183,8 @@ def fetch(url: str, what: str, name: str) -> Path:
             f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
         ) from error
     return file
+
+
+def _file_of(url: str) -> Path:
+    """Where torchvision looks for what it downloads."""
+    return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]

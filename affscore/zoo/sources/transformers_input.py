@@ -12,7 +12,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["expected_by", "expected_of"]
+__all__ = ["expected_of"]
 
 LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 """Under which names configurations keep the largest number of tokens."""
@@ -23,18 +23,6 @@ SETTINGS = ("do_resize", "size", "crop_pct", "do_center_crop", "crop_size", "res
 
 INTERPOLATIONS = {0: "nearest", 2: "bilinear", 3: "bicubic"}
 """Pillow's numbers. (Lanczos, 1, is not among PyTorch's; bicubic is next to it.)"""
-
-
-def expected_by(model: nn.Module) -> tuple[Expected, bool] | None:
-    """What the configuration of a network of transformers says of its input, and whether it says all.
-
-    It does not say how images are normalised: a file beside it does, see :func:`expected_of`. None for a
-    network of another package, or of another input.
-    """
-    takes = getattr(model, "main_input_name", None)
-    if takes not in ("input_ids", "pixel_values") or not hasattr(model, "config"):
-        return None
-    return expected_of(model, lambda filename: None)
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,16 +15,17 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.zoo.card import ModelCard, parameter_count, seeded, stated_classes
-from affscore.zoo.hub import HubFileMissingError, cached_repositories, first_of, hub_url
-from affscore.zoo.paths import no_file, user_path
+from affscore.zoo.card import ModelCard, seeded, stated_classes
+from affscore.zoo.paths import file_hash, user_path
+from affscore.zoo.sources import Source
+from affscore.zoo.sources.hub import cached_repositories
 from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
-from affscore.zoo.sources.transformers_input import expected_by, expected_of
+from affscore.zoo.sources.transformers_files import Place, each_once
+from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
+from affscore.zoo.text import Expected
 
-__all__ = ["cached_names", "expected_by", "load"]
-
-WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
+__all__ = ["SOURCE"]
 
 CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
         "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
@@ -33,144 +35,77 @@ ELSEWHERE = ("architecture", "backbone", "checkpoint_path")
 """Entries that can name another folder, file or repository."""
 
 
-def cached_names() -> list[str]:
-    """The networks of the hub that are on this machine, as in ``hf:google/vit-base-patch16-224``."""
-    return [f"hf:{repository}" for repository in cached_repositories()]
+class Transformers(Source):
+    """Vision and text transformers, in single precision.
 
-
-def load(name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
-    """A network of transformers, in single precision.
-
-    The class is the one that the configuration names (``architectures``), or else the bare one of the
-    model type. Code that a repository brings is never run.
-
-    Args:
-        name: ``hf:NAME``, where NAME is a folder with config.json, a configuration file, or a repository on
-            the Hugging Face hub.
-        weights: "DEFAULT" for those of the folder or repository, "random", or a file.
-        seed: Fixes random weights.
-
-    Raises:
-        AffscoreError: transformers is missing, there is no such configuration, or weights that cannot be had.
+    NAME is a folder with config.json, a configuration file, or a repository on the Hugging Face hub; WEIGHTS is
+    "DEFAULT" for those of the folder or repository, "random", or a file. The class is the one that the configuration
+    names (``architectures``), or else the bare one of the model type. Code that a repository brings is never run.
     """
-    transformers = needs("transformers", name, "transformers")
-    place = _Place.find(name)
-    config_class, settings = _settings(transformers, place.config)
-    fails = f"transformers cannot build {place.name}"
-    with _silence(transformers):
-        config = guarded(lambda: config_class.from_dict(settings), fails)
-        network_class = _network_class(transformers, config, place.name)
-    files: list[Path] = []
-    if weights != "random":
-        files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
-    state: dict[str, Tensor] = {}
-    for file in files:
-        state |= read_state_dict(file)
-    with _silence(transformers):
-        if weights == "random":
-            model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
-        else:
-            model = _with_weights(network_class, config, state, files[0].name, seed)
-    if hasattr(model.config, "use_cache"):
-        model.config.use_cache = False  # keys and values of a text that nobody continues
-    preprocessing, known = expected_of(model, place.beside)
-    return model, ModelCard(
-        place.name,
-        weights_label(weights),
-        preprocessing,
-        known,
-        family=getattr(config, "model_type", None),
-        parameters=parameter_count(model),
-        classes=stated_classes(model),
-    )
+
+    form = "hf:NAME"
+    prefix = "hf"
+    package = "transformers"
+
+    def names(self) -> list[str]:
+        """The networks of the hub that are on this machine, as in ``hf:google/vit-base-patch16-224``."""
+        return [f"hf:{name}" for name in cached_repositories()] if find_spec("huggingface_hub") else []
+
+    def knows(self, name: str) -> bool:
+        """Loading says whether there is such a folder or repository."""
+        return True
+
+    def load(self, name: str, weights: str, seed: int) -> tuple[nn.Module, ModelCard]:
+        """The family is the type of the configuration."""
+        transformers = needs("transformers", name, "transformers")
+        place = Place.find(name)
+        config_class, settings = _settings(transformers, place.config)
+        fails = f"transformers cannot build {place.name}"
+        with _silence(transformers):
+            config = guarded(lambda: config_class.from_dict(settings), fails)
+            network_class = _network_class(transformers, config, place.name)
+        state: dict[str, Tensor] = {}
+        files = place.weights() if weights == "DEFAULT" else []
+        if weights not in ("DEFAULT", "random"):
+            files = [weights_file(place.name, weights, [])]
+        for file in files:
+            state |= read_state_dict(file)
+        with _silence(transformers):
+            if weights == "random":
+                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
+            else:
+                model = _with_weights(network_class, config, state, files[0].name, seed)
+        if hasattr(model.config, "use_cache"):
+            model.config.use_cache = False  # keys and values of a text that nobody continues
+        preprocessing, known = expected_of(model, place.beside)
+        family = getattr(config, "model_type", None)
+        label, classes = weights_label(weights), stated_classes(model)
+        return model, ModelCard(place.name, label, preprocessing, known, family=family, classes=classes)
+
+    def identity(self, name: str, weights: str) -> dict[str, Any]:
+        """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
+        about, place = super().identity(name, weights), user_path(name.removeprefix("hf:"))
+        place = place.parent if place.name == "config.json" else place
+        if not place.exists():
+            return about
+        files = sorted(file for file in place.rglob("*") if file.is_file()) if place.is_dir() else [place]
+        hashes = {file.relative_to(place.parent).as_posix(): file_hash(file) for file in files}
+        return about | {"model": f"hf:{place.resolve().name}", "files": hashes | about["files"]}
+
+    def expected_by(self, model: nn.Module) -> tuple[Expected, bool] | None:
+        """What the configuration says; how images are normalised a file beside it would say."""
+        takes = getattr(model, "main_input_name", None)
+        known = takes in ("input_ids", "pixel_values") and hasattr(model, "config")
+        return expected_of(model, lambda filename: None) if known else None
 
 
-class _Place:
-    """Where a configuration lies, and what lies beside it: a folder, a file alone, or a repository."""
-
-    def __init__(self, name: str, config: Path, repository: str | None) -> None:
-        self.name = name
-        self.config = config
-        self.repository = repository
-
-    @classmethod
-    def find(cls, name: str) -> _Place:
-        text = name.removeprefix("hf:")
-        if not text:
-            raise AffscoreError("hf: needs a name, as in hf:org/name, hf:path/to/folder or hf:path/to/config.json")
-        path = user_path(text)
-        if path.is_dir():
-            if not (path / "config.json").is_file():
-                raise AffscoreError(f"the folder {text!r} holds no config.json, which says what network it is")
-            return cls(f"hf:{path.resolve().name}", path / "config.json", None)
-        if path.is_file():
-            return cls(f"hf:{path.resolve().parent.name if path.name == 'config.json' else path.name}", path, None)
-        if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
-            raise AffscoreError(f"file not found: there is no folder or configuration {text!r}")
-        try:
-            return cls(name, first_of(text, ["config.json"], name, "transformers"), text)
-        except HubFileMissingError as error:
-            raise AffscoreError(
-                f"{error}{near(text, cached_repositories())}; get config.json and the weights of "
-                f"https://huggingface.co/{text} elsewhere, put them into a folder, and give it as hf:FOLDER"
-            ) from error
-
-    def weights(self) -> list[Path]:
-        """The files of the trained weights: one, or all that an index names."""
-        if self.repository is None:
-            beside = [self.config.parent / filename for filename in WEIGHTS] if self._is_folder else []
-            found = next((file for file in beside if file.exists()), None)
-            if found is None:
-                raise AffscoreError(
-                    f"there are no trained weights ({WEIGHTS[0]}) beside the configuration of {self.name}; put them "
-                    f"there, or write {self.name}@random or {self.name}@FILE"
-                )
-        else:
-            found = self._of_hub(WEIGHTS)
-        return self._parts(found) if found.suffix == ".json" else [found]
-
-    @property
-    def _is_folder(self) -> bool:
-        return self.config.name == "config.json"
-
-    def _of_hub(self, filenames: list[str]) -> Path:
-        assert self.repository is not None
-        try:
-            return first_of(self.repository, filenames, self.name, "transformers")
-        except HubFileMissingError as error:
-            raise AffscoreError(
-                f"{error}; get {hub_url(self.repository, filenames[0])} elsewhere and give it as {self.name}@FILE, "
-                f"or write {self.name}@random"
-            ) from error
-
-    def _parts(self, index: Path) -> list[Path]:
-        if not index.is_file():
-            raise no_file(index)
-        try:
-            told = json.loads(index.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
-            names = sorted(set(told["weight_map"].values()))
-            safe = all(isinstance(name, str) and name == Path(name).name for name in names)
-        except Exception as error:
-            raise AffscoreError(f"the file {index.name!r} is no index of weights ({first_line(error)})") from error
-        if not names or not safe:
-            raise AffscoreError(f"the file {index.name!r} names no files beside it")
-        return [self._of_hub([name]) if self.repository else index.parent / name for name in names]
-
-    def beside(self, filename: str) -> Path | None:
-        """Another file of the same place, if it is there or can be had."""
-        if self.repository is None:
-            file = self.config.parent / filename
-            return file if self._is_folder and file.is_file() else None
-        try:
-            return first_of(self.repository, [filename], self.name, "transformers")
-        except HubFileMissingError:
-            return None
+SOURCE = Transformers()
 
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
     try:
-        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=each_once)
         model_type = stated["model_type"]
     except Exception as error:
         raise AffscoreError(
@@ -192,15 +127,6 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
         )
     return known[model_type], settings
-
-
-def _each_once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"it has two entries {name!r}")
-        found[name] = value
-    return found
 
 
 def _of_this_place(value: Any, key: str = "") -> Any:

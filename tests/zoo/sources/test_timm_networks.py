@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from affscore import AffscoreError, load_model, signature
 from affscore.zoo import card_of
 from affscore.zoo.preprocessing import IMAGENET
-from affscore.zoo.sources.timm_networks import expected_by, knows, names
+from affscore.zoo.sources.timm_networks import SOURCE
 from affscore.zoo.state_dicts import fingerprint
 
 timm = pytest.importorskip("timm")
@@ -63,11 +63,11 @@ def test_the_seed_fixes_random_weights_and_leaves_the_global_generator_alone():
 
 
 def test_names():
-    assert "timm:resnet26" in names()
-    assert knows("timm:resnet18.tv_in1k")
-    assert not knows("timm:resnet18.tv_in2k")
-    assert not knows("timm:")
-    assert not knows("timm:hf-hub:timm/resnet18")
+    assert "timm:resnet26" in SOURCE.names()
+    assert SOURCE.knows("timm:resnet18.tv_in1k")
+    assert not SOURCE.knows("timm:resnet18.tv_in2k")
+    assert not SOURCE.knows("timm:")
+    assert not SOURCE.knows("timm:hf-hub:timm/resnet18")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_images_are_prepared_as_timm_does(name, size):
     config = timm.data.resolve_model_data_config(model)
     theirs = timm.data.create_transform(**config, is_training=False)
     picture = photo(*size)
-    torch.testing.assert_close(expected_by(model)(picture), theirs(picture), rtol=0, atol=1e-5)
+    torch.testing.assert_close(SOURCE.expected_by(model)[0](picture), theirs(picture), rtol=0, atol=1e-5)
 
 
 def test_a_network_of_timm_that_was_not_loaded_by_name_says_what_it_expects():

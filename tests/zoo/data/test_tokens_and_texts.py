@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.zoo import Preprocessing, TextPreprocessing
-from affscore.zoo.token_sets import TextFile
+from affscore.zoo.data.texts import TextFile
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) for letter in text], length=4)
 IDS = np.arange(24).reshape(6, 4)
@@ -128,7 +128,7 @@ def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (IDS.astype(float), r"whole numbers \(N, length\), .* holds .*float64 of shape \(6, 4\)"),
+        (IDS.astype(float), r"integers \(N, length\), .* holds .*float64 of shape \(6, 4\)"),
         (IDS > 3, r"bool of shape \(6, 4\)"),
         (IDS[0], r"of shape \(4,\)"),
         (IDS[:0], r"of shape \(0, 4\)"),

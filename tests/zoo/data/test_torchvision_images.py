@@ -18,6 +18,7 @@ import torchvision
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.zoo import Preprocessing, downloads
+from affscore.zoo.data.torchvision_images import DATA_SETS
 
 TINY = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
 COLOURS = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]], dtype=np.uint8)
@@ -33,7 +34,7 @@ def home(tmp_path, monkeypatch):
 
 def cifar_files(name):
     """The files of a CIFAR with four images of one colour each."""
-    made = getattr(torchvision.datasets, downloads.DOWNLOADS[name])
+    made = getattr(torchvision.datasets, DATA_SETS[name])
     key = "labels" if name == "cifar10" else "fine_labels"
     images = COLOURS.repeat(32 * 32, axis=1)  # all red values, then all green, then all blue ones
     batch = {"data": images, key: LABELS}
@@ -48,7 +49,7 @@ def md5(content):
 
 def expect(monkeypatch, name, files):
     """Let torchvision expect these files, and not the real ones."""
-    made = getattr(torchvision.datasets, downloads.DOWNLOADS[name])
+    made = getattr(torchvision.datasets, DATA_SETS[name])
     for kept in ("train_list", "test_list"):
         monkeypatch.setattr(made, kept, [[file, md5(files[file])] for file, _ in getattr(made, kept)])
     monkeypatch.setattr(made, "meta", {**made.meta, "md5": md5(files[made.meta["filename"]])})

@@ -11,7 +11,7 @@ from torchvision.transforms import functional
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.zoo import Preprocessing
-from affscore.zoo.folders import IMAGE_SUFFIXES, read_picture
+from affscore.zoo.data.folders import IMAGE_SUFFIXES, read_picture
 from affscore.zoo.named_data import UnreadableImageError
 from affscore.zoo.preprocessing import LONGEST
 

@@ -8,7 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-__all__ = ["digits"]
+from affscore.zoo.named_data import DataSource, ImageSet
+from affscore.zoo.preprocessing import Preprocessing
+
+__all__ = ["SOURCES", "digits"]
 
 TEST_IMAGES = 597
 
@@ -41,3 +44,15 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     train, test = train_test_split(range(len(labels)), test_size=TEST_IMAGES, stratify=bunch.target, random_state=0)
     chosen = torch.tensor(train if part == "train" else test)
     return images[chosen], labels[chosen]
+
+
+def _held_out(argument: str, seed: int) -> ImageSet:
+    images, labels = digits("test")
+
+    def read(index: int, preprocessing: Preprocessing | None) -> Tensor:
+        return preprocessing(images[index]) if preprocessing else images[index]
+
+    return ImageSet("digits", len(images), read, labels=[str(label) for label in labels.tolist()])
+
+
+SOURCES = [DataSource("digits", "CLASS", _held_out)]

@@ -1,20 +1,25 @@
-"""Images in a folder, and in the folders below it."""
+"""Images in a folder and in the folders below it, as ``folder:DIR`` and ``imagenet:DIR``."""
 
 from __future__ import annotations
 
 import errno
+import functools
+import hashlib
 import os
+import stat
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from PIL import Image, ImageOps
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.zoo.named_data import ImageSet, UnreadableImageError
+from affscore.zoo.named_data import DataSource, ImageSet, UnreadableImageError
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing, image_tensor
 
-__all__ = ["IMAGE_SUFFIXES", "folder_of_images", "read_picture"]
+__all__ = ["IMAGE_SUFFIXES", "SOURCES", "ImageFiles", "read_picture"]
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 """Those of torchvision's ImageFolder."""
@@ -23,7 +28,7 @@ _VALIDATION = ("val", "validation", "ILSVRC2012_img_val", "Data/CLS-LOC/val", "I
 """Where the validation images of ImageNet lie in what one downloads, seen from its top folder."""
 
 
-def folder_of_images(kind: str, directory: str, preprocessing: Preprocessing | None = None) -> ImageSet:
+def _load(kind: str, directory: str, seed: int) -> ImageSet:
     """Every image below a folder; the folders in it are the classes.
 
     Hidden files and folders are passed over, links are followed. A photo is turned upright as its EXIF
@@ -33,14 +38,12 @@ def folder_of_images(kind: str, directory: str, preprocessing: Preprocessing | N
     Args:
         kind: "folder" or "imagenet" (the validation images, in DIR/val where there is one).
         directory: DIR.
-        preprocessing: What the network expects.
+        seed: Of no consequence.
 
     Raises:
         AffscoreError: No such folder, one that may not be read, or no image in it. (A folder inside it that
             may not be read is noted.)
     """
-    if not directory:
-        raise AffscoreError(f"{kind}: needs a folder, as in {kind}:path/to/images")
     root = user_path(directory)
     if not _is_folder(root):
         hint = "that is a file; " if root.is_file() else ""
@@ -61,14 +64,30 @@ def folder_of_images(kind: str, directory: str, preprocessing: Preprocessing | N
         raise AffscoreError(
             f"found no image ({', '.join(sorted(IMAGE_SUFFIXES))}) in the folder {directory!r} or below it"
         )
-    classes = [file.relative_to(root).parts[0] for file in files if file.parent != root]
-    labels = classes if len(classes) == len(files) else None
-    upright = kind == "folder"
+    labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
 
     def read(index: int, p: Preprocessing | None) -> Tensor:
-        return read_picture(files[index], p, upright, in_class=labels is not None)
+        return read_picture(files[index], p, upright=kind == "folder", in_class=labels is not None)
 
-    return ImageSet(name, len(files), read, preprocessing, labels, closed, files)
+    return ImageFiles(name, len(files), read, labels=labels, notes=closed, files=files)
+
+
+SOURCES = [DataSource(kind, "DIR", partial(_load, kind)) for kind in ("imagenet", "folder")]
+
+
+class ImageFiles(ImageSet):
+    """Images in files."""
+
+    files: Sequence[Path]
+
+    def content(self, images: int, seed: int) -> Iterator[bytes]:
+        """The hashes of the files that are used: another one takes the place of a file that is no readable image."""
+        for index in self.order(None, seed, images):
+            if images == 0:
+                return
+            content, readable = _content(self.files[index])
+            yield content
+            images -= readable
 
 
 def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool, in_class: bool = False) -> Tensor:
@@ -136,3 +155,32 @@ def _is_folder(path: Path) -> bool:
 def _is_image(file: Path) -> bool:
     """By its name: a file that turns out not to be readable is counted later."""
     return file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".")
+
+
+def _content(file: Path) -> tuple[bytes, bool]:
+    """The hash of a file, and whether there is an image in it."""
+    try:
+        state = file.stat()
+        if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait for somebody to write into it
+            return b"no file", False
+        return _content_of_state(file, (state.st_ino, state.st_size, state.st_ctime_ns))
+    except OSError as error:
+        return f"unreadable: {error.errno}".encode(), False
+
+
+@functools.lru_cache(maxsize=100_000)
+def _content_of_state(file: Path, state: tuple[int, ...]) -> tuple[bytes, bool]:
+    """As :func:`_content`; a survey asks once for each network, and a file that was not touched is what it was."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest(), _is_readable(file)
+
+
+def _is_readable(file: Path) -> bool:
+    """Whether Pillow can read all of it, which of JPEG is decoded at an eighth of its size."""
+    try:
+        with Image.open(file) as image:
+            image.draft("RGB", (image.width // 8, image.height // 8))
+            image.load()
+            return True
+    except Exception:  # noqa: BLE001  # Pillow's decoders raise nearly anything; the signature counts the file
+        return False

@@ -1,0 +1,93 @@
+"""A text, as ``text:FILE`` or ``text:FILE@TOKENIZER``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.zoo.data.tokens import TokenSet, expected_tokens
+from affscore.zoo.named_data import DataSource, NamedData
+from affscore.zoo.paths import file_hash, readable_file, user_path
+from affscore.zoo.text import Expected, TextPreprocessing, tokenizer_file
+
+__all__ = ["SOURCES", "TextFile"]
+
+
+class TextFile(NamedData):
+    """A text, which becomes windows of token ids once the network and its tokenizer are known.
+
+    Args:
+        name: The name that results carry.
+        text: The text.
+        tokenizer: A tokenizer for it; None for the network's own.
+        files: The files that it is from, and its tokenizer.
+    """
+
+    items: ClassVar[str] = "windows"
+
+    def __init__(self, name: str, text: str, tokenizer: Any = None, files: Sequence[Path] = ()) -> None:
+        super().__init__(name, None, files=files)
+        self.text = text
+        self.tokenizer = tokenizer
+
+    def __len__(self) -> int:
+        raise AffscoreError(
+            f"how many windows {self.name!r} has depends on the network; "
+            "say what it expects: load_data(SPEC, TextPreprocessing(tokenizer, length))"
+        )
+
+    def __getitem__(self, index: int) -> Tensor:
+        return self.prepared_for(TextPreprocessing())[index]
+
+    def prepared_for(self, preprocessing: Expected) -> TokenSet:
+        """The windows of the text; a remainder that fills none is dropped, and noted."""
+        expected = expected_tokens(self.name, preprocessing)
+        if self.tokenizer is not None:
+            expected = replace(expected, tokenizer=self.tokenizer)
+        ids, length = expected(self.text), expected.window
+        rest = len(ids) % length
+        windows = ids[: len(ids) - rest].reshape(-1, length)
+        if not len(windows):
+            raise AffscoreError(
+                f"the text {self.name!r} has {len(ids)} tokens, fewer than one window of {length}; "
+                "give a longer text, or a smaller length"
+            )
+        tokens = "1 token" if rest == 1 else f"{rest} tokens"
+        note = f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"
+        return TokenSet(self.name, windows, notes=[note] if rest else []).prepared_for(expected)
+
+    def content(self, images: int, seed: int) -> Iterator[bytes]:
+        """The hashes of the text, and of what cuts it into tokens."""
+        return (bytes.fromhex(file_hash(file)) for file in self.files or ())
+
+
+def _load(argument: str, seed: int) -> TextFile:
+    """A text from ``FILE`` or ``FILE@TOKENIZER``, in UTF-8.
+
+    Raises:
+        AffscoreError: No such file, no text in UTF-8, or nothing in it.
+    """
+    cuts = [index for index, letter in enumerate(argument) if letter == "@"]
+    # a path may hold an @: the file is the longest part that is one
+    ends = [end for end in [*cuts, len(argument)] if user_path(argument[:end]).is_file()]
+    end = ends[-1] if ends else next(iter(cuts), len(argument))
+    tokenizer = argument[end + 1 :]
+    file = readable_file(argument[:end], "text:FILE takes the path of a file")
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise AffscoreError(
+            f"the file {file.name!r} is not a text in UTF-8 (byte {error.start}: {error.reason}); save it as UTF-8"
+        ) from error
+    if not text.strip():
+        raise AffscoreError(f"the file {file.name!r} holds no text")
+    files = [file, tokenizer_file(tokenizer)] if tokenizer else [file]
+    return TextFile(f"text:{file.name}", text, tokenizer or None, files)
+
+
+SOURCES = [DataSource("text", "FILE", _load)]

@@ -1,0 +1,89 @@
+"""The small data sets of torchvision: found where they are stored, downloaded where that is possible."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+from affscore.zoo.downloads import answers, patience
+from affscore.zoo.named_data import DataSource, ImageSet
+from affscore.zoo.paths import user_path
+from affscore.zoo.preprocessing import Preprocessing, image_tensor
+
+__all__ = ["DATA_SETS", "SOURCES"]
+
+DATA_SETS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "fashion-mnist": "FashionMNIST"}
+"""SPEC -> the class of torchvision.datasets."""
+
+
+def _load(name: str, argument: str, seed: int) -> ImageSet:
+    """The test images, read by torchvision's own classes from $AFFSCORE_DATA, or ~/.cache/affscore.
+
+    What is not there is unpacked from the archive, and where that is missing, too, downloaded.
+
+    Raises:
+        AffscoreError: The files are neither here nor can they be downloaded: which, from where, and where
+            to put them; or they are damaged.
+    """
+    import torchvision.datasets  # takes seconds
+
+    made = getattr(torchvision.datasets, DATA_SETS[name])
+    home = user_path(os.environ.get("AFFSCORE_DATA") or "~/.cache/affscore")
+    try:
+        try:
+            pictures = made(root=str(home), train=False, download=False)
+        except RuntimeError as error:  # torchvision's way to say that files are missing, or not the right ones
+            if "not found" not in str(error):
+                raise
+            pictures = _downloaded(name, made, home)
+        labels = [pictures.classes[int(target)] for target in pictures.targets]
+        if len(labels) != len(pictures):
+            raise ValueError(f"{len(pictures)} images and {len(labels)} labels")
+    except AffscoreError:
+        raise
+    except Exception as error:  # files with the right name and something else in them
+        raise AffscoreError(
+            f"the files of the data set {name} in {home} are damaged ({type(error).__name__}: "
+            f"{' '.join(str(error).split())}); remove them so that they are unpacked or downloaded again"
+        ) from error
+
+    def read(index: int, p: Preprocessing | None) -> Tensor:
+        return (p or image_tensor)(pictures[index][0])
+
+    return ImageSet(name, len(pictures), read, labels=labels, classes=pictures.classes)
+
+
+def _downloaded(name: str, made: Any, home: Path) -> Any:
+    if hasattr(made, "url"):
+        folder, urls = home, [made.url]
+    else:
+        folder, urls = home / made.__name__ / "raw", [made.mirrors[0] + file for file, _ in made.resources]
+
+    def missing() -> list[str]:
+        return [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()]
+
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with FileLock(home / ".download.lock"), patience():  # jobs that start together download once: the others wait
+            for url in missing()[:1]:
+                answers(url)
+            return made(root=str(home), train=False, download=True)
+    except Exception as error:  # of the network, of the disk, or of an archive that is none
+        wanted = missing() or urls
+        one = len(wanted) == 1
+        raise AffscoreError(
+            f"the data set {name} is not in {home}, or damaged there, and could not be downloaded "
+            f"({' '.join(str(error).split()) or type(error).__name__}); get "
+            f"{', '.join(url.rpartition('/')[2] for url in wanted)} from "
+            f"{wanted[0] if one else wanted[0].rpartition('/')[0] + '/'} elsewhere and put "
+            f"{'it' if one else 'them'} into {folder} (AFFSCORE_DATA chooses another place)"
+        ) from error
+
+
+SOURCES = [DataSource(name, "CLASS", partial(_load, name)) for name in DATA_SETS]

@@ -1,0 +1,152 @@
+"""Samples in a file of NumPy: images and numbers, labels, and files that are damaged or ask for more than they hold."""
+
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from affscore import AffscoreError, load_data, signature
+from affscore.zoo import Preprocessing, TextPreprocessing
+from affscore.zoo.data.npz import SMALL
+from affscore.zoo.identity import identity_of_data
+
+RANDOM = np.random.default_rng(0)
+PIXELS = RANDOM.integers(0, 256, (6, 5, 4, 3), dtype=np.uint8)
+TABLE = RANDOM.standard_normal((40, 7))
+PLAIN = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(how=np.savez, **arrays):
+        how(tmp_path / "a.npz", **arrays)
+        return f"npz:{tmp_path / 'a.npz'}"
+
+    return save
+
+
+@pytest.mark.parametrize(
+    "array",
+    [PIXELS, np.moveaxis(PIXELS, 3, 1), PIXELS / 255, (PIXELS / 255).astype(">f4"), PIXELS[..., :1], PIXELS[..., 0]],
+)
+def test_images_of_every_layout(saved, array):
+    data = load_data(saved(images=array))
+    channels = 1 if 3 not in array.shape else 3
+    expected = torch.from_numpy(np.moveaxis(PIXELS, 3, 1)[:, :channels].copy()).float() / 255
+    assert (data.name, len(data), data.items) == ("npz:a.npz", 6, "images")
+    torch.testing.assert_close(torch.stack([*data]), expected)
+    assert load_data(saved(images=array), PLAIN)[5].shape == (3, 4, 4)
+
+
+@pytest.mark.parametrize("array", [TABLE, TABLE.astype("f4"), TABLE.astype("f2"), (10 * TABLE).astype(int), TABLE > 0])
+@pytest.mark.parametrize("how", [np.savez, np.savez_compressed])
+def test_numbers_are_taken_as_they_are(saved, array, how):
+    data = load_data(saved(how, table=array))
+    assert (data.items, len(data)) == ("samples", 40)
+    torch.testing.assert_close(torch.stack([*data]).numpy(), array.astype("f8"), check_dtype=False)
+    assert data.prepared_for(PLAIN).preprocessing is None
+    with pytest.raises(AffscoreError, match="holds samples, and the network expects token ids; give tokens:FILE"):
+        data.prepared_for(TextPreprocessing())
+
+
+def test_labels_are_the_numbers_of_the_outputs(saved):
+    for labels in (np.array([2, 0, 0, 4, 2, 1]), np.array([[2], [0], [0], [4], [2], [1]], dtype=np.uint8)):
+        data = load_data(saved(x=PIXELS, y=labels))
+        assert (data.labels, data.classes) == (list("200421"), list("01234"))
+        assert load_data(saved(data=TABLE[:6], labels=labels)).classes == list("01234")
+
+
+@pytest.mark.parametrize("arrays", [{"x": TABLE.astype("f4"), "y": np.arange(40) % 3}, {"images": PIXELS}])
+def test_a_signature_and_its_identity(saved, arrays):
+    samples = next(iter(arrays.values()))
+    network = nn.Sequential(nn.Flatten(), nn.Linear(7 if samples.ndim == 2 else 48, 3), nn.ReLU())
+    if samples.ndim == 4:
+        network.preprocessing = PLAIN
+    result = signature(network, saved(**arrays), n=6, images=6, criteria=False)
+    assert (result.metadata["images"], result.metadata["items"]) == (6, "samples" if samples.ndim == 2 else "images")
+    before = identity_of_data(saved(**arrays), 6, 6, 0)
+    assert (before["data"], before["of"], before["images"]) == ("npz:a.npz", len(samples), 6)
+    assert identity_of_data(saved(**{**arrays, "more": samples}), 6, 6, 0)["content"] != before["content"]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"a": TABLE, "b": TABLE}, r"holds 2 arrays \(a, b\); call the one with the samples x, data or images"),
+        ({}, "holds 0 arrays"),
+        ({"x": TABLE[0]}, r"must hold numbers \(N, ...\), .* and holds float64 of shape \(7,\)"),
+        ({"x": TABLE[:0]}, r"and holds float64 of shape \(0, 7\)"),
+        ({"x": TABLE.astype(str)}, "and holds <U"),
+        ({"x": TABLE * 1j}, "and holds complex128"),
+        ({"x": TABLE.astype(object)}, r"no arrays that can be read safely \(it holds Python objects"),
+        ({"x": TABLE, "y": np.array([None] * 40)}, "it holds Python objects"),
+        ({"x": TABLE, "y": np.arange(39)}, "the labels in 'a.npz' must be 40 integers from 0 to 99999, got int64"),
+        ({"x": TABLE, "y": np.arange(40) / 2}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.arange(40) - 1}, "must be 40 integers"),
+        ({"x": TABLE, "y": np.full(40, 2**62)}, "must be 40 integers"),
+    ],
+)
+def test_what_is_refused(saved, arrays, words):
+    with pytest.raises(AffscoreError, match=words) as caught:
+        load_data(saved(**arrays))
+    assert "\n" not in str(caught.value)
+
+
+def header(shape):
+    """A part of an archive that claims to hold an array of this shape, and holds 8 numbers."""
+    text = repr({"descr": "<f8", "fortran_order": False, "shape": shape}).encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(64)
+
+
+def archive(parts, **options):
+    with zipfile.ZipFile(stream := io.BytesIO(), "w", **options) as made:
+        for name, content in parts.items():
+            made.writestr(name, content)
+    return stream.getvalue()
+
+
+BOMBS = {
+    "zeros": {"x.npy": header((8,)) + bytes(SMALL)},
+    "a claim": archive({"x.npy": header((10**12, 1))}),
+    "a claim beyond all": archive({"x.npy": header((2**40, 2**40))}),
+    "no archive": b"\x93NUMPY",
+    "nothing": b"",
+    "a text in an archive": archive({"x": "text"}),
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_files_that_ask_for_gigabytes(tmp_path, refused_in_little_memory, kind):
+    file = tmp_path / "a.npz"
+    made = BOMBS[kind]
+    file.write_bytes(
+        made if isinstance(made, bytes) else archive(made, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+    )
+    sentence = refused_in_little_memory("affscore.zoo.datasets:load_data", f"npz:{file}")
+    assert sentence.startswith("the file 'a.npz'")
+    assert ("that unpacks to" in sentence) == (kind == "zeros")
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_a_damaged_file_is_data_or_one_sentence(tmp_path_factory, data):
+    file = tmp_path_factory.mktemp("damaged") / "a.npz"
+    np.savez_compressed(file, x=PIXELS, y=np.arange(6))
+    content = bytearray(file.read_bytes())[: data.draw(st.integers(1, 600))]
+    for position, value in data.draw(st.lists(st.tuples(st.integers(0, 600), st.integers(0, 255)), max_size=4)):
+        content[position % len(content)] = value
+    file.write_bytes(bytes(content))
+    try:
+        found = load_data(f"npz:{file}")
+    except AffscoreError as error:
+        message = str(error)
+    else:
+        message = f"a.npz has {len([*found])} samples"
+    assert "a.npz" in message
+    assert "\n" not in message
