@@ -18,8 +18,8 @@ import torchvision
 from torch import Tensor
 
 from affscore.network.aside import written_aside
-from affscore.network.calls import ActivationCall
 from affscore.network.recorder import recording
+from affscore.network.recorder.calls import ActivationCall
 from affscore.zoo.characteristics import DEPTHS
 
 COMMENT = """\

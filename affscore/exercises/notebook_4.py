@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call, raised
 from affscore.exercises.registry import exercise
 from affscore.exercises.verdict import Verdict
-from affscore.network.calls import ActivationCall
 from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import recording
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
 
 __all__ = ["length_of_a_signature", "parallel_branches", "pool_channels_last"]

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
 from affscore.figures.style import MARKERS, PAGE_WIDTH, PALETTE, house_style, literal
-from affscore.network.kinds import ORDINALS
+from affscore.network.recorder.calls import ORDINALS
 from affscore.network.result import Signature
 
 __all__ = ["raw_signature"]

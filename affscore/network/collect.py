@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.axes import channels_last
-from affscore.network.calls import ActivationCall
+from affscore.network.recorder.axes import channels_last
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
 from affscore.network.sparsity import sparse_entries

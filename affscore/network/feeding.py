@@ -9,8 +9,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.dataflow import mapped, tensors_in
 from affscore.network.inputs import Forward, Inputs
+from affscore.network.recorder.dataflow import mapped, tensors_in
 
 __all__ = ["Feeding"]
 

@@ -14,9 +14,8 @@ from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
 from affscore.network.recorder import Recorder
-from affscore.network.threads import new_threads_watched
-from affscore.network.uncounted import Uncounted
-from affscore.network.unseen import BelowPython
+from affscore.network.recorder.uncounted import Uncounted
+from affscore.network.recorder.unseen import BelowPython, new_threads_watched
 
 __all__ = ["audit", "cut", "forward"]
 
@@ -88,10 +87,10 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
         guarded(lambda: image.through(network), f"the network {name} fails on {image}")
     recorder.stop()
     if below.missed:
-        missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
         return (
-            f"the activations of {name} cannot be seen ({missed}): they run in TorchScript, torch.ops or an extension; "
-            "give the network in plain PyTorch, or declare the class that is an activation: activations=[...]"
+            f"the activations of {name} cannot be seen ({below.missed}): they run in TorchScript, torch.ops or an "
+            "extension; give the network in plain PyTorch, or declare the class that is an activation: "
+            "activations=[...]"
         )
     hidden = f"; those inside {unseen} cannot be seen" if unseen else ""
     if uncounted.sentence:
@@ -181,10 +180,9 @@ def _alone(
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")
     if below.missed:
-        missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
         notes.append(
-            f"activations ran that cannot be seen ({missed}), in TorchScript, torch.ops or an extension: they have no "
-            "score; if a module is such an activation, declare its class: activations=[...]"
+            f"activations ran that cannot be seen ({below.missed}), in TorchScript, torch.ops or an extension: they "
+            "have no score; if a module is such an activation, declare its class: activations=[...]"
         )
     return pairs, notes
 

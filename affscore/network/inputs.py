@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from affscore.network.dataflow import mapped, tensors_in
+from affscore.network.recorder.dataflow import mapped, tensors_in
 
 __all__ = ["Forward", "Inputs"]
 

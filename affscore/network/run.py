@@ -11,13 +11,13 @@ import torch
 from torch import nn
 
 from affscore.network.accuracy import Hits
-from affscore.network.calls import ActivationCall
 from affscore.network.collect import Collector, Pair
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.model_state import prepared
 from affscore.network.options import Options
 from affscore.network.recorder import recording
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.scorers import Batch
 from affscore.zoo.card import ONE_AT_A_TIME
 from affscore.zoo.state_dicts import fingerprint

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.calls import ActivationCall
 from affscore.network.collect import Pair
 from affscore.network.criteria import debiased_cka, entropy, linear_cka, norm, r2
 from affscore.network.nonlinearity_coefficient import nonlinearity_coefficient
+from affscore.network.recorder.calls import ActivationCall
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.samples import centred

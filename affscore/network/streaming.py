@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from affscore.network.calls import ActivationCall
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import ReductionName
 from affscore.network.sparsity import count_sparse
 

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.overrides import _get_current_function_mode_stack
 
-from affscore.network.activations import ACTIVATIONS
 from affscore.network.recorder import recording
+from affscore.network.recorder.activations import ACTIVATIONS
 from tests.network import hard_networks as hard
 from tests.network.seen import Seen, seen_in
 from tests.network.torchvision_networks import (

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from affscore import affinity_score
 from affscore.errors import AffscoreError
-from affscore.network.calls import ActivationCall
 from affscore.network.collect import Pair
 from affscore.network.criteria import entropy, linear_cka, norm, r2
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.rows import Rows
 from affscore.network.scoring import CRITERIA, Choices, choose_criteria, score_pair
 

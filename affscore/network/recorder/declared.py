@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from types import CodeType, FrameType
-from typing import Any, Protocol
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.activations import library_class_name
+from affscore.network.recorder.dataflow import tensors_in
+from affscore.network.recorder.operations import HOMES, Function, spellings
 
-__all__ = ["Declared", "Watcher", "check_elementwise", "declared", "watched"]
+if TYPE_CHECKING:
+    from affscore.network.recorder.calls import ActivationCall
+    from affscore.network.recorder.formulas import Step
+    from affscore.network.recorder.recorder import Recorder
+
+__all__ = [
+    "Awaited", "Declared", "check_elementwise", "check_shape", "declared", "enter_whole", "leave_whole", "run_whole",
+]  # fmt: skip
 
 _WANTED = (
     "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
@@ -38,8 +46,8 @@ class Declared:
 
     classes: dict[type[nn.Module], str] = field(default_factory=dict)
     modules: dict[nn.Module, str] = field(default_factory=dict)
-    functions: dict[Callable[..., Any], str] = field(default_factory=dict)
-    codes: dict[CodeType, tuple[str, Callable[..., Any]]] = field(default_factory=dict)
+    functions: dict[Function, str] = field(default_factory=dict)
+    codes: dict[CodeType, tuple[str, Function]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -93,24 +101,16 @@ def _enter(found: Declared, name: str | None, entry: Any) -> None:
         found.codes[inspect.unwrap(entry.forward).__code__] = (name, _without_context(entry))
     elif inspect.isroutine(entry):
         entry = getattr(entry, "__func__", entry)
-        found.functions |= dict.fromkeys(_spellings(entry), name)
+        of_pytorch = any(getattr(home, entry.__name__, None) is entry for home in HOMES)
+        same = spellings(entry.__name__.rstrip("_")) if of_pytorch else ()  # as a method and in place, too
+        found.functions |= dict.fromkeys((entry, *same), name)
         if inspect.isfunction(entry):
             found.codes[entry.__code__] = (name, entry)
     else:
         raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
 
 
-def _spellings(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """A function, and where it is one of PyTorch's, the same as a method and in place."""
-    yield function
-    name = function.__name__.rstrip("_")
-    homes = (torch, torch.special, torch.nn.functional, Tensor)
-    spellings = (name, f"{name}_", f"__{name}__", f"__i{name}__", f"__r{name}__")  # those of operators, too
-    if any(getattr(home, function.__name__, None) is function for home in homes):
-        yield from (getattr(home, n) for home in homes for n in spellings if hasattr(home, n))
-
-
-def _without_context(function: type[torch.autograd.Function]) -> Callable[..., Any]:
+def _without_context(function: type[torch.autograd.Function]) -> Function:
     """An autograd function that is called with the arguments of its forward."""
 
     def apply(*args: Any, **kwargs: Any) -> Any:
@@ -120,83 +120,77 @@ def _without_context(function: type[torch.autograd.Function]) -> Callable[..., A
     return apply
 
 
-class Watcher(Protocol):
-    """What is told that a declared activation runs."""
+class Awaited(NamedTuple):
+    """An activation as a whole that is running: its call, its input, and how its output is computed."""
 
-    def run_whole(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function; the call counts as one activation of this name."""
-
-    def enter_whole(
-        self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> bool:
-        """The function was called with these arguments; whether its end is awaited."""
-
-    def leave_whole(self, output: Any) -> None:
-        """The function returned this; None, where it raised."""
+    call: ActivationCall
+    x: Tensor
+    step: Step | None
 
 
-@contextmanager
-def watched(model: nn.Module, chosen: Declared, watcher: Watcher) -> Iterator[None]:
-    """Report the calls of what was declared, and of the activation classes of known libraries.
-
-    A module's forward is exchanged for as long as this lasts. Functions written in Python are seen by
-    their code, wherever they are called from, through Python's profiling hook; a profiler that is running
-    waits meanwhile.
-    """
-    exchanged: list[tuple[nn.Module, Any]] = []
-    before = sys.getprofile()
+def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
+    if not enter_whole(recorder, name, function, args, kwargs):
+        return function(*args, **kwargs)
+    output = None
     try:
-        for module in model.modules():
-            name = chosen.name_of(module) or library_class_name(module)
-            if name is not None:
-                exchanged.append((module, module.__dict__.get("forward")))
-                module.forward = functools.partial(_run, watcher, name, module.forward)
-        if chosen.codes:
-            sys.setprofile(_Profile(chosen.codes, watcher))
-        yield
+        output = function(*args, **kwargs)
     finally:
-        if chosen.codes:
-            sys.setprofile(before)
-        for module, own in exchanged:
-            if own is None:
-                del module.forward
-            else:
-                module.forward = own
+        leave_whole(recorder, output)
+    return output
 
 
-def _run(watcher: Watcher, name: str, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    return watcher.run_whole(name, forward, args, kwargs)
+def enter_whole(recorder: Recorder, name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """A function that counts as one activation was called with these arguments; whether its end is awaited."""
+    if not recorder.attentive or threading.get_ident() != recorder.thread:
+        return False
+    with recorder.aside:
+        x = next((tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow), None)
+        if x is None:
+            recorder.independent_of_input += 1
+        else:
+            apply = _repeatable(recorder, function, x, args, kwargs)
+            if name in recorder.chosen.names and name not in recorder.ran:
+                axis = recorder.layout.place(x).image_axis
+                check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
+                recorder.ran.add(name)
+            step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
+            call = recorder.begin(name, x, apply)
+            recorder.listener.before(call, x, apply)
+            recorder.awaited = Awaited(call, x, step)
+    recorder.aside.depth += 1
+    return True
 
 
-class _Profile:
-    """Python's profiling hook, which looks for the code of a few functions."""
-
-    def __init__(self, codes: Mapping[CodeType, tuple[str, Callable[..., Any]]], watcher: Watcher) -> None:
-        self.codes = codes
-        self.watcher = watcher
-        self.awaited: FrameType | None = None
-
-    def __call__(self, frame: FrameType, event: str, arg: Any) -> None:
-        if event == "call" and self.awaited is None and frame.f_code in self.codes:
-            name, function = self.codes[frame.f_code]
-            if self.watcher.enter_whole(name, function, *_arguments(frame)):
-                self.awaited = frame
-        elif event == "return" and frame is self.awaited:
-            self.awaited = None
-            self.watcher.leave_whole(arg)
+def leave_whole(recorder: Recorder, output: Any) -> None:
+    """The function returned this; or nothing: it raised, or overwrote its input."""
+    recorder.aside.depth -= 1
+    if recorder.awaited is None:
+        return
+    (call, x, step), recorder.awaited = recorder.awaited, None
+    with recorder.aside:
+        y = x if output is None else output
+        check_shape(recorder.described(call.activation), y, x)
+        recorder.end(call, x, y, step)
 
 
-def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments with which the function of a frame was called."""
-    code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames
-    positional = tuple(values[name] for name in names[: code.co_argcount])
-    end = code.co_argcount + code.co_kwonlyargcount
-    named = {name: values[name] for name in names[code.co_argcount : end]}
-    if code.co_flags & inspect.CO_VARARGS:
-        positional += values[names[end]]
-        end += 1
-    return positional, named | (values[names[end]] if code.co_flags & inspect.CO_VARKEYWORDS else {})
+def _repeatable(
+    recorder: Recorder, function: Function, x: Tensor, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[[Tensor], Tensor]:
+    """The function for another input; it does not keep this one alive."""
+    here = object()
+    args = [here if value is x else value for value in args]
+    kwargs = {key: here if value is x else value for key, value in kwargs.items()}
+
+    def apply(z: Tensor) -> Tensor:
+        arguments = (z if value is here else value for value in args)
+        named = {key: z if value is here else value for key, value in kwargs.items()}
+        # in another thread (scores of the last batch) no mode is active, and the count is this thread's
+        with recorder.aside if threading.get_ident() == recorder.thread else nullcontext():
+            output = function(*arguments, **named)
+        return z if output is None else output
+
+    return apply
 
 
 @torch.no_grad()

@@ -50,6 +50,9 @@ class Dataflow:
         # the weak reference keeps the address from being used again while we remember it
         self._origins[storage._cdata] = (StorageWeakRef(storage), origin)
 
+    def __contains__(self, tensor: Tensor) -> bool:
+        return address(tensor) in self._origins
+
     def origin(self, tensor: Tensor) -> Origin | None:
         """The origin of a tensor, or None if it does not depend on the input."""
         entry = self._origins.get(address(tensor))
