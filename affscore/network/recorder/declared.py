@@ -155,9 +155,7 @@ def enter_whole(recorder: Recorder, name: str, function: Function, args: Sequenc
                 check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
                 recorder.ran.add(name)
             step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
-            call = recorder.begin(name, x, apply)
-            recorder.listener.before(call, x, apply)
-            recorder.awaited = Awaited(call, x, step)
+            recorder.awaited = Awaited(recorder.begin(name, x, apply), x, step)
     recorder.aside.depth += 1
     return True
 

@@ -164,8 +164,7 @@ class Recorder(TorchFunctionMode):
                 return func(*args, **kwargs)
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self.formulas.step(func, args, kwargs, elementwise=True)
-        in_place = writes_in_place(func) or options.get("inplace") is True
-        return self._activation(name, x, lambda z: func(z, *rest, **options), step, builtin=True, in_place=in_place)[1]
+        return self._activation(name, x, lambda z: func(z, *rest, **options), step, builtin=True)[1]
 
     def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
         """A gated linear unit hides the sigmoid of its second half."""
@@ -182,18 +181,17 @@ class Recorder(TorchFunctionMode):
         apply: Callable[[Tensor], Tensor],
         step: Step | None = None,
         run: Callable[[], Tensor] | None = None,
-        **about: Any,
+        builtin: bool = False,
     ) -> tuple[ActivationCall, Tensor]:
         """An activation runs, by ``run`` where that is not the same as ``apply(x)``."""
-        call = self.begin(name, x, apply, **about)
+        call = self.begin(name, x, apply, builtin)
         with self.aside:
-            ran = self.listener.before(call, x, apply) is True and call.builtin and call.in_place
-            y = x if ran else apply(x) if run is None else run()
+            y = apply(x) if run is None else run()
         self.end(call, x, y, step)
         return call, y
 
-    def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], **about: Any) -> ActivationCall:
-        """The call of an activation that begins."""
+    def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False) -> ActivationCall:
+        """The call of an activation that begins; the listener is told."""
         origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
         assert origin is not None
         if is_wrapped(x):
@@ -210,12 +208,14 @@ class Recorder(TorchFunctionMode):
             kind="after-sum" if origin.summed else "hidden",
             upstream=origin.last_activation,
             shape=tuple(x.shape),
+            builtin=builtin,
             within=tuple(self.path),
             **self.layout.place(x)._asdict(),
-            **about,
         )
         self.calls.append(call)
         self._counts[layer] += 1
+        with self.aside:
+            self.listener.before(call, x, apply)
         return call
 
     def end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
