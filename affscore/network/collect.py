@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
@@ -193,7 +193,7 @@ class Collector:
         try:
             y = pair.function(reduced.to(dtype, copy=True)).to(reduced.dtype)
         except (RuntimeError, TypeError, ValueError, IndexError) as error:
-            what = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]}"
+            what = f"{type(error).__name__}: {first_line(error)}"
         else:
             if y.shape == reduced.shape:
                 return y

@@ -43,7 +43,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     collector.start(len(images))
     recorder.start(images.tensors)
     try:
-        with new_threads_watched(recorder.elsewhere.add):
+        with new_threads_watched(recorder.in_other_threads.add):
             output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
     finally:
         recorder.stop()
@@ -62,8 +62,7 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
     unseen = ", ".join(sorted(recorder.unseen))
     if recorder.elsewhere:
-        ran = ", ".join(sorted(recorder.elsewhere))
-        return f"the activations of {name} cannot be seen: {ran} ran in another thread than the network itself"
+        return f"the activations of {name} cannot be seen: {recorder.elsewhere}"
     if aside := recorder.independent_of_input:
         return (
             f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the samples as far as "

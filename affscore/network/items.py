@@ -13,7 +13,7 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import default_collate
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs, check_inputs
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
@@ -114,5 +114,5 @@ def _items(loader: Iterable[Any]) -> Iterator[Any]:
     except AffscoreError:
         raise
     except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
-        message = (str(error).splitlines() or ["no message"])[0]
-        raise AffscoreError(f"the data cannot be read in batches: {type(error).__name__}: {message}") from error
+        what = f"{type(error).__name__}: {first_line(error)}"
+        raise AffscoreError(f"the data cannot be read in batches: {what}") from error

@@ -127,8 +127,7 @@ class Run:
             names = ", ".join(sorted(self._recorder.unseen))
             self._notes.append(f"the activations inside {names} are no calls of their own, and not seen")
         if self._recorder.elsewhere:
-            ran = ", ".join(sorted(self._recorder.elsewhere))
-            self._notes.append(f"{ran} ran in another thread, where no activation is seen")
+            self._notes.append(self._recorder.elsewhere)
         if self.options.reduction not in ("flatten", "published"):
             self._notes += _guesses(self._recorder.calls)
         if self._fingerprint is None:

@@ -57,7 +57,7 @@ class Recorder(TorchFunctionMode):
         self.classes: dict[str, type] = {}
         self.path: list[tuple[str, int]] = []
         self.ran: set[str] = set()
-        self.elsewhere: set[str] = set()
+        self.in_other_threads: set[str] = set()
         self.aside = _Aside()
         self.awaited: Awaited | None = None
         self.start(())
@@ -98,10 +98,16 @@ class Recorder(TorchFunctionMode):
         """The innermost module that is running, "" for the network itself, and the index of its run."""
         return self.path[-1] if self.path else ("", 0)
 
+    @property
+    def elsewhere(self) -> str:
+        """A sentence on what ran where no activation is seen; empty if nothing did."""
+        ran = ", ".join(sorted(self.in_other_threads))
+        return f"{ran} ran in another thread, where no activation is seen" if ran else ""
+
     def enter(self, path: str) -> None:
         """A module begins to run."""
         if threading.get_ident() != self.thread:
-            self.elsewhere.add(f"layer {path!r}")
+            self.in_other_threads.add(f"layer {path!r}")
             return
         self.path.append((path, self._runs))
         self._runs += 1
