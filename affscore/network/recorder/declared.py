@@ -7,7 +7,6 @@ import inspect
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,33 +32,28 @@ _WANTED = (
 )
 
 
-@dataclass
-class Declared:
-    """What counts as one activation as a whole, by what it is, with the name that it goes by.
+class Declared(dict[Any, str]):
+    """What counts as one activation as a whole, with the name that it goes by.
+
+    Keys are classes of modules (which stand for their subclasses, too), single modules, functions of PyTorch, which
+    are seen when they are called, and the codes of functions written in Python.
 
     Attributes:
-        classes: Classes of modules, with their subclasses.
-        modules: Single modules.
-        functions: Functions of PyTorch, which are seen when they are called.
-        codes: Functions written in Python, by their code, with what is called to repeat them.
+        codes: What is called to repeat a function written in Python, by its code.
     """
 
-    classes: dict[type[nn.Module], str] = field(default_factory=dict)
-    modules: dict[nn.Module, str] = field(default_factory=dict)
-    functions: dict[Function, str] = field(default_factory=dict)
-    codes: dict[CodeType, tuple[str, Function]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__()
+        self.codes: dict[CodeType, Function] = {}
 
     @property
     def names(self) -> list[str]:
         """The names of all of them."""
-        named = (*self.classes.values(), *self.modules.values(), *self.functions.values())
-        return list(dict.fromkeys((*named, *(name for name, _ in self.codes.values()))))
+        return list(dict.fromkeys(self.values()))
 
     def name_of(self, module: nn.Module) -> str | None:
         """The name under which a module counts, or None."""
-        if module in self.modules:
-            return self.modules[module]
-        return next((self.classes[base] for base in type(module).__mro__ if base in self.classes), None)
+        return next((self[key] for key in (module, *type(module).__mro__) if key in self), None)
 
 
 def declared(activations: Collection[Any] | Mapping[str, Any] = ()) -> Declared:
@@ -91,23 +85,22 @@ def _enter(found: Declared, name: str | None, entry: Any) -> None:
     while isinstance(entry, functools.partial):
         entry = entry.func
     name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
+    keys: list[Any] = [entry]
     if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
         raise AffscoreError(f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it")
-    if isinstance(entry, nn.Module):
-        found.modules[entry] = name
-    elif isinstance(entry, type) and issubclass(entry, nn.Module):
-        found.classes[entry] = name
-    elif isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
-        found.codes[inspect.unwrap(entry.forward).__code__] = (name, _without_context(entry))
+    if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
+        keys = [inspect.unwrap(entry.forward).__code__]
+        found.codes[keys[0]] = _without_context(entry)
     elif inspect.isroutine(entry):
-        entry = getattr(entry, "__func__", entry)
-        of_pytorch = any(getattr(home, entry.__name__, None) is entry for home in HOMES)
-        same = spellings(entry.__name__.rstrip("_")) if of_pytorch else ()  # as a method and in place, too
-        found.functions |= dict.fromkeys((entry, *same), name)
+        keys = [entry := getattr(entry, "__func__", entry)]
+        if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
+            keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
         if inspect.isfunction(entry):
-            found.codes[entry.__code__] = (name, entry)
-    else:
+            keys.append(entry.__code__)
+            found.codes[entry.__code__] = entry
+    elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
         raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
+    found |= dict.fromkeys(keys, name)
 
 
 def _without_context(function: type[torch.autograd.Function]) -> Function:

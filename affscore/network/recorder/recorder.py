@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
@@ -16,20 +15,14 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from affscore.errors import AffscoreError
+from affscore.network.recorder import operations as ops
 from affscore.network.recorder.activations import activation_name
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.network.recorder.declared import Awaited, Declared, run_whole
 from affscore.network.recorder.formulas import Formula, Formulas, Step
 from affscore.network.recorder.layout import Layout
-from affscore.network.recorder.operations import (
-    MULTIPLICATIONS,
-    RECURRENT,
-    SUMS,
-    Function,
-    only_looks_at_the_shape,
-    writes_in_place,
-)
+from affscore.network.recorder.operations import Function, only_looks_at_the_shape, writes_in_place
 
 __all__ = ["Recorder"]
 
@@ -119,8 +112,8 @@ class Recorder(TorchFunctionMode):
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that the recorder cannot see."""
-        tensors = tensors_in(output)
-        return bool(tensors) and not any(tensor in self.flow for tensor in tensors)
+        found = [tensor in self.flow for tensor in tensors_in(output)]
+        return bool(found) and not any(found)
 
     def __torch_function__(
         self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -128,8 +121,8 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         if not self.attentive:
             return func(*args, **kwargs)
-        if func in self.chosen.functions:
-            return run_whole(self, self.chosen.functions[func], func, *args, **kwargs)
+        if func in self.chosen:
+            return run_whole(self, self.chosen[func], func, *args, **kwargs)
         name = activation_name(func, args, kwargs)
         if name is not None:
             return self._builtin(name, func, args, kwargs)
@@ -149,10 +142,12 @@ class Recorder(TorchFunctionMode):
                     assert self.calls.pop() is call
                     self._counts[call.layer] -= 1
                     self.listener.forget(call)
-                run = partial(func, *args, **kwargs)
-                return self._activation(formula.name, formula.source, formula.apply, step, run)[1]
+                call = self.begin(formula.name, formula.source, formula.apply)
+                y = func(*args, **kwargs)
+                self.end(call, formula.source, y, step)
+                return y
         # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
-        with self.aside if func in RECURRENT or func is F.glu else nullcontext():
+        with self.aside if func in ops.RECURRENT or func is F.glu else nullcontext():
             output = func(*args, **kwargs)
         self._propagate(func, args, kwargs, inputs, origins, output if kwargs.get("out") is None else kwargs["out"])
         if step is not None and isinstance(output, Tensor):
@@ -170,31 +165,21 @@ class Recorder(TorchFunctionMode):
                 return func(*args, **kwargs)
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self.formulas.step(func, args, kwargs, elementwise=True)
-        return self._activation(name, x, lambda z: func(z, *rest, **options), step, builtin=True)[1]
+        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
+        with self.aside:
+            y = func(x, *rest, **options)
+        self.end(call, x, y, step)
+        return y
 
     def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
         """A gated linear unit hides the sigmoid of its second half."""
         gate = input.chunk(2, dim)[1]
         self.layout.observe(torch.chunk, [input], gate)
-        call, _ = self._activation("sigmoid", gate, torch.sigmoid)
+        call = self.begin("sigmoid", gate, torch.sigmoid)
         call.kind = "gated-unit"
-        self.flow.mark(output, Origin(call.depth, call.index))
-
-    def _activation(
-        self,
-        name: str,
-        x: Tensor,
-        apply: Callable[[Tensor], Tensor],
-        step: Step | None = None,
-        run: Callable[[], Tensor] | None = None,
-        builtin: bool = False,
-    ) -> tuple[ActivationCall, Tensor]:
-        """An activation runs, by ``run`` where that is not the same as ``apply(x)``."""
-        call = self.begin(name, x, apply, builtin)
         with self.aside:
-            y = apply(x) if run is None else run()
-        self.end(call, x, y, step)
-        return call, y
+            self.end(call, gate, torch.sigmoid(gate), None)
+        self.flow.mark(output, Origin(call.depth, call.index))
 
     def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False) -> ActivationCall:
         """The call of an activation that begins; the listener is told."""
@@ -235,22 +220,16 @@ class Recorder(TorchFunctionMode):
             self.formulas.bind(step, y)
 
     def _propagate(
-        self,
-        func: Function,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        inputs: list[Tensor],
-        origins: list[Origin | None],
-        output: Any,
+        self, func: Function, args: Any, kwargs: Any, inputs: list[Tensor], origins: list[Origin | None], output: Any
     ) -> None:
         """Hand the origin and the axes of the inputs on to the output."""
         origin = merged(origins)
         assert origin is not None
-        if func in RECURRENT:
+        if func in ops.RECURRENT:
             self.unseen.add(func.__name__)
-        if func in MULTIPLICATIONS:
+        if func in ops.MULTIPLICATIONS:
             find_gate(self.calls, inputs, origins)
-        elif func in SUMS and len(inputs) == 2 and all(origins):
+        elif func in ops.SUMS and len(inputs) == 2 and all(origins):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.frame[0]])

@@ -88,13 +88,13 @@ def recording(
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
     """Python's profiling hook, which looks for the code of the functions that were declared."""
-    codes, awaited = recorder.chosen.codes, None
+    chosen, awaited = recorder.chosen, None
 
     def hook(frame: FrameType, event: str, arg: Any) -> None:
         nonlocal awaited
-        if event == "call" and awaited is None and frame.f_code in codes:
-            name, function = codes[frame.f_code]
-            if enter_whole(recorder, name, function, *_arguments(frame)):
+        code = frame.f_code
+        if event == "call" and awaited is None and code in chosen.codes:
+            if enter_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame)):
                 awaited = frame
         elif event == "return" and frame is awaited:
             awaited = None
