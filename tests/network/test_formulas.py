@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore.network.recorder import recording
-from affscore.network.recorder.activations import name_by_values
 from affscore.network.recorder.formulas import Formulas
+from affscore.network.recorder.functions import name_by_values
 from tests.network.seen import seen_in
 
 

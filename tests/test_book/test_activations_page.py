@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 import affscore
-from affscore.network.recorder.activations import ACTIVATIONS, LIBRARY_CLASSES, NAMED_BY_VALUES, activation_name
 from affscore.network.recorder.calls import ORDINALS
+from affscore.network.recorder.functions import ACTIVATIONS, LIBRARY_CLASSES, NAMED_BY_VALUES, activation_name
 from tests.network.seen import seen_in
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "activations.md").read_text()

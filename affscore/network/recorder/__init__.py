@@ -1,7 +1,7 @@
 """Sees every elementwise activation of a running network, and what it is fed and returns."""
 
-from affscore.network.recorder.activations import ACTIVATIONS
 from affscore.network.recorder.calls import ActivationCall, Listener
+from affscore.network.recorder.functions import ACTIVATIONS
 from affscore.network.recorder.recorder import Recorder
 from affscore.network.recorder.recording import recording
 

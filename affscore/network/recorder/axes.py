@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from affscore.network.recorder.operations import REDUCTIONS
+from affscore.network.recorder.functions import REDUCTIONS
 
 __all__ = [
     "CHANNEL", "CHANNELS", "GUESS", "IMAGE", "POSITION", "Axes", "Part", "aligned", "channels_last", "has", "length",

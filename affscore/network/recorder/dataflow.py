@@ -58,6 +58,11 @@ class Dataflow:
         entry = self._origins.get(address(tensor))
         return entry[1] if entry else None
 
+    def lost(self, output: Any) -> bool:
+        """Whether the way from the inputs to this output led through something that nobody could follow."""
+        found = [tensor in self for tensor in tensors_in(output)]
+        return bool(found) and not any(found)
+
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:
     """The origin of something computed from tensors of these origins, or None if none depends on the input."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.network.recorder.dataflow import tensors_in
-from affscore.network.recorder.operations import HOMES, Function, spellings
+from affscore.network.recorder.functions import HOMES, Function, spellings
 
 if TYPE_CHECKING:
     from affscore.network.recorder.calls import ActivationCall

@@ -16,9 +16,8 @@ import numpy as np
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-from affscore.network.recorder.activations import name_by_values
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.recorder.operations import (
+from affscore.network.recorder.functions import (
     BENDS,
     CHOICES,
     ELEMENTWISE,
@@ -26,6 +25,7 @@ from affscore.network.recorder.operations import (
     QUOTIENTS,
     Function,
     kind_of,
+    name_by_values,
     writes_in_place,
 )
 

@@ -32,7 +32,7 @@ from affscore.network.recorder.axes import (
     without,
 )  # fmt: skip
 from affscore.network.recorder.dataflow import address
-from affscore.network.recorder.operations import CHANNEL_AXES, MATRICES, NORMS, RESHAPES, Function
+from affscore.network.recorder.functions import CHANNEL_AXES, MATRICES, NORMS, RESHAPES, Function
 
 __all__ = ["Layout", "Place"]
 

@@ -15,14 +15,13 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from affscore.errors import AffscoreError
-from affscore.network.recorder import operations as ops
-from affscore.network.recorder.activations import activation_name
+from affscore.network.recorder import functions
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.network.recorder.declared import Awaited, Declared, run_whole
 from affscore.network.recorder.formulas import Formula, Formulas, Step
+from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout
-from affscore.network.recorder.operations import Function, only_looks_at_the_shape, writes_in_place
 
 __all__ = ["Recorder"]
 
@@ -31,16 +30,12 @@ class Recorder(TorchFunctionMode):
     """A mode under which every activation of a forward pass is reported to a listener.
 
     A mode sees modules and functions alike, in place or not, and only the outermost call. Use it through
-    :func:`affscore.network.recorder.recording`, which also follows the modules. An activation that does
-    not depend on the network's input (of a table of positions, say) has no distribution over images and
-    is not reported.
+    :func:`affscore.network.recorder.recording`, which also follows the modules. An activation that does not depend on
+    the network's input (of a table of positions, say) has no distribution over images and is not reported.
 
     Args:
         listener: What is told.
         chosen: Modules and functions that count as one activation as a whole.
-
-    Attributes:
-        aside: A context; what is called in it is not the network's.
     """
 
     def __init__(self, listener: Listener, chosen: Declared | None = None) -> None:
@@ -51,7 +46,7 @@ class Recorder(TorchFunctionMode):
         self.path: list[tuple[str, int]] = []
         self.ran: set[str] = set()
         self.in_other_threads: set[str] = set()
-        self.aside = _Aside()
+        self.aside = _Aside()  # a context: what is called in it is not the network's
         self.awaited: Awaited | None = None
         self.start(())
         self.stop()
@@ -97,7 +92,7 @@ class Recorder(TorchFunctionMode):
         ran = ", ".join(sorted(self.in_other_threads))
         return f"{ran} ran in another thread, where no activation is seen" if ran else ""
 
-    def enter(self, path: str) -> None:
+    def enter(self, path: str, *_: Any) -> None:
         """A module begins to run."""
         if threading.get_ident() != self.thread:
             self.in_other_threads.add(f"layer {path!r}")
@@ -105,15 +100,10 @@ class Recorder(TorchFunctionMode):
         self.path.append((path, self._runs))
         self._runs += 1
 
-    def leave(self) -> None:
+    def leave(self, *_: Any) -> None:
         """The module that began last has run."""
         if threading.get_ident() == self.thread:
             self.path.pop()
-
-    def lost(self, output: Any) -> bool:
-        """Whether the way from the inputs to this output led through something that the recorder cannot see."""
-        found = [tensor in self.flow for tensor in tensors_in(output)]
-        return bool(found) and not any(found)
 
     def __torch_function__(
         self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -147,7 +137,7 @@ class Recorder(TorchFunctionMode):
                 self.end(call, formula.source, y, step)
                 return y
         # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
-        with self.aside if func in ops.RECURRENT or func is F.glu else nullcontext():
+        with self.aside if func in functions.RECURRENT or func is F.glu else nullcontext():
             output = func(*args, **kwargs)
         self._propagate(func, args, kwargs, inputs, origins, output if kwargs.get("out") is None else kwargs["out"])
         if step is not None and isinstance(output, Tensor):
@@ -225,11 +215,11 @@ class Recorder(TorchFunctionMode):
         """Hand the origin and the axes of the inputs on to the output."""
         origin = merged(origins)
         assert origin is not None
-        if func in ops.RECURRENT:
+        if func in functions.RECURRENT:
             self.unseen.add(func.__name__)
-        if func in ops.MULTIPLICATIONS:
+        if func in functions.MULTIPLICATIONS:
             find_gate(self.calls, inputs, origins)
-        elif func in ops.SUMS and len(inputs) == 2 and all(origins):
+        elif func in functions.SUMS and len(inputs) == 2 and all(origins):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.frame[0]])

@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from affscore.network.recorder.activations import library_class_name
 from affscore.network.recorder.calls import Listener
 from affscore.network.recorder.declared import declared, enter_whole, leave_whole, run_whole
+from affscore.network.recorder.functions import library_class_name
 from affscore.network.recorder.recorder import Recorder
 
 __all__ = ["recording"]
@@ -55,18 +55,12 @@ def recording(
     recorder = Recorder(listener, declared(activations))
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
 
-    def leave(module: nn.Module, args: Any, output: Any) -> None:
-        recorder.leave()
-
     with ExitStack() as stack:
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
-
-            def enter(module: nn.Module, args: Any, path: str = path) -> None:
-                recorder.enter(path)
-
+            enter = functools.partial(recorder.enter, path)
             stack.callback(module.register_forward_pre_hook(enter, prepend=True).remove)
-            stack.callback(module.register_forward_hook(leave, always_call=True).remove)
+            stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
             if name is not None:
                 if "forward" in vars(module):

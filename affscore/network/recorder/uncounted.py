@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -13,18 +14,18 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.recorder import operations as ops
+from affscore.network.recorder import functions
 from affscore.network.recorder.dataflow import address, tensors_in
 from affscore.network.recorder.declared import check_elementwise
 from affscore.network.recorder.formulas import Step, single_source
-from affscore.network.recorder.operations import Function, kind_of, writes_in_place
+from affscore.network.recorder.functions import Function, kind_of, writes_in_place
 from affscore.network.recorder.recorder import Recorder
 
 __all__ = ["Uncounted"]
 
-_POWERS = ("pow", "ipow", "float_power")
-_WRITTEN = dict.fromkeys(ops.PRODUCTS, "x * x") | dict.fromkeys(("rdiv", "rtruediv"), "1 / x")
+_WRITTEN = dict.fromkeys(functions.PRODUCTS, "x * x") | dict.fromkeys(("rdiv", "rtruediv"), "1 / x")
 _WRITTEN |= dict.fromkeys(("ipow", "rpow"), "torch.pow")
+_DECLARABLE = functions.CURVES | {"maximum", "minimum", "fmax", "fmin"}
 _LAYERS = 3
 
 
@@ -33,13 +34,12 @@ class _Bend:
     """One call of such a function, and what became of its output.
 
     Attributes:
-        name: The function as a reader would write it, and of what, where it squares the output of an activation.
+        name: As ``written``, and of what, where it squares the output of an activation.
         written: The function as a reader would write it.
         frame: The innermost module that was running, and the index of its run.
         step: How its output was computed.
         owner: The class of the module, if that is elementwise as a whole, or "".
-        used: Whether features were computed from the output.
-        read: Whether anything was.
+        used, read: Whether features were computed from the output; whether anything was.
         part: Whether it is a part of an activation that counts, or of a softmax.
         feeds: Later calls of this kind, which read the output.
     """
@@ -68,10 +68,7 @@ class Uncounted(TorchFunctionMode):
 
     A function of what does not depend on the input, or of a statistic (a mean, a variance, a norm), is none of them,
     and neither is one from which only statistics are computed that scale (the square of a norm or a variance), or
-    the exponential of a softmax. Enter it inside of :func:`affscore.network.recorder.recording`.
-
-    Args:
-        recorder: It knows what depends on the network's input, and which calls it counts.
+    the exponential of a softmax. Enter it inside of :func:`affscore.network.recorder.recording`, with its recorder.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -113,18 +110,16 @@ class Uncounted(TorchFunctionMode):
         if not recorder.attentive:
             return func(*args, **kwargs)
         with recorder.aside:
-            data = [tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow]
-            data = [tensor for tensor in data if tensor.is_floating_point()]
+            data = [t for t in tensors_in((args, kwargs)) if t in recorder.flow and t.is_floating_point()]
             tags = [self._tags.get(tensor, _Tag()) for tensor in data]
             origin = recorder.flow.origin(data[0]) if data else None
             shape = data[0].shape if data else None
-            last = recorder.calls[-1:]
+            last = recorder.calls[-1] if recorder.calls else None
         output = func(*args, **kwargs)
         if not data or (output is data[0] and not writes_in_place(func)):
             return output
         with recorder.aside:
-            now = recorder.calls[-1:]
-            if now and (not last or now[0] is not last[0]):  # an activation that counts
+            if recorder.calls and recorder.calls[-1] is not last:  # an activation that counts
                 inside = recorder.formula.inside if recorder.formula is not None else ()
                 for bend in self._bends:
                     bend.part |= bend.step is not None and bend.step in inside
@@ -145,7 +140,7 @@ class Uncounted(TorchFunctionMode):
     def _bends_features(
         self, name: str, args: Sequence[Any], kwargs: dict[str, Any], inputs: int, step: Step | None
     ) -> bool:
-        if name in ops.CURVES:
+        if name in functions.CURVES:
             exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
             linear = "pow" in name and name != "rpow" and not isinstance(exponent, Tensor) and exponent in (0, 1)
             return inputs == 1 and not linear
@@ -156,10 +151,10 @@ class Uncounted(TorchFunctionMode):
         if name in ("where", "masked_fill") and not any(tensor in self.recorder.flow for tensor in booleans):
             return False  # a mask
         found = single_source(step) if step is not None else None
-        if found is None or name in ops.CHOICES:
+        if found is None or name in functions.CHOICES:
             return found is not None
-        curved = any(inner.kind in ops.CURVES for inner in found[1])
-        return name in ops.PRODUCTS | ops.QUOTIENTS and inputs > 1 and not curved
+        curved = any(inner.kind in functions.CURVES for inner in found[1])
+        return name in functions.PRODUCTS | functions.QUOTIENTS and inputs > 1 and not curved
 
     def _follow(self, name: str, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
@@ -169,9 +164,9 @@ class Uncounted(TorchFunctionMode):
             for earlier in _bends_of(tags):
                 earlier.read = True
                 earlier.feeds += [] if bend is None else [bend]
-        elif name in ops.ELEMENTWISE or name in ops.CURVES:
+        elif name in functions.ELEMENTWISE or name in functions.CURVES:
             tag = self._combined(name, tags)
-        elif name in ops.RESHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
+        elif name in functions.RESHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
             tag = tags[0]
         else:
             self._use(*tags)
@@ -183,14 +178,14 @@ class Uncounted(TorchFunctionMode):
         """What an elementwise function makes of features and statistics."""
         full = [tag for tag in tags if not tag.statistic]
         if not full:
-            scale = name in ops.CURVES or name in ops.QUOTIENTS or any(tag.scale for tag in tags)
+            scale = name in functions.CURVES or name in functions.QUOTIENTS or any(tag.scale for tag in tags)
             return _Tag(_bends_of(tags), statistic=True, scale=scale)
         features = _bends_of(full)
         for tag in tags:
-            if tag.statistic and name in ops.PRODUCTS | ops.QUOTIENTS:
+            if tag.statistic and name in functions.PRODUCTS | functions.QUOTIENTS:
                 for bend in tag.bends & features:  # e / e.sum()
                     bend.part |= bend.written.startswith("torch.exp")
-            if tag.statistic and not tag.scale and name not in ops.QUOTIENTS:
+            if tag.statistic and not tag.scale and name not in functions.QUOTIENTS:
                 self._use(_Tag(tag.bends - features))
         if all(tag.bends for tag in full) or len(full) == 1:
             return _Tag(features)
@@ -210,17 +205,15 @@ class Uncounted(TorchFunctionMode):
             return
         frame = self.recorder.frame
         with self.recorder.aside:
-            if frame[0] == "":
+            if not frame[0]:
                 self._use(*(self._tags.get(tensor, _Tag()) for tensor in tensors_in(output)))
             mine = [bend for bend in self._bends if bend.frame == frame]
             if not mine or len(args) != 1 or not isinstance(args[0], Tensor) or not args[0].is_floating_point():
                 return
-            try:
+            with suppress(AffscoreError):
                 guarded(lambda: check_elementwise("", module.forward, args[0]), "")
-            except AffscoreError:
-                return
-            for bend in mine:
-                bend.owner = type(module).__name__
+                for bend in mine:
+                    bend.owner = type(module).__name__
 
 
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
@@ -229,13 +222,13 @@ def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
 
 def _is_square(name: str, args: Sequence[Any]) -> bool:
     exponent = args[1] if len(args) > 1 else 2
-    squared = not isinstance(exponent, Tensor) and exponent == 2
-    return name == "square" or name in ops.PRODUCTS or (name in _POWERS and squared)
+    power = name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor)
+    return name == "square" or name in functions.PRODUCTS or (power and exponent == 2)
 
 
 def _is_statistic(name: str, data: list[Tensor], outputs: list[Tensor]) -> bool:
     """Whether entries were summed up: a mean, a norm, or a pooling that leaves one position."""
-    if name not in ops.STATISTICS or not outputs or (name in ops.CHOICES and len(data) > 1):
+    if name not in functions.STATISTICS or not outputs or (name in functions.CHOICES and len(data) > 1):
         return False
     return "pool" not in name or all(size == 1 for size in outputs[0].shape[2:])
 
@@ -244,9 +237,8 @@ def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
     """How to count these: by declaring their modules' classes, or the functions where they only occur so."""
     owners = dict.fromkeys(bend.owner for bend in counted if bend.owner)
     rest = dict.fromkeys(bend.written for bend in counted if not bend.owner)
-    alone = [name for name in rest if name not in elsewhere and _can_be_declared(name.removeprefix("torch."))]
-    advice = []
-    them = "it" if len(counted) == 1 else "them"
+    alone = [name for name in rest if name.removeprefix("torch.") in _DECLARABLE and name not in elsewhere]
+    advice, them = [], "it" if len(counted) == 1 else "them"
     if alone:
         entries = {owner.lower(): owner for owner in owners} | {name.removeprefix("torch."): name for name in alone}
         named = ", ".join(f'"{name}": {entry}' for name, entry in entries.items())
@@ -256,7 +248,3 @@ def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
     if others := [name for name in rest if name not in alone]:
         advice.append(f"to count {' and '.join(others)}, put it into a module of its own and declare its class")
     return "; ".join(advice)
-
-
-def _can_be_declared(name: str) -> bool:
-    return name in ops.CURVES | {"maximum", "minimum", "fmax", "fmin"} and hasattr(torch, name)

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from affscore.network.recorder.activations import ACTIVATIONS
+from affscore.network.recorder.functions import ACTIVATIONS
 from affscore.network.recorder.recorder import Recorder
 
 __all__ = ["BelowPython", "new_threads_watched"]
