@@ -17,6 +17,7 @@ from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
 from affscore.network.sparsity import sparse_entries
+from affscore.network.streaming import can_stream, reduce_around
 from affscore.transport.samples import rounding_of
 
 __all__ = ["Collector", "Pair"]
@@ -102,6 +103,7 @@ class Collector:
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
         self._drawn: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._positions: Callable[[int], Tensor] | None = None
+        self._done = False  # whether the activation that is running was reduced with its output
 
     def like(self) -> Collector:
         """A new collector that does the same."""
@@ -137,10 +139,20 @@ class Collector:
         self.known = seen
         return pairs
 
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        """Reduce the input of an activation, before an in-place activation overwrites it."""
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool:
+        """Reduce the input of an activation, before an in-place activation overwrites it.
+
+        Returns:
+            Whether the activation was run, too, and its output reduced.
+        """
         pair = Pair(call, x.dtype, apply, entries=x.numel())
         self._arriving.append(pair)
+        self._done = self.order == "activate-first" and can_stream(call, x, self.images, self.reduction)
+        if self._done:
+            before, after, pair.sparse = reduce_around(x, self.reduction, apply, self.sparsity, _is_relu(call))
+            pair.xs.extend(before)
+            pair.ys.extend(after)
+            return True
         if self.sparsity:
             small, low = sparse_entries(x)
             pair.sparse = (small, low if _is_relu(call) else 0)
@@ -148,10 +160,13 @@ class Collector:
         pair.xs.extend(self._reduce(call, x))
         if self.order == "reduce-first":
             pair.ys.extend(self._activate(pair, x.dtype))
+        return False
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
         pair = self._arriving[call.index]
+        if self._done:
+            return
         if self.sparsity and not _is_relu(call):
             pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
         if not len(pair.ys):

@@ -46,6 +46,7 @@ class ActivationCall:
         positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
+        in_place: Whether it overwrites its input.
         shape: Shape of its input.
         guessed: Whether the axis of the channels is a guess.
         axes: What the axes hold, where two of them do not say it (:class:`affscore.network.recorder.layout.Place`).
@@ -63,6 +64,7 @@ class ActivationCall:
     positions: int
     upstream: int | None
     builtin: bool = False
+    in_place: bool = False
     shape: tuple[int, ...] = ()
     guessed: bool = False
     axes: Axes = ()
@@ -72,8 +74,11 @@ class ActivationCall:
 class Listener(Protocol):
     """What is told about activations while the network runs; torch calls made here are not recorded."""
 
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
-        """An activation is about to see x (which an in-place activation will overwrite)."""
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool | None:
+        """An activation is about to see x (which an in-place activation will overwrite).
+
+        A listener may run a builtin in-place activation itself, and returns True if it did: x holds the output.
+        """
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """The activation returned y."""

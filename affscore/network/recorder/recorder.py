@@ -155,9 +155,10 @@ class Recorder(TorchFunctionMode):
                 return func(*args, **kwargs)
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self.formulas.step(func, args, kwargs, elementwise=True)
-        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
+        in_place = writes_in_place(func) or options.get("inplace") is True
+        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True, in_place=in_place)
         with self.aside:
-            y = func(x, *rest, **options)
+            y = x if self._ran and in_place else func(x, *rest, **options)
         self.end(call, x, y, step)
         return y
 
@@ -171,7 +172,7 @@ class Recorder(TorchFunctionMode):
             self.end(call, gate, torch.sigmoid(gate), None)
         self.flow.mark(output, Origin(call.depth, call.index))
 
-    def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], builtin: bool = False) -> ActivationCall:
+    def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], **about: bool) -> ActivationCall:
         """The call of an activation that begins; the listener is told."""
         origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
         assert origin is not None
@@ -189,14 +190,14 @@ class Recorder(TorchFunctionMode):
             kind="after-sum" if origin.summed else "hidden",
             upstream=origin.last_activation,
             shape=tuple(x.shape),
-            builtin=builtin,
             within=tuple(self.path),
             **self.layout.place(x)._asdict(),
+            **about,  # type: ignore[arg-type]
         )
         self.calls.append(call)
         self._counts[layer] += 1
         with self.aside:
-            self.listener.before(call, x, apply)
+            self._ran = self.listener.before(call, x, apply) is True
         return call
 
     def end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
@@ -226,12 +227,11 @@ class Recorder(TorchFunctionMode):
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else tensors_in(output)
         shared = {address(tensor) for tensor in inputs}
-        weights = [origin is None for origin in origins]
         in_place = writes_in_place(func)
         for tensor in outputs:
             if in_place or address(tensor) not in shared:
                 self.flow.mark(tensor, origin)
-            self.layout.observe(func, inputs, tensor, weights, args, kwargs)
+            self.layout.observe(func, inputs, tensor, [known is None for known in origins], args, kwargs)
 
     def described(self, name: str) -> str:
         """An activation that runs now, as messages name it."""
