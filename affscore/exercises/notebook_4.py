@@ -25,9 +25,9 @@ from affscore.exercises.answers import (
     raised,
 )
 from affscore.exercises.registry import Hints, exercise, right
-from affscore.network.calls import ActivationCall
 from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import recording
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
 
 __all__ = ["length_of_a_signature", "parallel_branches", "pool_channels_last"]

@@ -1,12 +1,12 @@
 """Floor 2: a running network, and the scores of its activations."""
 
-from affscore.network.calls import ActivationCall
 from affscore.network.criteria.cka import debiased_cka, linear_cka
 from affscore.network.criteria.entropy import entropy
 from affscore.network.criteria.nonlinearity_coefficient import nonlinearity_coefficient
 from affscore.network.criteria.norm import norm
 from affscore.network.criteria.r2 import r2
 from affscore.network.recorder import Recorder, recording
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from affscore.errors import AffscoreError
-from affscore.network.axes import channels_last
-from affscore.network.calls import ActivationCall
+from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
+from affscore.network.recorder.axes import channels_last
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
 from affscore.network.streaming import can_stream, reduce_around
@@ -73,6 +73,7 @@ class Pair:
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
 
 
+@dataclass(eq=False)
 class Collector:
     """A listener that reduces feature maps as they pass, and keeps n x c numbers an activation.
 
@@ -84,29 +85,21 @@ class Collector:
             image, and not on how many images go through the network at once.
         room: How many images a batch will have.
         first: The number of the first image: how many were measured before, in another run.
-        known: Layer and call of every activation that was seen then.
+        known: Layer and call of every activation that was seen then, or in the last batch.
     """
 
-    def __init__(
-        self,
-        reduction: ReductionName,
-        order: OrderName,
-        sparsity: bool,
-        seed: int,
-        room: int = 0,
-        first: int = 0,
-        known: Iterable[tuple[str, int]] = (),
-    ) -> None:
-        self.reduction = reduction
-        self.order = order
-        self.sparsity = sparsity
-        self.seed = seed
-        self.room = room
-        self.first = first
+    reduction: ReductionName
+    order: OrderName
+    sparsity: bool
+    seed: int
+    room: int = 0
+    first: int = 0
+    known: Sequence[tuple[str, int]] = ()
+
+    def __post_init__(self) -> None:
         self.images = 0
         self._pairs: list[Pair] = []
         self._arriving: list[Pair] = []  # of the forward pass that is running
-        self._known = list(known)
         self._generators: dict[tuple[str, int], np.random.Generator] = {}
         self._drawn: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._positions: Callable[[int], Tensor] | None = None
@@ -141,9 +134,9 @@ class Collector:
         self._merge()
         pairs, self._pairs = self._pairs, []
         seen = _places(pairs)
-        if self._known and seen != self._known:
+        if self.known and seen != self.known:
             raise AffscoreError(_OTHER_NUMBER)
-        self._known = seen
+        self.known = seen
         return pairs
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool:
@@ -208,7 +201,7 @@ class Collector:
         try:
             y = pair.function(reduced.to(dtype, copy=True)).to(reduced.dtype)
         except (RuntimeError, TypeError, ValueError, IndexError) as error:
-            what = f"{type(error).__name__}: {(str(error).splitlines() or ['no message'])[0]}"
+            what = f"{type(error).__name__}: {first_line(error)}"
         else:
             if y.shape == reduced.shape:
                 return y

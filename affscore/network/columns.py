@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from pandas.api import types
 
-from affscore.network.kinds import KINDS
+from affscore.network.recorder.calls import KINDS
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.transport.assignment import DecidedBy
 from affscore.transport.covariance import CovarianceName

@@ -9,8 +9,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.dataflow import mapped, tensors_in
 from affscore.network.inputs import Forward, Inputs
+from affscore.network.recorder.dataflow import mapped, tensors_in
 
 __all__ = ["Feeding"]
 
@@ -78,10 +78,9 @@ class Feeding:
             what = " without any" if isinstance(batch, (tuple, list, Mapping)) else ""
             raise AffscoreError(f"the data must give tensors, got a {type(batch).__name__}{what}")
         if self.forward is not None:
-            entries = (
-                {} if isinstance(batch, Tensor) else batch if isinstance(batch, Mapping) else dict(enumerate(batch))
-            )
-            lost = [repr(name) for name, value in entries.items() if not tensors_in(value)]
+            parts = () if isinstance(batch, Tensor) else batch
+            entries = parts.items() if isinstance(parts, Mapping) else enumerate(parts)
+            lost = [repr(name) for name, value in entries if not tensors_in(value)]
             if lost and not self.notes:
                 self.notes.append(f"forward gets None for what holds no tensor: {', '.join(lost)}")
             return Inputs(mapped(batch, lambda tensor: tensor), self.forward)
@@ -109,9 +108,9 @@ class Feeding:
     def _choose(self, batch: Any) -> Chosen:
         if isinstance(batch, Mapping):
             return self._by_name(batch)
-        return (
-            self._by_position(batch) if isinstance(batch, (tuple, list)) else self._alone(batch, {"one tensor": batch})
-        )
+        if isinstance(batch, (tuple, list)):
+            return self._by_position(batch)
+        return self._alone(batch, {"one tensor": batch})
 
     def _alone(self, tensor: Any, batch: Mapping[str, Any] | Sequence[Any]) -> Chosen:
         """The network's only input."""

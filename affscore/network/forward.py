@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
 from affscore.network.recorder import Recorder
-from affscore.network.threads import new_threads_watched
-from affscore.network.uncounted import Uncounted
-from affscore.network.unseen import BelowPython
+from affscore.network.recorder.uncounted import Uncounted
+from affscore.network.recorder.unseen import BelowPython, new_threads_watched
 
-__all__ = ["audit", "cut", "forward"]
+__all__ = ["audit", "forward"]
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
@@ -28,17 +27,6 @@ JUMP = 10.0
 
 REPEATABLE = 1e-5
 """By how much it may differ when the same image comes again: a GPU may add in another order."""
-
-
-def cut(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
-    """The chunks, cut where a batch of n images ends."""
-    filled = 0
-    for chunk in chunks:
-        rest = chunk
-        while len(rest):
-            part, rest = rest[: n - filled], rest[n - filled :]
-            filled = (filled + len(part)) % n
-            yield part
 
 
 def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> Any:
@@ -56,13 +44,13 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     collector.start(len(images))
     recorder.start(images.tensors)
     try:
-        with new_threads_watched(recorder.elsewhere.add):
+        with new_threads_watched(recorder.in_other_threads.add):
             output = guarded(lambda: images.through(network), f"the network {name} fails on {images}")
     finally:
         recorder.stop()
     if not recorder.calls:
         raise AffscoreError(_why_none(network, recorder, images[:1], name))
-    if recorder.lost(output):
+    if recorder.flow.lost(output):
         raise AffscoreError(
             f"the activations of {name} cannot all be seen: its output does not depend on the samples as far as torch "
             "functions show; a part of it is TorchScript, NumPy or a custom kernel, or runs in another thread (if that "
@@ -75,8 +63,7 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
     unseen = ", ".join(sorted(recorder.unseen))
     if recorder.elsewhere:
-        ran = ", ".join(sorted(recorder.elsewhere))
-        return f"the activations of {name} cannot be seen: {ran} ran in another thread than the network itself"
+        return f"the activations of {name} cannot be seen: {recorder.elsewhere}"
     if aside := recorder.independent_of_input:
         return (
             f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the samples as far as "
@@ -88,10 +75,10 @@ def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) 
         guarded(lambda: image.through(network), f"the network {name} fails on {image}")
     recorder.stop()
     if below.missed:
-        missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
         return (
-            f"the activations of {name} cannot be seen ({missed}): they run in TorchScript, torch.ops or an extension; "
-            "give the network in plain PyTorch, or declare the class that is an activation: activations=[...]"
+            f"the activations of {name} cannot be seen ({below.missed}): they run in TorchScript, torch.ops or an "
+            "extension; give the network in plain PyTorch, or declare the class that is an activation: "
+            "activations=[...]"
         )
     hidden = f"; those inside {unseen} cannot be seen" if unseen else ""
     if uncounted.sentence:
@@ -127,14 +114,24 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     Raises:
         AffscoreError: It mixes or moves samples; the message names the first activation where.
     """
+
+    def probe(few: Inputs) -> list[Pair]:
+        """What the activations see of a few samples."""
+        recorder.listener = seen = collector.like()
+        try:
+            forward(network, recorder, seen, few, name)
+        finally:
+            recorder.listener = collector
+        return seen.pairs
+
     among, why = collector.pairs, ""
     for few in (images[:1], images[:2]):
         if why and len(images) <= len(few):
             continue  # two of two samples are nothing else than all of them
         try:
-            alone, notes = _alone(network, recorder, collector, few, name)
+            alone, notes = _with_notes(probe, few, recorder)
             same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None
-            again = alone if same else _probe(network, recorder, collector, few, name)
+            again = alone if same else probe(few)
         except AffscoreError as error:
             why = why or f"it does not take one sample alone ({error})"
             continue
@@ -144,10 +141,10 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     else:
         said = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
         return [as_warning(said)]
-    for probe, what in ((alone, ""), (again, " in a second pass")):
-        if len(probe) != len(among):
+    for found, what in ((alone, ""), (again, " in a second pass")):
+        if len(found) != len(among):
             raise AffscoreError(
-                f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(probe)} for "
+                f"the network {name} runs {len(among)} activations for {len(images)} samples and {len(found)} for "
                 f"{len(few)}{what}: the network must run the same activations for every sample"
             )
     if _first_difference(alone, again, REPEATABLE) is not None:
@@ -167,62 +164,51 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     )
 
 
-def _alone(
-    network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str
-) -> tuple[list[Pair], list[str]]:
-    """What the activations see of one sample, and notes on those that have no score."""
+def _with_notes(probe: Callable[[Inputs], list[Pair]], few: Inputs, recorder: Recorder) -> tuple[list[Pair], list[str]]:
+    """What the activations see of a few samples, and notes on those that have no score."""
     try:
         with BelowPython(recorder) as below, Uncounted(recorder) as uncounted:
-            pairs = _probe(network, recorder, collector, image, name)
+            pairs = probe(few)
     except AffscoreError as error:  # a network may run alone, and not below these modes
         unchecked = f"whether it has activations that cannot be seen or are not counted was not checked ({error})"
-        return _probe(network, recorder, collector, image, name), [unchecked]
+        return probe(few), [unchecked]
     notes = []
     if uncounted.sentence:
         notes.append(f"functions bend features elementwise and have no score: {uncounted.sentence}")
     if below.missed:
-        missed = ", ".join(f"{count} x {kernel}" for kernel, count in sorted(below.missed.items()))
         notes.append(
-            f"activations ran that cannot be seen ({missed}), in TorchScript, torch.ops or an extension: they have no "
-            "score; if a module is such an activation, declare its class: activations=[...]"
+            f"activations ran that cannot be seen ({below.missed}), in TorchScript, torch.ops or an extension: they "
+            "have no score; if a module is such an activation, declare its class: activations=[...]"
         )
     return pairs, notes
 
 
-def _probe(network: nn.Module, recorder: Recorder, collector: Collector, image: Inputs, name: str) -> list[Pair]:
-    """What the activations see of one image."""
-    recorder.listener = probe = collector.like()
-    try:
-        forward(network, recorder, probe, image, name)
-    finally:
-        recorder.listener = collector
-    return probe.pairs
+def _first_samples(alone: list[Pair], among: list[Pair]) -> Iterator[tuple[Pair, Tensor, Tensor]]:
+    """What each activation saw and returned for the first sample: among a few, and among many."""
+    for one, several in zip(alone, among, strict=False):
+        yield several, one.x[0], several.x[0]
+        yield several, one.y[0], several.y[0]
 
 
 def _undefined(alone: list[Pair], among: list[Pair]) -> bool:
     """Whether the first sample has numbers that are not finite, where it has none among others."""
-    rows = ((pair.x[0], pair.y[0]) for pair in alone), ((pair.x[0], pair.y[0]) for pair in among)
-    return any(
-        bool(torch.isfinite(several).all() and not torch.isfinite(lone).all())
-        for ones, others in zip(*rows, strict=False)
-        for lone, several in zip(ones, others, strict=True)
-    )
+    rows = _first_samples(alone, among)
+    return any(bool(row.isfinite().all()) and not bool(lone.isfinite().all()) for _, lone, row in rows)
 
 
 def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, jump: float = 0.0) -> Pair | None:
-    """The first activation that saw or returned something else for the first image.
+    """The first activation that saw or returned something else for the first sample.
 
     Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
     """
     largest = 0.0
-    for one, several in zip(alone, among, strict=True):
-        for lone, row in ((one.x[0], several.x[0]), (one.y[0], several.y[0])):
-            if not bool(torch.isfinite(row).all()):
-                continue  # that has an error of its own
-            if lone.shape != row.shape:
-                return several
-            difference = float((lone - row).abs().max())
-            if difference > max(tolerance, jump * largest) * float(row.abs().max()):
-                return several
-            largest = max(largest, difference / float(row.abs().max()) if difference else 0.0)
+    for pair, lone, row in _first_samples(alone, among):
+        if not bool(torch.isfinite(row).all()):
+            continue  # that has an error of its own
+        if lone.shape != row.shape:
+            return pair
+        difference, size = float((lone - row).abs().max()), float(row.abs().max())
+        if difference > max(tolerance, jump * largest) * size:
+            return pair
+        largest = max(largest, difference / size if difference else 0.0)
     return None

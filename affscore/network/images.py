@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import islice
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 from affscore.errors import AffscoreError
 from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs
-from affscore.network.items import Pictures, inputs_of
+from affscore.network.items import Pictures, as_tensors, inputs_of, is_table
 from affscore.zoo.datasets import load_data
 from affscore.zoo.named_data import ImageSet, NamedData, UnreadableImageError
 from affscore.zoo.preprocessing import assumed_preprocessing
@@ -52,11 +51,6 @@ class ImageStream:
     notes: list[str] = field(default_factory=list)
     assumed: bool = False
     classes: Sequence[str] | None = None
-
-    @property
-    def prepared(self) -> bool:
-        """Whether images were brought to what the network expects, here."""
-        return self.preprocessing is not None
 
 
 def image_stream(
@@ -97,38 +91,50 @@ def image_stream(
     feeding = feeding or Feeding(nn.Identity())
     if isinstance(data, NamedData):
         return _named(data, preprocessing, images, n, batch_size, seed, feeding, known)
-    _refuse_wrapped(data)
-    if isinstance(data, DataLoader):
-        total = _length(data.dataset) if isinstance(data.dataset, Sized) and not data.drop_last else None
-        chunks = _limited(inputs_of(data, preprocessing, feeding), images)
-        total = _smaller(total, images)
-        return ImageStream(_name(data.dataset), chunks, total, notes=feeding.notes, classes=_classes(data))
-    if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or _is_table(data):
-        tensors = _as_tensors(data)
-        if _is_table(data) and not isinstance(preprocessing, TextPreprocessing):
+    inner = data
+    while isinstance(inner, (DataLoader, Subset)):
+        inner = inner.dataset
+    if isinstance(inner, NamedData) and inner.preprocessing is None:
+        raise AffscoreError(
+            f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
+            "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
+        )
+    if isinstance(data, (Tensor, np.ndarray, pd.DataFrame, pd.Series, tuple, Mapping)) or is_table(data):
+        tensors = as_tensors(data)
+        if is_table(data) and not isinstance(preprocessing, TextPreprocessing):
             tensors = tensors.double()  # numbers, as those of a DataFrame
         (inputs,) = inputs_of([tensors], preprocessing, feeding)
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
         return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)
-    if isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
-        pictures = Pictures(preprocessing, known)
-        if isinstance(data, IterableDataset):
-            loader: DataLoader[Any] = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
-            total = _smaller(_length(data) if isinstance(data, Sized) else None, images)
-            chunks = _limited(inputs_of(loader, preprocessing, feeding), images)
-        else:
-            total = _enough(_length(data), images)
-            loader = DataLoader(Subset(data, range(total)), batch_size=batch_size, collate_fn=pictures)
-            chunks = inputs_of(loader, preprocessing, feeding)
-        stream = ImageStream(_name(data), chunks, total, notes=feeding.notes, classes=_classes(data))
-        stream.chunks = _noting_pictures(stream, chunks, pictures)
-        return stream
-    raise AffscoreError(
-        "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
-        f"a Dataset or a DataLoader, got {type(data).__name__}"
-        + (f"; for a folder of images give the text 'folder:{data}'" if isinstance(data, os.PathLike) else "")
+    pictures = Pictures(preprocessing, known)
+    loader, source = data, data
+    if isinstance(data, DataLoader):
+        source = data.dataset
+        size = _length(source) if isinstance(source, Sized) and not data.drop_last else None
+    elif isinstance(data, IterableDataset):
+        size = _length(data) if isinstance(data, Sized) else None
+        loader = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
+    elif isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
+        size = _enough(_length(data), images)
+        loader = DataLoader(Subset(data, range(size)), batch_size=batch_size, collate_fn=pictures)
+    else:
+        raise AffscoreError(
+            "data must be the name of a data set, a tensor or array (N, ...), a tuple or dictionary of these, a table, "
+            f"a Dataset or a DataLoader, got {type(data).__name__}"
+            + (f"; for a folder of images give the text 'folder:{data}'" if isinstance(data, os.PathLike) else "")
+        )
+    classes = getattr(inner, "classes", None)  # as the data sets of torchvision name them
+    named = isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes)
+    stream = ImageStream(
+        source.name if isinstance(source, NamedData) else type(source).__name__,
+        (),
+        total=min((number for number in (size, images) if number is not None), default=None),
+        notes=feeding.notes,
+        classes=list(classes) if named and classes else None,
     )
+    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
+    return stream
 
 
 def _named(
@@ -181,10 +187,10 @@ def _readable(
                 used.append(index)
                 yield image
 
-    left = wanted
-    for chunk in _batches(read(), wanted, batch_size):
-        left -= len(chunk)
-        yield chunk
+    images, left = read(), wanted
+    while batch := list(islice(images, min(batch_size, left))):
+        left -= len(batch)
+        yield torch.stack(batch)
     if not unreadable:
         return
     if left == wanted:
@@ -198,83 +204,21 @@ def _readable(
     )
 
 
-def _batches(images: Iterator[Tensor], wanted: int, batch_size: int) -> Iterator[Tensor]:
-    for start in range(0, wanted, batch_size):
-        batch = list(islice(images, min(batch_size, wanted - start)))
-        if batch:  # else there were no others in the place of unreadable ones
-            yield torch.stack(batch)
-
-
-def _noting_pictures(stream: ImageStream, chunks: Iterable[Inputs], pictures: Pictures) -> Iterator[Inputs]:
-    """The same chunks; the stream says as soon as it is known that it was pictures, which were prepared."""
+def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:
+    """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
+    read = 0
     for chunk in chunks:
         if pictures.sizes:
-            stream.preprocessing = pictures.expected
-            stream.assumed = not pictures.known
-        yield chunk
+            stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
+        part = chunk if images is None else chunk[: images - read]
+        read += len(part)
+        yield part
+        if read == images:
+            break
+    if images is not None and read < images:
+        raise AffscoreError(f"the data has {read} samples, {images} were asked for")
     if stream.assumed and len(pictures.sizes) > 1:
         stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
-
-
-def _refuse_wrapped(data: Any) -> None:
-    """A named data set inside a Subset or a DataLoader would come as it is stored, not as the network expects it."""
-    inner = data
-    while isinstance(inner, (DataLoader, Subset)):
-        inner = inner.dataset
-    if isinstance(inner, NamedData) and inner is not data and inner.preprocessing is None:
-        raise AffscoreError(
-            f"the data set {inner.name!r} is wrapped in a {type(data).__name__} and would not be prepared for the "
-            "network; give load_data(...) itself, or load_data(SPEC, preprocessing)"
-        )
-
-
-def _is_table(data: Any) -> bool:
-    """Whether these are lists of numbers in a list, and not a list of samples."""
-
-    def numbers(row: Any) -> bool:
-        return isinstance(row, Number) or (isinstance(row, (list, tuple)) and len(row) > 0 and all(map(numbers, row)))
-
-    return isinstance(data, list) and len(data) > 0 and isinstance(data[0], (list, tuple)) and numbers(data[0])
-
-
-def _as_tensors(data: Any) -> Any:
-    """Tensors for arrays and tables, in a dictionary or a tuple too."""
-    if isinstance(data, Mapping):
-        return {name: _as_tensors(value) for name, value in data.items()}
-    if isinstance(data, tuple):
-        return tuple(_as_tensors(value) for value in data)
-    if isinstance(data, Tensor):
-        return data.detach()
-    if isinstance(data, pd.DataFrame):
-        if others := [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]:
-            raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
-        data = data.to_numpy(np.float64, na_value=np.nan)
-    if not isinstance(data, (np.ndarray, pd.Series, list)):
-        raise AffscoreError(
-            f"data in a tuple or dictionary must be tensors, arrays or tables (N, ...), got {type(data).__name__}; "
-            "a data set of samples is a list"
-        )
-    try:
-        array = np.array(data, order="C")  # a copy: PyTorch takes no negative strides, and warns of read-only memory
-    except ValueError as error:
-        raise AffscoreError(f"the rows of a table must have the same length ({error})") from error
-    if array.dtype.kind not in "biuf":
-        raise AffscoreError(f"the data must be floating point numbers, got an array of type {array.dtype}")
-    return torch.from_numpy(array)
-
-
-def _limited(chunks: Iterable[Inputs], images: int | None) -> Iterator[Inputs]:
-    left = images
-    for chunk in chunks:
-        if left is None:
-            yield chunk
-            continue
-        if left <= 0:
-            return
-        yield chunk[:left]
-        left -= len(chunk)
-    if left is not None and left > 0:
-        raise AffscoreError(f"the data has {images - left if images else 0} samples, {images} were asked for")
 
 
 def _length(data: Any) -> int:
@@ -288,20 +232,3 @@ def _enough(available: int, images: int | None) -> int:
     if images is not None and images > available:
         raise AffscoreError(f"the data has {available} samples, {images} were asked for")
     return available if images is None else images
-
-
-def _smaller(total: int | None, images: int | None) -> int | None:
-    return images if total is None or (images is not None and images < total) else total
-
-
-def _classes(data: Any) -> list[str] | None:
-    """The names of the classes, where a data set has them as those of torchvision do."""
-    while isinstance(data, (DataLoader, Subset)):
-        data = data.dataset
-    classes = getattr(data, "classes", None)
-    named = isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes)
-    return list(classes) if named and classes else None
-
-
-def _name(data: Any) -> str:
-    return data.name if isinstance(data, NamedData) else type(data).__name__

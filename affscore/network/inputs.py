@@ -1,16 +1,18 @@
-"""A batch of samples, ready to go into a network: one input or several, cut and moved together."""
+"""A batch of samples, ready to go into a network: one input or several, cut, moved and checked together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from affscore.network.dataflow import mapped, tensors_in
+from affscore.errors import AffscoreError
+from affscore.network.recorder.dataflow import mapped, tensors_in
+from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
 
-__all__ = ["Forward", "Inputs"]
+__all__ = ["Forward", "Inputs", "check_inputs", "cut"]
 
 Forward = Callable[[nn.Module, Any], Any]
 
@@ -84,3 +86,72 @@ class Inputs:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
         source = f", from {self.source}" if self.source else ""
         return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
+
+
+def cut(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
+    """The chunks, cut where a batch of n images ends."""
+    filled = 0
+    for chunk in chunks:
+        rest = chunk
+        while len(rest):
+            part, rest = rest[: n - filled], rest[n - filled :]
+            filled = (filled + len(part)) % n
+            yield part
+
+
+def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
+    """The inputs, if a network that expects this can be fed with them.
+
+    Args:
+        inputs: Images (N, ...), or token ids (N, length). Of several inputs, or where the caller's function
+            feeds them, any tensors (N, ...) of real numbers, integers or booleans.
+        expected: What the network expects.
+
+    Returns:
+        The inputs; token ids as int64.
+
+    Raises:
+        AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
+    """
+    if len(inputs.tensors) == 1 and inputs.forward is None:
+        return inputs.each(lambda images: _check_images(images, expected))
+    for tensor in inputs.tensors:
+        check_plain(tensor)
+        _check_finite(tensor)
+    lengths = {tuple(tensor.shape[:1]) for tensor in inputs.tensors}
+    if len(lengths) > 1 or () in lengths:
+        raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
+    if isinstance(expected, TextPreprocessing) and inputs.forward is None and "input_ids" in inputs.batch[1]:
+        check_token_ids(inputs.batch[1]["input_ids"], expected)
+    return inputs
+
+
+def _check_images(images: Tensor, expected: Expected) -> Tensor:
+    if isinstance(expected, TextPreprocessing):
+        check_token_ids(images, expected)
+        return images.long()
+    check_plain(images)
+    if images.ndim < 2:
+        raise AffscoreError(
+            f"samples must have shape (N, ...), got {tuple(images.shape)}; of one number a sample it is (N, 1)"
+        )
+    if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
+        tokens = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
+        advice = (
+            ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
+            "preprocessing = affscore.zoo.TextPreprocessing(...)"
+            if tokens
+            else ""
+        )
+        raise AffscoreError(
+            f"the data must be floating point numbers as the network expects them, got {images.dtype}; "
+            f"scale and normalise them first{advice}"
+        )
+    _check_finite(images)
+    return images
+
+
+def _check_finite(tensor: Tensor) -> None:
+    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
+    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
+        raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")

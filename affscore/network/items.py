@@ -1,22 +1,25 @@
-"""What a data set or a loader gives, as inputs of the network, and whether the network can be fed with them."""
+"""What a data set, a loader or a table gives, as inputs of the network."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from numbers import Number
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import torch
 from PIL import Image
 from torch import Tensor
 from torch.utils.data import default_collate
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.network.feeding import Feeding
-from affscore.network.inputs import Inputs
+from affscore.network.inputs import Inputs, check_inputs
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
-from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
+from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["Pictures", "check_inputs", "inputs_of"]
+__all__ = ["Pictures", "as_tensors", "inputs_of", "is_table"]
 
 
 class Pictures:
@@ -58,28 +61,44 @@ class Pictures:
         return item
 
 
+def is_table(data: Any) -> bool:
+    """Whether these are lists of numbers in a list, and not a list of samples."""
+
+    def numbers(row: Any) -> bool:
+        return isinstance(row, Number) or (isinstance(row, (list, tuple)) and len(row) > 0 and all(map(numbers, row)))
+
+    return isinstance(data, list) and len(data) > 0 and isinstance(data[0], (list, tuple)) and numbers(data[0])
+
+
+def as_tensors(data: Any) -> Any:
+    """Tensors for arrays and tables, in a dictionary or a tuple too."""
+    if isinstance(data, Mapping):
+        return {name: as_tensors(value) for name, value in data.items()}
+    if isinstance(data, tuple):
+        return tuple(as_tensors(value) for value in data)
+    if isinstance(data, Tensor):
+        return data.detach()
+    if isinstance(data, pd.DataFrame):
+        if others := [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]:
+            raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
+        data = data.to_numpy(np.float64, na_value=np.nan)
+    if not isinstance(data, (np.ndarray, pd.Series, list)):
+        raise AffscoreError(
+            f"data in a tuple or dictionary must be tensors, arrays or tables (N, ...), got {type(data).__name__}; "
+            "a data set of samples is a list"
+        )
+    try:
+        array = np.array(data, order="C")  # a copy: PyTorch takes no negative strides, and warns of read-only memory
+    except ValueError as error:
+        raise AffscoreError(f"the rows of a table must have the same length ({error})") from error
+    if array.dtype.kind not in "biuf":
+        raise AffscoreError(f"the data must be floating point numbers, got an array of type {array.dtype}")
+    return torch.from_numpy(array)
+
+
 def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Feeding) -> Iterator[Inputs]:
-    """What goes into the network, batch by batch of a loader.
-
-    Args:
-        loader: Gives tensors, or tuples or dictionaries of tensors.
-        expected: What the network expects.
-        feeding: Knows which entries the network takes.
-
-    Raises:
-        AffscoreError: The loader fails, or gives something else.
-    """
-    chunks = iter(loader)
-    while True:
-        try:
-            item = next(chunks)
-        except StopIteration:
-            return
-        except AffscoreError:
-            raise
-        except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
-            message = (str(error).splitlines() or ["no message"])[0]
-            raise AffscoreError(f"the data cannot be read in batches: {type(error).__name__}: {message}") from error
+    """What goes into the network, batch by batch of a loader of tensors, or tuples or dictionaries of tensors."""
+    for item in _items(loader):
         mask = item.get("attention_mask") if isinstance(item, Mapping) else None
         if isinstance(expected, TextPreprocessing) and isinstance(mask, Tensor) and not bool(mask.bool().all()):
             raise AffscoreError(
@@ -89,59 +108,11 @@ def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Feeding) -> It
         yield check_inputs(feeding(item), expected)
 
 
-def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
-    """The inputs, if a network that expects this can be fed with them.
-
-    Args:
-        inputs: Images (N, ...), or token ids (N, length). Of several inputs, or where the caller's function
-            feeds them, any tensors (N, ...) of real numbers, integers or booleans.
-        expected: What the network expects.
-
-    Returns:
-        The inputs; token ids as int64.
-
-    Raises:
-        AffscoreError: Another shape or type, NaN or infinity, or ids outside the vocabulary.
-    """
-    if len(inputs.tensors) == 1 and inputs.forward is None:
-        return inputs.each(lambda images: _check_images(images, expected))
-    for tensor in inputs.tensors:
-        check_plain(tensor)
-        _check_finite(tensor)
-    lengths = {tuple(tensor.shape[:1]) for tensor in inputs.tensors}
-    if len(lengths) > 1 or () in lengths:
-        raise AffscoreError(f"every input needs the samples along its first axis, as many of each; got {inputs}")
-    if isinstance(expected, TextPreprocessing) and inputs.forward is None and "input_ids" in inputs.batch[1]:
-        check_token_ids(inputs.batch[1]["input_ids"], expected)
-    return inputs
-
-
-def _check_images(images: Tensor, expected: Expected) -> Tensor:
-    if isinstance(expected, TextPreprocessing):
-        check_token_ids(images, expected)
-        return images.long()
-    check_plain(images)
-    if images.ndim < 2:
-        raise AffscoreError(
-            f"samples must have shape (N, ...), got {tuple(images.shape)}; of one number a sample it is (N, 1)"
-        )
-    if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
-        tokens = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
-        advice = (
-            ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
-            "preprocessing = affscore.zoo.TextPreprocessing(...)"
-            if tokens
-            else ""
-        )
-        raise AffscoreError(
-            f"the data must be floating point numbers as the network expects them, got {images.dtype}; "
-            f"scale and normalise them first{advice}"
-        )
-    _check_finite(images)
-    return images
-
-
-def _check_finite(tensor: Tensor) -> None:
-    # a sum is one fast pass, and finite only if every number is (or, rarely, where large numbers overflow)
-    if not bool(torch.isfinite(tensor.sum())) and (bad := int((~torch.isfinite(tensor)).sum())):
-        raise AffscoreError(f"the data holds {bad} NaN or infinite values; remove those samples")
+def _items(loader: Iterable[Any]) -> Iterator[Any]:
+    try:
+        yield from loader
+    except AffscoreError:
+        raise
+    except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
+        what = f"{type(error).__name__}: {first_line(error)}"
+        raise AffscoreError(f"the data cannot be read in batches: {what}") from error

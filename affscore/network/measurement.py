@@ -14,12 +14,11 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Hits, accuracy_of
-from affscore.network.cautions import on_accuracy, on_input, on_n, on_values, on_weights, saying_what_was_assumed
 from affscore.network.feeding import Feeding
-from affscore.network.forward import cut
 from affscore.network.images import image_stream
-from affscore.network.inputs import Forward
+from affscore.network.inputs import Forward, cut
 from affscore.network.model_state import choose_device, unwrapped
+from affscore.network.notes import on_accuracy, on_input, on_n, on_values, on_weights, saying_what_was_assumed
 from affscore.network.options import Options, check_whole_number
 from affscore.network.result import Signature, signature_of
 from affscore.network.run import Run

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 
 __all__ = ["choose_device", "prepared", "unwrapped"]
 
@@ -58,7 +58,7 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:  # as PyTorch raises, by device
         raise AffscoreError(
-            f"the device {device!r} cannot be used here ({str(error).splitlines()[0]}); use auto or cpu"
+            f"the device {device!r} cannot be used here ({first_line(error)}); use auto or cpu"
         ) from error
     return chosen
 

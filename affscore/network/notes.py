@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from affscore.errors import AffscoreWarning
+import numpy as np
+from torch import Tensor, nn
 
-__all__ = ["as_warning", "give_warnings", "lines", "merged_warnings", "note_on", "split_note"]
+from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
+from affscore.transport.sample_size import points_needed
+from affscore.zoo.card import ModelCard
+from affscore.zoo.preprocessing import IMAGENET, Preprocessing
+from affscore.zoo.text import Expected
+
+if TYPE_CHECKING:
+    from affscore.network.images import ImageStream
+    from affscore.network.result import Signature
+
+__all__ = [
+    "as_warning", "give_warnings", "lines", "merged_warnings", "note_on", "on_accuracy", "on_input", "on_n",
+    "on_values", "on_weights", "saying_what_was_assumed", "split_note",
+]  # fmt: skip
 
 _WARNING = "warning: "
 """How a warning begins: it stays one in the files of results and of finished batches, which keep plain text."""
+
+WARNED_OF, NOTED = 0.02, 0.01
+"""Biases of a score that are worth a warning, or a note."""
+
+FEWEST = 8
+"""Fewer samples say next to nothing of a distribution, whatever the estimate of the bias is: two are always mapped."""
+
+LARGEST_NORMALISED = 64.0
+"""Images that were scaled and normalised hold no number as large as this."""
 
 
 def as_warning(sentence: str) -> str:
@@ -33,8 +60,8 @@ def note_on(name: str, note: str) -> str:
     >>> note_on("resnet18", as_warning("n is small"))
     'warning: resnet18: n is small'
     """
-    word, sentence = split_note(note)
-    return as_warning(f"{name}: {sentence}") if word == "warning" else f"{name}: {sentence}"
+    warning = _WARNING if note.startswith(_WARNING) else ""
+    return f"{warning}{name}: {note.removeprefix(_WARNING)}"
 
 
 def lines(notes: Iterable[str]) -> list[str]:
@@ -62,3 +89,100 @@ def give_warnings(notes: Iterable[str], stacklevel: int = 1) -> None:
     for word, sentence in map(split_note, notes):
         if word == "warning":
             warnings.warn(sentence, AffscoreWarning, stacklevel=stacklevel + 1)
+
+
+def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
+    """What was assumed of the network's input: the size of the data, or ImageNet's where that says nothing.
+
+    A network of torchvision that says nothing was most likely made for ImageNet's.
+    """
+    if not stream.assumed or not isinstance(stream.preprocessing, Preprocessing):
+        return []
+    size = f"{stream.preprocessing.size} x {stream.preprocessing.size} pixels"
+    says = "the network does not say what it expects of images"
+    advice = "give it an attribute preprocessing = affscore.zoo.Preprocessing(...)"
+    if stream.preprocessing != IMAGENET:
+        return [f"{says}: they kept their size of {size}, and were normalised as for ImageNet; {advice}"]
+    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}"
+    return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
+
+
+@contextmanager
+def saying_what_was_assumed(stream: ImageStream, network: nn.Module) -> Iterator[None]:
+    """Where the network itself fails, the message goes on with what was assumed of its input."""
+    try:
+        yield
+    except AffscoreError as error:
+        assumed = [split_note(note)[1] for note in on_input(stream, network)]
+        if not assumed or error.__cause__ is None:
+            raise
+        raise AffscoreError("; ".join([str(error), *assumed])) from error.__cause__
+
+
+def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> list[str]:
+    """Whether images hold values from 0 to 255, as they are stored, though the network does not expect such values.
+
+    Values from 0 to 1 are noted where it is known that the network expects others, some of them below 0.
+
+    >>> import torch
+    >>> len(on_values([torch.linspace(0, 255, 48).view(1, 3, 4, 4)], IMAGENET))
+    1
+    """
+    if not isinstance(expected, Preprocessing):
+        return []
+    brightest = max((1 - mean) / std for mean, std in zip(expected.mean, expected.std, strict=True))
+    images = [t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point()]
+    ranges = [(float(t.min()), float(t.max())) for t in images]
+    if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
+        means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
+        return [
+            "all values of the images are from 0 to 1, as before they are normalised, and the network expects images "
+            f"that are: (x - mean) / std with mean {means} and std {stds}"
+        ]
+    stored = [least >= 0 and LARGEST_NORMALISED < largest <= 255 for least, largest in ranges]
+    if brightest >= LARGEST_NORMALISED or not any(stored):
+        return []
+    return [
+        as_warning(
+            "the images hold values from 0 to 255, as they are stored: divide them by 255 and normalise them as the "
+            "network was trained"
+        )
+    ]
+
+
+def on_weights(card: ModelCard) -> Iterator[str]:
+    """Where nobody named any weights, the network may be untrained."""
+    if card.weights == "as built":
+        yield f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
+
+
+def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> Iterator[str]:
+    """Which classes were taken for those of a network that does not name its own; or that there are more outputs."""
+    if accuracy is None and 0 < unused < NO_LABELS:
+        yield f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the data"
+    folders = stream.name.startswith("folder:") and card.classes is None
+    if accuracy is not None and folders and not are_wordnet_ids(stream.classes or ()):
+        yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"
+
+
+def on_n(result: Signature) -> Iterator[str]:
+    """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
+    used, asked, items = int(result.table["n"].max()), result.metadata["n"], result.metadata["items"]
+    if used < asked and result.metadata["coupling"] == "exact":
+        yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
+    if used < FEWEST:
+        yield as_warning(
+            f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
+            f"give at least {FEWEST}, and better hundreds"
+        )
+    bias = np.nan_to_num(result.expected_bias)
+    tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
+    many = bias > tolerance
+    if many.any():
+        widest = math.ceil(result.summary.get("effective_width", result.summary["width"])[many].max())
+        note = (
+            f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected "
+            f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
+            f"n={points_needed(widest, tolerance)} keeps this below {tolerance} (with shrinkage, up to twice as many)"
+        )
+        yield as_warning(note) if tolerance == WARNED_OF else note

@@ -11,13 +11,13 @@ import torch
 from torch import nn
 
 from affscore.network.accuracy import Hits
-from affscore.network.calls import ActivationCall
 from affscore.network.collect import Collector, Pair
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.model_state import prepared
 from affscore.network.options import Options
 from affscore.network.recorder import recording
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.scorers import Batch
 from affscore.zoo.card import ONE_AT_A_TIME
 from affscore.zoo.state_dicts import fingerprint
@@ -127,8 +127,7 @@ class Run:
             names = ", ".join(sorted(self._recorder.unseen))
             self._notes.append(f"the activations inside {names} are no calls of their own, and not seen")
         if self._recorder.elsewhere:
-            ran = ", ".join(sorted(self._recorder.elsewhere))
-            self._notes.append(f"{ran} ran in another thread, where no activation is seen")
+            self._notes.append(self._recorder.elsewhere)
         if self.options.reduction not in ("flatten", "published"):
             self._notes += _guesses(self._recorder.calls)
         if self._fingerprint is None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from affscore.errors import AffscoreError
-from affscore.network.calls import ActivationCall
 from affscore.network.collect import Pair
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import Criterion, Numbers, Seen, naming
+from affscore.network.recorder.calls import ActivationCall
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
 from affscore.transport.covariance import CovarianceName
 

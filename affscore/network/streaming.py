@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from affscore.network.calls import ActivationCall
 from affscore.network.criteria.sparsity import count_sparse
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import ReductionName
 
 __all__ = ["can_stream", "reduce_around"]

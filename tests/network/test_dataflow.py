@@ -1,7 +1,7 @@
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from affscore.network.dataflow import Dataflow, Origin, merged, tensors_in
+from affscore.network.recorder.dataflow import Dataflow, Origin, merged, tensors_in
 
 
 def test_only_what_was_marked_has_an_origin():

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore import AffscoreError, signature
-from affscore.network.activations import LIBRARY_CLASSES
-from affscore.network.declared import check_elementwise, declared
 from affscore.network.recorder import recording
+from affscore.network.recorder.declared import check_elementwise, declared
+from affscore.network.recorder.functions import LIBRARY_CLASSES
 from tests.network.hard_networks import conv
 from tests.network.seen import seen_in
 

@@ -7,8 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from affscore.network.formulas import Formulas, name_by_values
 from affscore.network.recorder import recording
+from affscore.network.recorder.formulas import Formulas
+from affscore.network.recorder.functions import name_by_values
 from tests.network.seen import seen_in
 
 
@@ -185,8 +186,8 @@ def test_parameters_of_any_shape():
 
 
 def test_no_tensor_is_kept_alive():
-    formulas, x = Formulas(), torch.zeros(4)
-    step = formulas.step(torch.mul, (x, 2), {}, lambda tensor: True)
+    formulas, x = Formulas(lambda tensor: True), torch.zeros(4)
+    step = formulas.step(torch.mul, (x, 2), {})
     y = 2 * x
     formulas.bind(step, y)
     assert len(formulas._steps) == 2

@@ -173,7 +173,7 @@ def picture(image):
 @pytest.mark.parametrize("make", [picture, lambda i: (picture(i), 3), lambda i: {"image": picture(i), "label": 3}])
 def test_pictures_in_a_data_set_are_prepared(make):
     made = stream(Labelled(make), 9)
-    assert not made.prepared
+    assert made.preprocessing is None
     found = torch.cat(tensors(made))
     assert torch.equal(found, torch.stack([SMALL(picture(image)) for image in IMAGES[:9]]))
     assert made.preprocessing is SMALL

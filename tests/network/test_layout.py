@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from affscore import signature
-from affscore.network.axes import Part, channels_last
-from affscore.network.layout import Layout
+from affscore.network.recorder.axes import Part, channels_last
+from affscore.network.recorder.layout import Layout
 from tests.network.seen import seen_in
 
 CHANNELS = 8

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import nn
 from torch.overrides import _get_current_function_mode_stack
 
-from affscore.network.activations import ACTIVATIONS
 from affscore.network.recorder import recording
+from affscore.network.recorder.functions import ACTIVATIONS
 from tests.network import hard_networks as hard
 from tests.network.seen import Seen, seen_in
 from tests.network.torchvision_networks import (
@@ -419,8 +419,8 @@ def test_a_way_that_cannot_be_followed_is_noticed(images):
     model = ThroughNumPy()
     with torch.no_grad(), recording(model, Deaf()) as recorder:
         recorder.start(images)
-        assert recorder.lost(model(images))
+        assert recorder.flow.lost(model(images))
         assert (len(recorder.calls), recorder.independent_of_input) == (1, 1)
         recorder.start(images)
-        assert not recorder.lost(hard.FunctionsOnly()(images))
-        assert not recorder.lost("no tensor at all")
+        assert not recorder.flow.lost(hard.FunctionsOnly()(images))
+        assert not recorder.flow.lost("no tensor at all")

@@ -160,7 +160,9 @@ def test_a_network_that_runs_in_a_thread_as_a_whole():
             with ThreadPoolExecutor(1) as pool:
                 return pool.submit(super().forward, x).result()
 
-    with pytest.raises(AffscoreError, match=r"layer '0', layer '1', relu ran in another thread than the network"):
+    with pytest.raises(
+        AffscoreError, match=r"layer '0', layer '1', relu ran in another thread, where no activation is seen"
+    ):
         measured(Elsewhere(nn.Linear(8, 4), nn.ReLU()))
 
 

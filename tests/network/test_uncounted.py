@@ -9,7 +9,7 @@ from torch import nn
 
 from affscore import AffscoreError, signature
 from affscore.network.recorder import recording
-from affscore.network.uncounted import Uncounted
+from affscore.network.recorder.uncounted import Uncounted
 from tests.network.torchvision_networks import without_numbers
 
 WIDTH = 16

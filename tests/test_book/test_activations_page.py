@@ -10,9 +10,8 @@ import torch
 from torch import nn
 
 import affscore
-from affscore.network.activations import ACTIVATIONS, LIBRARY_CLASSES, activation_name
-from affscore.network.formulas import NAMED_BY_VALUES
-from affscore.network.kinds import ORDINALS
+from affscore.network.recorder.calls import ORDINALS
+from affscore.network.recorder.functions import ACTIVATIONS, LIBRARY_CLASSES, NAMED_BY_VALUES, activation_name
 from tests.network.seen import seen_in
 
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "activations.md").read_text()

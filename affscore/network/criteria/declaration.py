@@ -19,8 +19,8 @@ from affscore.transport.moments import PairMoments
 from affscore.transport.samples import CentredSample, Samples, centre, centred
 
 if TYPE_CHECKING:
-    from affscore.network.calls import ActivationCall
     from affscore.network.collect import Pair
+    from affscore.network.recorder.calls import ActivationCall
 
 __all__ = ["Criterion", "Numbers", "Seen", "both_centred", "naming"]
 

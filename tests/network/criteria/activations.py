@@ -2,8 +2,8 @@
 
 import torch
 
-from affscore.network.calls import ActivationCall
 from affscore.network.collect import Pair
+from affscore.network.recorder.calls import ActivationCall
 from affscore.network.rows import Rows
 
 CALL = ActivationCall(

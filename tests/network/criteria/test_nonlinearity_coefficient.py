@@ -7,7 +7,7 @@ from torch import nn
 
 from affscore import AffscoreError, signature
 from affscore.network import nonlinearity_coefficient
-from affscore.network.activations import ACTIVATIONS
+from affscore.network.recorder.functions import ACTIVATIONS
 
 
 @pytest.fixture

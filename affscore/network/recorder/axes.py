@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from affscore.network.recorder.functions import REDUCTIONS
+
 __all__ = [
     "CHANNEL", "CHANNELS", "GUESS", "IMAGE", "POSITION", "Axes", "Part", "aligned", "channels_last", "has", "length",
     "made", "reduced", "regrouped", "resized", "viewed", "without",
@@ -17,7 +19,6 @@ __all__ = [
 IMAGE, CHANNEL, GUESS, POSITION = "image", "channel", "guess", ""
 CHANNELS = (CHANNEL, GUESS)
 _often = lru_cache(2**12)  # a network asks the same again for every chunk
-_REDUCTIONS = frozenset({"mean", "sum", "prod", "amax", "amin", "max", "min", "var", "std", "logsumexp"})
 
 
 class Part(NamedTuple):
@@ -157,7 +158,7 @@ def reduced(function: Any, axes: Axes, output: Tensor, args: Sequence[Any], kwar
         axis = dims[0] % output.ndim
         return (*axes[:axis], (Part(output.shape[axis], POSITION),), *axes[axis:])
     gone = {dim % len(axes) for dim in dims}
-    if name in _REDUCTIONS and output.ndim == len(axes) - len(gone):
+    if name in REDUCTIONS and output.ndim == len(axes) - len(gone):
         return tuple(parts for axis, parts in enumerate(axes) if axis not in gone)
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
-from affscore.network.axes import (
+from affscore.network.recorder.axes import (
     CHANNEL,
     CHANNELS,
     GUESS,
@@ -31,26 +31,10 @@ from affscore.network.axes import (
     viewed,
     without,
 )  # fmt: skip
-from affscore.network.dataflow import address
+from affscore.network.recorder.dataflow import address
+from affscore.network.recorder.functions import CHANNEL_AXES, MATRICES, NORMS, RESHAPES, Function
 
 __all__ = ["Layout", "Place"]
-
-_CHANNELS_SECOND: frozenset[Callable[..., Any]] = frozenset(
-    {F.conv1d, F.conv2d, F.conv3d, F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d, F.fold, F.unfold}
-)
-_MATRICES: frozenset[Callable[..., Any]] = frozenset(
-    {
-        torch.matmul, torch.bmm, torch.mm, torch.addmm, torch.baddbmm, Tensor.matmul, Tensor.bmm, Tensor.mm,
-        Tensor.addmm, Tensor.baddbmm, Tensor.__matmul__,
-    }
-)  # fmt: skip
-_CHANNELS_LAST: frozenset[Callable[..., Any]] = _MATRICES | {
-    F.linear, F.bilinear, F.embedding, F.multi_head_attention_forward, F.scaled_dot_product_attention,
-}  # fmt: skip
-_NORMS: Mapping[Callable[..., Any], int] = {
-    F.batch_norm: 1, F.group_norm: 1, F.instance_norm: 1, F.layer_norm: -1, F.rms_norm: -1,
-}  # fmt: skip
-_RESHAPES = frozenset({"reshape", "reshape_as", "flatten", "unflatten", "ravel", "view", "view_as"})
 
 
 class Place(NamedTuple):
@@ -112,7 +96,7 @@ class Layout:
 
     def observe(
         self,
-        function: Callable[..., Any] | None,
+        function: Function | None,
         inputs: Sequence[Tensor],
         output: Tensor,
         weights: Sequence[bool] = (),
@@ -132,8 +116,7 @@ class Layout:
         data = [source for source, weight in zip(inputs, weights, strict=True) if not weight] if weights else inputs
         if not data or output.ndim == 0 or (any(output is source for source in data) and output in self._axes):
             return
-        found = None
-        if function in _CHANNELS_LAST or function in _CHANNELS_SECOND or function in _NORMS:
+        if function in CHANNEL_AXES:
             found = self._channels_made(function, data, output, list(weights) == [True, False], args)
         elif function is torch.einsum:
             found = self._einsum(args, inputs, weights)
@@ -146,17 +129,16 @@ class Layout:
         self, function: Any, data: Sequence[Tensor], output: Tensor, from_the_left: bool, args: Sequence[Any]
     ) -> Axes | None:
         axes = self.axes(data[0])
-        if function in _MATRICES and len(data) > 1:
+        if function in MATRICES and len(data) > 1:
             return self._product(data[-2], data[-1], output)
         if output.ndim < 2:
             return None
-        axis = _NORMS.get(function, 1 if function in _CHANNELS_SECOND else -1) % output.ndim
-        if function in _MATRICES and from_the_left and output.ndim > 2:
+        axis = CHANNEL_AXES[function] % output.ndim
+        if function in MATRICES and from_the_left and output.ndim > 2:
             axis = output.ndim - 2  # W z of (N, C, L)
-        if function in _NORMS:
-            over_several = function is F.layer_norm and len(args) > 1 and len(args[1]) > 1
-            if over_several or has(axes[axis], CHANNEL):
-                return axes
+        over_several = function is F.layer_norm and len(args) > 1 and len(args[1]) > 1
+        if function in NORMS and (over_several or has(axes[axis], CHANNEL)):
+            return axes
         return made(axes, output.shape, axis)
 
     def _product(self, left: Tensor, right: Tensor, output: Tensor) -> Axes | None:
@@ -206,7 +188,7 @@ class Layout:
         found = None
         if shared is not None:
             found = viewed(axes, source.stride(), output.shape, output.stride())
-        elif getattr(function, "__name__", "") in _RESHAPES:
+        elif getattr(function, "__name__", "") in RESHAPES:
             found = regrouped(axes, output.shape)
         if found is None and output.ndim == source.ndim:
             return tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))

@@ -50,10 +50,18 @@ class Dataflow:
         # the weak reference keeps the address from being used again while we remember it
         self._origins[storage._cdata] = (StorageWeakRef(storage), origin)
 
+    def __contains__(self, tensor: Tensor) -> bool:
+        return address(tensor) in self._origins
+
     def origin(self, tensor: Tensor) -> Origin | None:
         """The origin of a tensor, or None if it does not depend on the input."""
         entry = self._origins.get(address(tensor))
         return entry[1] if entry else None
+
+    def lost(self, output: Any) -> bool:
+        """Whether the way from the inputs to this output led through something that nobody could follow."""
+        found = [tensor in self for tensor in tensors_in(output)]
+        return bool(found) and not any(found)
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:

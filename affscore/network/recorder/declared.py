@@ -1,0 +1,225 @@
+"""Modules and functions that count as one activation as a whole, whatever they compute it from."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.network.recorder.dataflow import tensors_in
+from affscore.network.recorder.functions import HOMES, Function, spellings
+
+if TYPE_CHECKING:
+    from affscore.network.recorder.calls import ActivationCall
+    from affscore.network.recorder.formulas import Step
+    from affscore.network.recorder.recorder import Recorder
+
+__all__ = [
+    "Awaited", "Declared", "check_elementwise", "check_shape", "declared", "enter_whole", "leave_whole", "run_whole",
+]  # fmt: skip
+
+_WANTED = (
+    "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
+    "they shall have"
+)
+
+
+class Declared(dict[Any, str]):
+    """What counts as one activation as a whole, with the name that it goes by.
+
+    Keys are classes of modules (which stand for their subclasses, too), single modules, functions of PyTorch, which
+    are seen when they are called, and the codes of functions written in Python.
+
+    Attributes:
+        codes: What is called to repeat a function written in Python, by its code.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.codes: dict[CodeType, Function] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all of them."""
+        return list(dict.fromkeys(self.values()))
+
+    def name_of(self, module: nn.Module) -> str | None:
+        """The name under which a module counts, or None."""
+        return next((self[key] for key in (module, *type(module).__mro__) if key in self), None)
+
+
+def declared(activations: Collection[Any] | Mapping[str, Any] = ()) -> Declared:
+    """What a caller says that counts as an activation.
+
+    Args:
+        activations: Classes of modules, modules, functions (of Python or of PyTorch) and subclasses of
+            ``torch.autograd.Function``; in a dictionary, by their names. Without one, the name is that of
+            the class or function in small letters.
+
+    Raises:
+        AffscoreError: Something else.
+
+    >>> class Snake(nn.Module):
+    ...     def forward(self, x): return x + torch.sin(x) ** 2
+    >>> declared([Snake, torch.sin]).names, declared({"sine": torch.sin}).names
+    (['snake', 'sin'], ['sine'])
+    """
+    found = Declared()
+    if isinstance(activations, (str, bytes)) or not isinstance(activations, (Collection, Mapping)):
+        raise AffscoreError(f"{_WANTED}; got {activations!r}")
+    named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
+    for name, entry in named:
+        _enter(found, name, entry)
+    return found
+
+
+def _enter(found: Declared, name: str | None, entry: Any) -> None:
+    while isinstance(entry, functools.partial):
+        entry = entry.func
+    name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
+    keys: list[Any] = [entry]
+    if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+        raise AffscoreError(f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it")
+    if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
+        keys = [inspect.unwrap(entry.forward).__code__]
+        found.codes[keys[0]] = _without_context(entry)
+    elif inspect.isroutine(entry):
+        keys = [entry := getattr(entry, "__func__", entry)]
+        if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
+            keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
+        if inspect.isfunction(entry):
+            keys.append(entry.__code__)
+            found.codes[entry.__code__] = entry
+    elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
+        raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
+    found |= dict.fromkeys(keys, name)
+
+
+def _without_context(function: type[torch.autograd.Function]) -> Function:
+    """An autograd function that is called with the arguments of its forward."""
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        takes_context = args and isinstance(args[0], torch.autograd.function.FunctionCtx)
+        return function.apply(*(args[1:] if takes_context else args), **kwargs)
+
+    return apply
+
+
+class Awaited(NamedTuple):
+    """An activation as a whole that is running: its call, its input, and how its output is computed."""
+
+    call: ActivationCall
+    x: Tensor
+    step: Step | None
+
+
+def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
+    if not enter_whole(recorder, name, function, args, kwargs):
+        return function(*args, **kwargs)
+    output = None
+    try:
+        output = function(*args, **kwargs)
+    finally:
+        leave_whole(recorder, output)
+    return output
+
+
+def enter_whole(recorder: Recorder, name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """A function that counts as one activation was called with these arguments; whether its end is awaited."""
+    if not recorder.attentive or threading.get_ident() != recorder.thread:
+        return False
+    with recorder.aside:
+        x = next((tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow), None)
+        if x is None:
+            recorder.independent_of_input += 1
+        else:
+            apply = _repeatable(recorder, function, x, args, kwargs)
+            if name in recorder.chosen.names and name not in recorder.ran:
+                axis = recorder.layout.place(x).image_axis
+                check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
+                recorder.ran.add(name)
+            step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
+            recorder.awaited = Awaited(recorder.begin(name, x, apply), x, step)
+    recorder.aside.depth += 1
+    return True
+
+
+def leave_whole(recorder: Recorder, output: Any) -> None:
+    """The function returned this; or nothing: it raised, or overwrote its input."""
+    recorder.aside.depth -= 1
+    if recorder.awaited is None:
+        return
+    (call, x, step), recorder.awaited = recorder.awaited, None
+    with recorder.aside:
+        y = x if output is None else output
+        check_shape(recorder.described(call.activation), y, x)
+        recorder.end(call, x, y, step)
+
+
+def _repeatable(
+    recorder: Recorder, function: Function, x: Tensor, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Callable[[Tensor], Tensor]:
+    """The function for another input; it does not keep this one alive."""
+    here = object()
+    args = [here if value is x else value for value in args]
+    kwargs = {key: here if value is x else value for key, value in kwargs.items()}
+
+    def apply(z: Tensor) -> Tensor:
+        arguments = (z if value is here else value for value in args)
+        named = {key: z if value is here else value for key, value in kwargs.items()}
+        # in another thread (scores of the last batch) no mode is active, and the count is this thread's
+        with recorder.aside if threading.get_ident() == recorder.thread else nullcontext():
+            output = function(*arguments, **named)
+        return z if output is None else output
+
+    return apply
+
+
+@torch.no_grad()
+def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    """Change some entries of the input, and look whether the output changes elsewhere.
+
+    Args:
+        described: The activation, as the message names it.
+        apply: The activation.
+        x: An input.
+
+    Raises:
+        AffscoreError: The shape changes, or an entry depends on others.
+
+    >>> check_elementwise("double", lambda x: 2 * x, torch.zeros(2, 3))
+    >>> check_elementwise("a softmax", lambda x: x.softmax(-1), torch.zeros(2, 3))
+    Traceback (most recent call last):
+        ...
+    affscore.errors.AffscoreError: a softmax was declared as an activation, and is none: ...
+    """
+    generator = torch.Generator().manual_seed(0)
+    changed = (torch.rand(x.shape, generator=generator) < 0.5).to(x.device)
+    before, after = apply(x.clone()), apply(torch.where(changed, 1 - x, x))
+    for y in (before, after):
+        check_shape(described, y, x)
+    scale = 1e-5 * float(before.abs().nan_to_num(0, 0, 0).max())
+    if not torch.allclose(before[~changed], after[~changed], rtol=1e-4, atol=scale, equal_nan=True):
+        raise AffscoreError(
+            f"{described} was declared as an activation, and is none: each entry of its output must depend on the "
+            "same entry of its input only, and on no random numbers"
+        )
+
+
+def check_shape(described: str, y: Any, x: Tensor) -> None:
+    """Raise an AffscoreError unless the output of an activation is a tensor of its input's shape."""
+    if not isinstance(y, Tensor) or y.shape != x.shape:
+        got = f"of shape {tuple(y.shape)}" if isinstance(y, Tensor) else f"{type(y).__name__}"
+        raise AffscoreError(
+            f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
+            f"got {'one ' if isinstance(y, Tensor) else ''}{got}"
+        )

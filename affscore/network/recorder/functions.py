@@ -1,0 +1,223 @@
+"""The functions of PyTorch by what they do, and which of them, and which modules, are an elementwise activation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+__all__ = [
+    "ACTIVATIONS", "HOMES", "LIBRARY_CLASSES", "NAMED_BY_VALUES", "Function", "activation_name", "kind_of",
+    "library_class_name", "name_by_values", "only_looks_at_the_shape", "spellings", "writes_in_place",
+]  # fmt: skip
+
+Function = Callable[..., Any]
+HOMES = (F, torch, torch.special, Tensor)
+
+
+def spellings(names: str) -> frozenset[Function]:
+    """Every function of PyTorch of one of these names: also as a method, an operator, and in place.
+
+    >>> sorted(function.__name__ for function in spellings("add"))
+    ['__add__', '__iadd__', '__radd__', 'add', 'add', 'add_']
+    """
+    return frozenset(
+        getattr(home, spelling)
+        for name in names.split()
+        for spelling in (name, f"{name}_", f"__{name}__", f"__i{name}__", f"__r{name}__")
+        for home in HOMES
+        if hasattr(home, spelling)
+    )
+
+
+def kind_of(function: Any) -> str:
+    """The name of a function without underscores: "mul" for mul, mul_ and __mul__; "exp2" for special_exp2."""
+    return getattr(function, "__name__", "").strip("_").removeprefix("special_")
+
+
+def writes_in_place(function: Function) -> bool:
+    """Whether a function of PyTorch overwrites its first argument, by its name.
+
+    >>> writes_in_place(Tensor.relu_), writes_in_place(Tensor.__iadd__), writes_in_place(Tensor.__add__)
+    (True, True, False)
+    """
+    name = getattr(function, "__name__", "")
+    return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or name.startswith("__i")
+
+
+def only_looks_at_the_shape(function: Function) -> bool:
+    """Whether a result has nothing of the numbers of its argument: zeros_like(x), x.new_zeros(3)."""
+    name = getattr(function, "__name__", "")
+    return name.endswith("_like") or name.startswith("new_")
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# By function: looked up for every call of a network.
+SUMS, MULTIPLICATIONS = spellings("add"), spellings("mul multiply")
+RECURRENT = spellings("lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell")
+
+# What makes channels, or normalises them, and on which axis these are.
+NORMS = frozenset(getattr(F, name) for name in "batch_norm group_norm instance_norm layer_norm rms_norm".split())
+MATRICES = spellings("matmul bmm mm addmm baddbmm") - {Tensor.__rmatmul__}
+_SECOND = (
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d fold unfold batch_norm group_norm "
+    "instance_norm"
+)
+_LAST = "linear bilinear embedding multi_head_attention_forward scaled_dot_product_attention layer_norm rms_norm"
+CHANNEL_AXES: dict[Function, int] = {
+    **{getattr(F, name): 1 for name in _SECOND.split()},
+    **{getattr(F, name): -1 for name in _LAST.split()},
+    **dict.fromkeys(MATRICES, -1),
+}
+
+# By name: elementwise functions, as far as a formula may use them.
+PRODUCTS = _names("mul imul rmul multiply")
+QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal log log1p")
+CHOICES = _names("maximum minimum max min fmax fmin where masked_fill")
+COMPARISONS = _names("gt lt ge le greater less greater_equal less_equal")
+BENDS = CHOICES | COMPARISONS | _names("abs absolute sign exp expm1 clamp clamp_min clamp_max clip")
+_OTHERS = _names(
+    "add iadd radd sub isub rsub subtract neg negative pow ipow rpow square sqrt to type_as float half double bfloat16 "
+    "clone contiguous sin cos"
+)
+ELEMENTWISE = PRODUCTS | QUOTIENTS | BENDS | _OTHERS
+
+# By name: what leaves no, or fewer, axes; what only changes the shape.
+REDUCTIONS = _names("mean sum prod amax amin max min var std logsumexp")
+RESHAPES = _names("reshape reshape_as flatten unflatten ravel view view_as")
+
+# By name: functions of one number that are not affine, and of which no activation is made up by itself.
+CURVES = _names(
+    "sin cos tan sinh cosh asin acos atan arcsin arccos arctan asinh acosh atanh arcsinh arccosh arctanh sinc exp exp2 "
+    "expm1 log log2 log10 log1p sqrt rsqrt reciprocal rdiv rtruediv abs absolute square pow ipow rpow float_power sign "
+    "sgn round floor ceil trunc frac fmod remainder erfc erfinv logit clamp clamp_min clamp_max clip"
+)
+# By name: what sums entries up, where a pooling leaves one position.
+STATISTICS = _names(
+    "mean sum nansum prod amax amin max min median var std var_mean std_mean norm vector_norm linalg_vector_norm "
+    "linalg_norm logsumexp cumsum adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d avg_pool1d avg_pool2d "
+    "avg_pool3d"
+)
+
+# Softmax is not elementwise and does not count. Gated units are no entry: the function inside counts (the recorder
+# takes F.glu apart).
+_NAMES = (
+    "relu relu6 leaky_relu prelu rrelu elu selu celu gelu silu mish softplus hardswish hardsigmoid hardtanh sigmoid "
+    "logsigmoid tanh erf softsign tanhshrink softshrink hardshrink threshold"
+)
+ACTIVATIONS: Mapping[Function, str] = {
+    **{function: name for name in _NAMES.split() for function in spellings(name)},
+    torch.special.expit: "sigmoid",
+}
+"""Every function that counts, and the name of its activation."""
+
+_CLAMPS = spellings("clamp clamp_min clip")
+_CLAMPED: Mapping[tuple[Any, Any], str] = {(0, None): "relu", (0, 6): "relu6"}
+
+LIBRARY_CLASSES: Mapping[str, Mapping[str, str]] = {
+    "timm": {
+        "GELU": "gelu", "GELUTanh": "gelu", "HardMish": "hard_mish", "HardMishMe": "hard_mish",
+        "HardSigmoid": "hardsigmoid", "HardSigmoidMe": "hardsigmoid", "HardSwish": "hardswish",
+        "HardSwishMe": "hardswish", "Mish": "mish", "MishMe": "mish", "PReLU": "prelu", "QuickGELU": "quick_gelu",
+        "Sigmoid": "sigmoid", "SquaredReLU": "relu_squared", "StarReLU": "star_relu", "Swish": "silu",
+        "SwishMe": "silu", "Tanh": "tanh",
+    },
+    "transformers": {
+        "AccurateGELUActivation": "gelu", "BloomGelu": "gelu", "ClippedGELUActivation": "clipped_gelu",
+        "FastGELUActivation": "gelu", "GELUActivation": "gelu", "GELUTanh": "gelu", "LaplaceActivation": "laplace",
+        "MishActivation": "mish", "NewGELUActivation": "gelu", "PytorchGELUTanh": "gelu",
+        "QuickGELUActivation": "quick_gelu", "ReLUSquaredActivation": "relu_squared", "SiLUActivation": "silu",
+        "Snake1d": "snake", "SnakeBeta": "snake", "SqrtSoftplusActivation": "sqrt_softplus", "XIELUActivation": "xielu",
+    },
+}  # fmt: skip
+"""Modules of other libraries that count as one activation, whatever they compute it from: by package and class.
+
+The libraries are not imported: a class is known by its name and the package that defines it.
+"""
+
+# How far (relative to its largest value) a formula may be from an activation to get its name. The bound takes the usual
+# approximations of GELU for GELU, but not x * sigmoid(1.702 x), which has a name of its own.
+_SMOOTH, _EXACT = 1e-3, 1e-6
+_TOLERANCES = {
+    "relu": 0.0,  # not maximum(x, 1e-6), which guards a quotient
+    **dict.fromkeys("relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT),
+    **dict.fromkeys("gelu quick_gelu silu mish elu selu softplus sigmoid tanh".split(), _SMOOTH),
+}
+_WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "hard_mish": lambda z: 0.5 * z * (z + 2).clamp(0, 2),
+    "relu_squared": lambda z: F.relu(z).square(),
+    "quick_gelu": lambda z: z * torch.sigmoid(1.702 * z),
+}
+
+NAMED_BY_VALUES = (*_TOLERANCES, "leaky_relu")
+"""The activations that a formula can turn out to be."""
+
+
+def activation_name(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | None:
+    """The name of the activation that a call computes, or None if the call is not an activation.
+
+    ``torch.nn.ReLU6`` calls ``hardtanh`` with the bounds 0 and 6, and is named for what it is; so are
+    ``x.clamp(min=0)`` and ``x.clamp(0, 6)``, while other clamps do not count.
+
+    >>> activation_name(torch.relu, (torch.zeros(1),), {})
+    'relu'
+    >>> activation_name(F.hardtanh, (torch.zeros(1), 0.0, 6.0), {})
+    'relu6'
+    >>> activation_name(F.softmax, (torch.zeros(1),), {"dim": 0}) is None
+    True
+    """
+    name = ACTIVATIONS.get(function)
+    if name != "hardtanh" and function not in _CLAMPS:
+        return name
+    given = {key.removesuffix("_val"): value for key, value in kwargs.items()}
+    given |= zip(("input", "min", "max"), args, strict=False)
+    least, largest = (-1, 1) if name else (None, None)
+    return _CLAMPED.get((given.get("min", least), given.get("max", largest)), name)
+
+
+def library_class_name(module: nn.Module) -> str | None:
+    """The name of the activation that a module of a known library is, or None.
+
+    >>> library_class_name(nn.ReLU()) is None  # its function is seen
+    True
+    """
+    kind = type(module)
+    return LIBRARY_CLASSES.get(kind.__module__.partition(".")[0], {}).get(kind.__name__)
+
+
+def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | None = None) -> str | None:
+    """The name of the known activation of which a function is a positive multiple on [-8, 8], or None.
+
+    >>> name_by_values(lambda z: z / (1 + torch.exp(-z)))
+    'silu'
+    >>> name_by_values(lambda z: torch.where(z > 0, z, 0.2 * z))
+    'leaky_relu'
+    >>> name_by_values(lambda z: z.clamp(min=-2)) is None
+    True
+    """
+    grid = torch.linspace(-8, 8, 129, device=None if device is None or device.type == "meta" else device)
+    try:
+        values = function(grid).double().cpu()
+    except (RuntimeError, TypeError):  # a constant of another shape or without numbers: it cannot be evaluated here
+        return None
+    if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values.any()):
+        return None
+    grid = grid.double().cpu()
+    for name, tolerance in _TOLERANCES.items():
+        expected = (_WRITTEN_OUT.get(name) or getattr(F, name))(grid)
+        scale = float(values @ expected / expected.square().sum())
+        rounding = 0.0 if tolerance == 0 else 1e-7
+        zeros = bool((values[expected == 0] == 0).all()) or tolerance > 0
+        error = float((values - scale * expected).abs().max() / values.abs().max())
+        if scale > 0 and zeros and error <= max(tolerance, _EXACT) + rounding:
+            return name
+    slopes = values[grid != 0] / grid[grid != 0]
+    below, above = slopes[:64], slopes[64:]
+    straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
+    return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None

@@ -1,0 +1,250 @@
+"""The mode under which PyTorch runs while a network is recorded: it sees every function that is called."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from affscore.errors import AffscoreError
+from affscore.network.recorder import functions
+from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
+from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
+from affscore.network.recorder.declared import Awaited, Declared, run_whole
+from affscore.network.recorder.formulas import Formula, Formulas, Step
+from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
+from affscore.network.recorder.layout import Layout
+
+__all__ = ["Recorder"]
+
+
+class Recorder(TorchFunctionMode):
+    """A mode under which every activation of a forward pass is reported to a listener.
+
+    A mode sees modules and functions alike, in place or not, and only the outermost call. Use it through
+    :func:`affscore.network.recorder.recording`, which also follows the modules. An activation that does not depend on
+    the network's input (of a table of positions, say) has no distribution over images and is not reported.
+
+    Args:
+        listener: What is told.
+        chosen: Modules and functions that count as one activation as a whole.
+    """
+
+    def __init__(self, listener: Listener, chosen: Declared | None = None) -> None:
+        super().__init__()
+        self.listener = listener
+        self.chosen = chosen or Declared()
+        self.classes: dict[str, type] = {}
+        self.path: list[tuple[str, int]] = []
+        self.ran: set[str] = set()
+        self.in_other_threads: set[str] = set()
+        self.aside = _Aside()  # a context: what is called in it is not the network's
+        self.awaited: Awaited | None = None
+        self.start(())
+        self.stop()
+
+    def start(self, inputs: Any) -> None:
+        """Begin a forward pass with these inputs."""
+        self._listening = True
+        self.thread = threading.get_ident()
+        self.calls: list[ActivationCall] = []
+        self.independent_of_input = 0
+        self.unseen: set[str] = set()
+        self.flow = Dataflow()
+        self.formulas = Formulas(self.flow.__contains__)
+        self.formula: Formula | None = None
+        self._counts: Counter[str] = Counter()
+        self._summing: set[type] = set()
+        self._runs = 0
+        with self.aside:
+            tensors = tensors_in(inputs)
+            self.layout = Layout(next((len(tensor) for tensor in tensors if tensor.ndim), None))
+            for tensor in tensors:
+                self.flow.mark(tensor, Origin(0))
+
+    def stop(self) -> None:
+        """The forward pass is over: what is computed until the next one is nobody's activation."""
+        if self._listening:
+            place_in_blocks(self.calls, self.classes, self._summing)
+        self._listening = False
+
+    @property
+    def attentive(self) -> bool:
+        """Whether what runs now is the network's, and no activation that was seen."""
+        return self._listening and not self.aside.depth
+
+    @property
+    def frame(self) -> tuple[str, int]:
+        """The innermost module that is running, "" for the network itself, and the index of its run."""
+        return self.path[-1] if self.path else ("", 0)
+
+    @property
+    def elsewhere(self) -> str:
+        """A sentence on what ran where no activation is seen; empty if nothing did."""
+        ran = ", ".join(sorted(self.in_other_threads))
+        return f"{ran} ran in another thread, where no activation is seen" if ran else ""
+
+    def enter(self, path: str, *_: Any) -> None:
+        """A module begins to run."""
+        if threading.get_ident() != self.thread:
+            self.in_other_threads.add(f"layer {path!r}")
+            return
+        self.path.append((path, self._runs))
+        self._runs += 1
+
+    def leave(self, *_: Any) -> None:
+        """The module that began last has run."""
+        if threading.get_ident() == self.thread:
+            self.path.pop()
+
+    def __torch_function__(
+        self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not self.attentive:
+            return func(*args, **kwargs)
+        if func in self.chosen:
+            return run_whole(self, self.chosen[func], func, *args, **kwargs)
+        name = activation_name(func, args, kwargs)
+        if name is not None:
+            return self._builtin(name, func, args, kwargs)
+        if only_looks_at_the_shape(func):
+            return func(*args, **kwargs)
+        inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
+        origins = [self.flow.origin(tensor) for tensor in inputs]
+        if not any(origins):
+            return func(*args, **kwargs)
+        step = self.formulas.step(func, args, kwargs)
+        if step is not None:
+            with self.aside:
+                formula = self.formulas.recognise(step)
+            if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
+                self.formula = formula
+                for call in reversed(formula.calls):
+                    assert self.calls.pop() is call
+                    self._counts[call.layer] -= 1
+                    self.listener.forget(call)
+                call = self.begin(formula.name, formula.source, formula.apply)
+                y = func(*args, **kwargs)
+                self.end(call, formula.source, y, step)
+                return y
+        # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
+        with self.aside if func in functions.RECURRENT or func is F.glu else nullcontext():
+            output = func(*args, **kwargs)
+        self._propagate(func, args, kwargs, inputs, origins, output if kwargs.get("out") is None else kwargs["out"])
+        if step is not None and isinstance(output, Tensor):
+            self.formulas.bind(step, output)
+        if func is F.glu:
+            self._gate_of_glu(output, *args, **kwargs)
+        return output
+
+    def _builtin(self, name: str, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """A function that is an activation was called."""
+        x = args[0] if args else kwargs["input"]
+        if x not in self.flow:
+            self.independent_of_input += 1
+            with self.aside:
+                return func(*args, **kwargs)
+        rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
+        step = self.formulas.step(func, args, kwargs, elementwise=True)
+        in_place = writes_in_place(func) or options.get("inplace") is True
+        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True, in_place=in_place)
+        with self.aside:
+            y = x if self._ran and in_place else func(x, *rest, **options)
+        self.end(call, x, y, step)
+        return y
+
+    def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
+        """A gated linear unit hides the sigmoid of its second half."""
+        gate = input.chunk(2, dim)[1]
+        self.layout.observe(torch.chunk, [input], gate)
+        call = self.begin("sigmoid", gate, torch.sigmoid)
+        call.kind = "gated-unit"
+        with self.aside:
+            self.end(call, gate, torch.sigmoid(gate), None)
+        self.flow.mark(output, Origin(call.depth, call.index))
+
+    def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], **about: bool) -> ActivationCall:
+        """The call of an activation that begins; the listener is told."""
+        origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
+        assert origin is not None
+        if is_wrapped(x):
+            raise AffscoreError(
+                f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
+                "be told apart; write this part of the network for a batch"
+            )
+        call = ActivationCall(
+            index=len(self.calls),
+            layer=layer,
+            call=self._counts[layer],
+            activation=name,
+            depth=origin.depth + 1,
+            kind="after-sum" if origin.summed else "hidden",
+            upstream=origin.last_activation,
+            shape=tuple(x.shape),
+            within=tuple(self.path),
+            **self.layout.place(x)._asdict(),
+            **about,  # type: ignore[arg-type]
+        )
+        self.calls.append(call)
+        self._counts[layer] += 1
+        with self.aside:
+            self._ran = self.listener.before(call, x, apply) is True
+        return call
+
+    def end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
+        """The activation has made y of x."""
+        with self.aside:
+            self.listener.after(call, y)
+        self.layout.observe(None, [x], y)
+        self.flow.mark(y, Origin(call.depth, call.index, call.index))
+        if step is not None:
+            step.call = call
+            self.formulas.bind(step, y)
+
+    def _propagate(
+        self, func: Function, args: Any, kwargs: Any, inputs: list[Tensor], origins: list[Origin | None], output: Any
+    ) -> None:
+        """Hand the origin and the axes of the inputs on to the output."""
+        origin = merged(origins)
+        assert origin is not None
+        if func in functions.RECURRENT:
+            self.unseen.add(func.__name__)
+        if func in functions.MULTIPLICATIONS:
+            find_gate(self.calls, inputs, origins)
+        elif func in functions.SUMS and len(inputs) == 2 and all(origins):
+            origin = replace(origin, summed=True)
+            if self.path and inputs[0].shape == inputs[1].shape:
+                self._summing.add(self.classes[self.frame[0]])
+        # item assignment returns nothing and writes into its first argument
+        outputs = inputs[:1] if output is None else tensors_in(output)
+        shared = {address(tensor) for tensor in inputs}
+        in_place = writes_in_place(func)
+        for tensor in outputs:
+            if in_place or address(tensor) not in shared:
+                self.flow.mark(tensor, origin)
+            self.layout.observe(func, inputs, tensor, [known is None for known in origins], args, kwargs)
+
+    def described(self, name: str) -> str:
+        """An activation that runs now, as messages name it."""
+        return f"{name} of layer {self.frame[0] or '(root)'!r}"
+
+
+class _Aside:
+    """A context; a generator would take longer to enter than most of what it is entered for."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1

@@ -1,0 +1,105 @@
+"""A network under a recorder: what is hooked into its modules, and into Python."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import nn
+
+from affscore.network.recorder.calls import Listener
+from affscore.network.recorder.declared import declared, enter_whole, leave_whole, run_whole
+from affscore.network.recorder.functions import library_class_name
+from affscore.network.recorder.recorder import Recorder
+
+__all__ = ["recording"]
+
+
+@contextmanager
+def recording(
+    model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
+) -> Iterator[Recorder]:
+    """Run a model under a :class:`Recorder` that knows which module is running.
+
+    Compiled parts run uncompiled. On leaving, every hook is gone and the fast paths of attention, which
+    would hide the activations of ``torch.nn.TransformerEncoderLayer``, are as before.
+
+    The forward of a module that was declared, or whose class is an activation of a known library, is exchanged
+    meanwhile. Declared functions written in Python are seen by their code, wherever they are called from, through
+    Python's profiling hook; a profiler that is running waits.
+
+    Args:
+        model: The network; call ``recorder.start(inputs)`` before every forward pass.
+        listener: What is told about the activations.
+        activations: Modules and functions that count as one activation as a whole
+            (:func:`affscore.network.recorder.declared.declared`).
+
+    >>> class Print:
+    ...     def before(self, call, x, apply): print(call.layer, call.call, call.activation, call.depth)
+    ...     def after(self, call, y): pass
+    >>> relu = nn.ReLU()
+    >>> net = nn.Sequential(nn.Linear(2, 3), relu, nn.Linear(3, 3), relu)
+    >>> x = torch.zeros(4, 2)
+    >>> with recording(net, Print()) as recorder:
+    ...     recorder.start(x)
+    ...     _ = net(x)
+    1 0 relu 1
+    1 1 relu 2
+    """
+    recorder = Recorder(listener, declared(activations))
+    recorder.classes = {path: type(module) for path, module in model.named_modules()}
+
+    with ExitStack() as stack:
+        stack.callback(recorder.stop)
+        for path, module in model.named_modules():
+            enter = functools.partial(recorder.enter, path)
+            stack.callback(module.register_forward_pre_hook(enter, prepend=True).remove)
+            stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
+            name = recorder.chosen.name_of(module) or library_class_name(module)
+            if name is not None:
+                if "forward" in vars(module):
+                    stack.callback(setattr, module, "forward", module.forward)
+                else:
+                    stack.callback(delattr, module, "forward")
+                module.forward = functools.partial(run_whole, recorder, name, module.forward)
+        fast_path = torch.backends.mha.get_fastpath_enabled()
+        stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
+        torch.backends.mha.set_fastpath_enabled(False)
+        if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        if recorder.chosen.codes:
+            stack.callback(sys.setprofile, sys.getprofile())
+            sys.setprofile(_profile(recorder))
+        stack.enter_context(recorder)
+        yield recorder
+
+
+def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
+    """Python's profiling hook, which looks for the code of the functions that were declared."""
+    chosen, awaited = recorder.chosen, None
+
+    def hook(frame: FrameType, event: str, arg: Any) -> None:
+        nonlocal awaited
+        code = frame.f_code
+        if event == "call" and awaited is None and code in chosen.codes:
+            if enter_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame)):
+                awaited = frame
+        elif event == "return" and frame is awaited:
+            awaited = None
+            leave_whole(recorder, arg)
+
+    return hook
+
+
+def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments with which the function of a frame was called."""
+    names, rest, keywords, values = inspect.getargvalues(frame)
+    placed = frame.f_code.co_argcount
+    positional = (*(values[name] for name in names[:placed]), *values.get(rest or "", ()))
+    return positional, {name: values[name] for name in names[placed:]} | values.get(keywords or "", {})
