@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -18,7 +17,7 @@ from affscore.network.threads import new_threads_watched
 from affscore.network.uncounted import Uncounted
 from affscore.network.unseen import BelowPython
 
-__all__ = ["audit", "cut", "forward"]
+__all__ = ["audit", "forward"]
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
@@ -28,17 +27,6 @@ JUMP = 10.0
 
 REPEATABLE = 1e-5
 """By how much it may differ when the same image comes again: a GPU may add in another order."""
-
-
-def cut(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
-    """The chunks, cut where a batch of n images ends."""
-    filled = 0
-    for chunk in chunks:
-        rest = chunk
-        while len(rest):
-            part, rest = rest[: n - filled], rest[n - filled :]
-            filled = (filled + len(part)) % n
-            yield part
 
 
 def forward(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> Any:
