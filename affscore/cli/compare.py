@@ -30,9 +30,7 @@ def compare(
             help=f"{options.DATASETS}. Repeat it to compare data sets, or classes of one.  [default: digits]",
         ),
     ] = None,
-    datasets: Annotated[
-        list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
-    ] = None,
+    datasets: options.Datasets = None,
     name: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="What to call a result. Repeat it, in their order.")
     ] = None,

@@ -21,6 +21,9 @@ DATASETS = (
     "text:FILE[@TOKENIZER] or tokens:FILE"
 )
 
+Datasets = Annotated[
+    list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
+]
 Criterion = Annotated[
     list[str] | None,
     typer.Option(

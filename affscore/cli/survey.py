@@ -28,9 +28,7 @@ def survey(
         list[str] | None,
         typer.Option(metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"),
     ] = None,
-    datasets: Annotated[
-        list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
-    ] = None,
+    datasets: options.Datasets = None,
     store: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results.")] = Path("results"),
     jobs: Annotated[int, typer.Option(help="How many processes at once.")] = 1,
     reduction: Annotated[

@@ -61,7 +61,7 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
     return path
 
 
-def write_signature(result: Signature, path: str | Path, folder: Path | None = None) -> Path:
+def write_signature(result: Signature, path: str | Path) -> Path:
     """Write a signature to a Parquet file that pandas, DuckDB and R read (:func:`affscore.network.parquet`).
 
     The file is written under a temporary name and renamed, so that there is never half a file.
@@ -69,8 +69,6 @@ def write_signature(result: Signature, path: str | Path, folder: Path | None = N
     Args:
         result: The signature.
         path: A file name that ends in .parquet.
-        folder: The folder to write to before the file is renamed, on the same file system; by default the
-            file's own.
 
     Returns:
         The path.
@@ -80,7 +78,7 @@ def write_signature(result: Signature, path: str | Path, folder: Path | None = N
     """
     path = check_destination(path)
     try:
-        write_parquet(result.table, result.metadata, result.notes, path, folder)
+        write_parquet(result.table, result.metadata, result.notes, path)
     except OSError as error:
         raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
     return path

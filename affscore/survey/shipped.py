@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.reduction import check_order, check_reduction
+from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature, load_signature
-from affscore.options import COMMUTING
+from affscore.options import Options
 from affscore.survey.store import Store
 
 __all__ = ["PREFIX", "SHIPPED", "shipped_signature"]
@@ -23,7 +23,7 @@ PREFIX = "shipped:"
 
 
 def shipped_signature(
-    name: str, reduction: str = "mean", order: str = "activate-first", folder: Path | None = None
+    name: str, reduction: ReductionName = "mean", order: OrderName = "activate-first", folder: Path | None = None
 ) -> Signature:
     """A finished result by the name of its network.
 
@@ -40,9 +40,7 @@ def shipped_signature(
     Raises:
         AffscoreError: No such result (near names are told), or several.
     """
-    check_reduction(reduction)
-    check_order(order)
-    order = "activate-first" if reduction in COMMUTING else order
+    wanted = Options(reduction=reduction, order=order)
     model, _, weights = name.removeprefix(PREFIX).partition("@")
     results = _descriptions(SHIPPED if folder is None else folder)
     of_model = results[results["model"] == model]
@@ -58,10 +56,12 @@ def shipped_signature(
         else:
             hint = "affscore.load_results() shows what there is"
         raise AffscoreError(f"no result that comes with the package is called {name!r}; {hint}")
-    alike = found[(found["reduction"] == reduction) & (found["order"] == order)]
+    alike = found[(found["reduction"] == wanted.reduction) & (found["order"] == wanted.order)]
     if alike.empty:
         ways = ", ".join(sorted(set(found["reduction"] + " with " + found["order"])))
-        raise AffscoreError(f"the results of {name!r} are for {ways}; there is none for {reduction} with {order}")
+        raise AffscoreError(
+            f"the results of {name!r} are for {ways}; there is none for {reduction} with {wanted.order}"
+        )
     if len(alike) > 1:
         what = " or ".join(f"{one.weights} on {one.dataset}, n={one.n}" for one in alike.itertuples())
         raise AffscoreError(
