@@ -10,8 +10,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from affscore.comparison import Comparison, compare
     from affscore.errors import AffscoreError, AffscoreWarning
+    from affscore.experiments.comparison import Comparison, compare
     from affscore.network.result import Signature, load_signature
     from affscore.network.signature import signature
     from affscore.survey.tables import load_results
@@ -40,10 +40,10 @@ _HOME = {
     "AffinityScore": "affscore.transport.affinity",
     "AffscoreError": "affscore.errors",
     "AffscoreWarning": "affscore.errors",
-    "Comparison": "affscore.comparison",
+    "Comparison": "affscore.experiments.comparison",
     "Signature": "affscore.network.result",
     "affinity_score": "affscore.transport.affinity",
-    "compare": "affscore.comparison",
+    "compare": "affscore.experiments.comparison",
     "load_data": "affscore.zoo.datasets",
     "load_model": "affscore.zoo.models",
     "load_results": "affscore.survey.tables",

@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 import torchvision
 
-from affscore.network.aside import written_aside
+from affscore.network.atomic import atomic_write
 from affscore.network.recorder import recording
 from affscore.zoo.characteristics import DEPTHS
 
@@ -55,7 +55,7 @@ def main(file: Path = DEPTHS, added: tuple[str, ...] = ()) -> None:
     """
     names = list(dict.fromkeys([*pd.read_csv(file, comment="#")["name"], *added]))
     table = pd.DataFrame([(name, *count(name)) for name in names], columns=["name", "depth", "activations"])
-    with written_aside(file) as part:
+    with atomic_write(file) as part:
         part.write_text(COMMENT + table.to_csv(index=False), encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from affscore.network.options import choose_options
+from affscore.options import Options
 from affscore.survey import Store, read_signature
 from affscore.survey.job import Job, describe
 from affscore.survey.verify import verify
@@ -123,10 +123,10 @@ def test_ls(run, store):
 
 
 def test_ls_tells_of_what_is_no_result_and_of_what_is_not_finished(run, store):
-    described = describe(Job("mini:digitsnet", "random", choose_options(n=8)))
-    checkpoints = Store(store).checkpoints(described.key)
-    checkpoints.folder.mkdir(parents=True)
-    (checkpoints.folder / "batch-000000.json").write_text("")
+    described = describe(Job("mini:digitsnet", "random", Options(n=8)))
+    parts = Store(store).parts(described.key)
+    parts.folder.mkdir(parents=True)
+    (parts.folder / "part-000000.parquet").write_text("")
     (store / "foreign.parquet").write_text("")
     code, out, err = run("store", "ls", store)
     assert code == 0

@@ -13,6 +13,7 @@ from affscore.cli.words import command_line
 __all__ = ["compare"]
 
 
+@options.measuring("criteria")
 def compare(
     models: Annotated[
         list[str],
@@ -29,21 +30,10 @@ def compare(
             help=f"{options.DATASETS}. Repeat it to compare data sets, or classes of one.  [default: digits]",
         ),
     ] = None,
-    datasets: Annotated[
-        list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
-    ] = None,
+    datasets: options.Datasets = None,
     name: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="What to call a result. Repeat it, in their order.")
     ] = None,
-    n: options.N = 512,
-    images: options.Images = None,
-    reduction: Annotated[str, typer.Option(help=f"{options.REDUCTIONS}.")] = "mean",
-    order: Annotated[str, typer.Option(help=f"{options.ORDERS}.")] = "activate-first",
-    covariance: options.Covariance = "ledoit-wolf",
-    device: options.Device = "auto",
-    batch_size: options.BatchSize = 64,
-    whole: options.Whole = False,
-    seed: options.Seed = 0,
     store: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Take results from this folder, and keep new ones there.")
     ] = None,
@@ -53,30 +43,20 @@ def compare(
     csv: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write statistics and distances to this .csv file.")
     ] = None,
+    **chosen: Any,
 ) -> None:
     """Compare signatures: statistics, dynamic time warping distances, and all of them in one figure.
 
     The options say how what is not finished is measured; finished results are taken as they are.
     """
-    from affscore.comparison import compare as measure
+    from affscore.experiments.comparison import compare as measure
     from affscore.network.files import check_destination
 
     if out is not None:
         check_destination(out, (".png", ".svg", ".pdf"))
     if csv is not None:
         check_destination(csv, (".csv",))
-    chosen: dict[str, Any] = {
-        "n": n,
-        "images": images,
-        "reduction": reduction,
-        "order": order,
-        "covariance": covariance,
-        "criteria": store is not None,  # in a store: what a survey would measure, so that nothing is there twice
-        "device": device,
-        "batch_size": batch_size,
-        "whole": whole,
-        "seed": seed,
-    }
+    chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
     if store is not None:
         chosen["command"] = command_line()
     data = options.split(datasets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,21 +13,13 @@ from affscore.cli.words import command_line
 __all__ = ["signature"]
 
 
+@options.measuring()
 def signature(
     model: Annotated[str, typer.Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}.")],
     dataset: Annotated[str, typer.Option(metavar="SPEC", help=f"{options.DATASETS}.")] = "digits",
-    n: options.N = 512,
-    images: options.Images = None,
-    reduction: Annotated[str, typer.Option(help=f"{options.REDUCTIONS}.")] = "mean",
-    order: Annotated[str, typer.Option(help=f"{options.ORDERS}.")] = "activate-first",
-    covariance: options.Covariance = "ledoit-wolf",
-    criteria: options.Criteria = True,
     criterion: options.Criterion = None,
-    device: options.Device = "auto",
-    batch_size: options.BatchSize = 64,
-    whole: options.Whole = False,
-    seed: options.Seed = 0,
     out: Annotated[Path | None, typer.Option(help="Write the result to this Parquet file.")] = None,
+    **chosen: Any,
 ) -> None:
     """The non-linearity signature of a network on a data set.
 
@@ -40,22 +32,10 @@ def signature(
 
     if out is not None:
         check_destination(out)
-    result = measure(
-        model,
-        dataset,
-        n=n,
-        images=images,
-        reduction=reduction,  # type: ignore[arg-type]  # checked by the function
-        order=order,  # type: ignore[arg-type]
-        covariance=covariance,  # type: ignore[arg-type]
-        criteria=options.chosen_criteria(criteria, criterion),
-        device=device,
-        batch_size=batch_size,
-        seed=seed,
-        whole=whole,
-    )
-    chosen = result.metadata["criteria"] if criterion else []
-    asked = [column.name for name in chosen for column in CRITERIA[name].columns]
+    chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
+    result = measure(model, dataset, **chosen)
+    shown = result.metadata["criteria"] if criterion else []
+    asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     about, *notes = repr(result).splitlines()
     typer.echo(about)

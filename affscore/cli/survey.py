@@ -16,6 +16,7 @@ __all__ = ["survey"]
 _INTERRUPTED = 130
 
 
+@options.measuring()
 def survey(
     model: Annotated[
         list[str] | None, typer.Option(metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it.")
@@ -27,27 +28,20 @@ def survey(
         list[str] | None,
         typer.Option(metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"),
     ] = None,
-    datasets: Annotated[
-        list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
-    ] = None,
+    datasets: options.Datasets = None,
     store: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results.")] = Path("results"),
     jobs: Annotated[int, typer.Option(help="How many processes at once.")] = 1,
-    n: options.N = 512,
-    images: options.Images = None,
     reduction: Annotated[
         list[str] | None,
-        typer.Option("--reduction", "--reductions", metavar="R,...", help=f"{options.REDUCTIONS}, or several."),
+        typer.Option(
+            "--reduction", "--reductions", metavar="R,...", help="mean, sum, flatten, sample or published, or several."
+        ),
     ] = None,
     order: Annotated[
-        list[str] | None, typer.Option("--order", "--orders", metavar="O,...", help=f"{options.ORDERS}, or both.")
+        list[str] | None,
+        typer.Option("--order", "--orders", metavar="O,...", help=f"{options.help_of('order')}, or both."),
     ] = None,
-    covariance: options.Covariance = "ledoit-wolf",
-    criteria: options.Criteria = True,
     criterion: options.Criterion = None,
-    device: options.Device = "auto",
-    batch_size: options.BatchSize = 64,
-    whole: options.Whole = False,
-    seed: options.Seed = 0,
     threads: Annotated[
         int | None, typer.Option(help="Threads of each process (default: cores divided by --jobs).")
     ] = None,
@@ -58,44 +52,37 @@ def survey(
     job: Annotated[
         int | None, typer.Option(metavar="NUMBER", help="Do only the job with this number, in this process.")
     ] = None,
+    **chosen: Any,
 ) -> None:
     """Measure every network on every data set, and keep the results in a folder.
 
     Results that are there are not measured again; a job that was interrupted goes on from its last finished
     batch. The exit status is 0 when the results of all jobs are there.
     """
+    from affscore.options import options_of
+    from affscore.survey.plan import plan
+    from affscore.survey.report import listing
     from affscore.survey.survey import survey as measure
 
-    chosen: dict[str, Any] = {
-        "models": [*(model or []), *options.split(models)],
-        "datasets": [*(dataset or []), *options.split(datasets)] or ["digits"],
+    names = [*(model or []), *options.split(models)]
+    specs = [*(dataset or []), *options.split(datasets)] or ["digits"]
+    ways: dict[str, Any] = {
         "reductions": options.split(reduction) or ["mean"],
         "orders": options.split(order) or ["activate-first"],
-        "n": n,
-        "images": images,
-        "covariance": covariance,
-        "criteria": options.chosen_criteria(criteria, criterion),
-        "seed": seed,
-        "whole": whole,
     }
-    if not chosen["models"]:
+    chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
+    if not names:
         raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")
     if show:
-        _list(store, chosen)
+        for line in listing(plan(names, specs, options_of(chosen)[0], **ways), store):
+            typer.echo(line)
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
         report = measure(
-            **chosen,
-            store=store,
-            jobs=jobs,
-            device=device,
-            batch_size=batch_size,
-            threads=threads,
-            scheduler=scheduler,
-            only=job,
-            command=command_line(),
-        )
+            names, specs, store, jobs, threads=threads, scheduler=scheduler, only=job, command=command_line(),
+            **ways, **chosen,
+        )  # fmt: skip
     except KeyboardInterrupt:
         typer.echo("affscore: interrupted; the same command goes on from the last finished batches", err=True)
         raise typer.Exit(_INTERRUPTED) from None
@@ -105,11 +92,3 @@ def survey(
         typer.echo(f"affscore: {line}", err=True)
     if not report.complete:
         raise typer.Exit(1)
-
-
-def _list(folder: Path, chosen: dict[str, Any]) -> None:
-    from affscore.survey.plan import plan
-    from affscore.survey.report import listing
-
-    for line in listing(plan(**chosen), folder):
-        typer.echo(line)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from affscore.network.scorers import Batch
+if TYPE_CHECKING:
+    from affscore.network.batch import Batch
 
 __all__ = ["Hits", "accuracy_of", "are_wordnet_ids", "outputs_of_classes"]
 

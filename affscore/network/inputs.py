@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,7 +12,7 @@ from affscore.errors import AffscoreError
 from affscore.network.recorder.dataflow import mapped, tensors_in
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
 
-__all__ = ["Forward", "Inputs", "check_inputs", "cut"]
+__all__ = ["Forward", "Inputs", "check_inputs"]
 
 Forward = Callable[[nn.Module, Any], Any]
 
@@ -86,17 +86,6 @@ class Inputs:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
         source = f", from {self.source}" if self.source else ""
         return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
-
-
-def cut(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
-    """The chunks, cut where a batch of n images ends."""
-    filled = 0
-    for chunk in chunks:
-        rest = chunk
-        while len(rest):
-            part, rest = rest[: n - filled], rest[n - filled :]
-            filled = (filled + len(part)) % n
-            yield part
 
 
 def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:

@@ -1,11 +1,15 @@
-"""A network measured on a data set, batch by batch; a run can go on where an earlier one ended."""
+"""A network measured on a data set, batch by batch."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,177 +18,246 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Hits, accuracy_of
+from affscore.network.batch import Batch, BatchRun, batches_of, recorded
+from affscore.network.collect import Pair
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
-from affscore.network.inputs import Forward, cut
+from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, unwrapped
 from affscore.network.notes import on_accuracy, on_input, on_n, on_values, on_weights, saying_what_was_assumed
-from affscore.network.options import Options, check_whole_number
 from affscore.network.result import Signature, signature_of
-from affscore.network.run import Run
-from affscore.network.scorers import Batch, BatchScorer, WholeScorer
+from affscore.network.scoring import score_pair
+from affscore.network.whole import WholeDataset
+from affscore.options import Execution, Options
 from affscore.zoo.card import check_has_weights
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.paths import check_name
 from affscore.zoo.state_dicts import fingerprint
 
-__all__ = ["BatchesOfAnotherRunError", "measure"]
+__all__ = ["Measurement", "OtherDataError"]
 
 
-class BatchesOfAnotherRunError(AffscoreError):
-    """The batches that were given as finished are not of this network on these images."""
+class OtherDataError(AffscoreError):
+    """A batch that was given as finished is of other samples than the data has in its place."""
 
 
-def measure(
-    model: nn.Module | str,
-    data: Any,
-    options: Options,
-    device: str = "auto",
-    batch_size: int = 64,
-    progress: bool | None = None,
-    finished: Sequence[Batch] = (),
-    on_batch: Callable[[Batch], None] | None = None,
-    activations: Collection[Any] | Mapping[str, Any] | None = None,
-    forward: Forward | None = None,
-    data_name: str | None = None,
-) -> Signature:
-    """The signature of a network on a data set, and its batches as they are finished.
+class Measurement:
+    """A network and a data set, ready to be measured: :meth:`batches` gives the batches, :meth:`signature` the result.
 
-    No batch depends on how many went before it in the same run: the positions of ``sample`` belong to the
-    number of an image, and the generator of random numbers is seeded anew for each batch. So a run that is
-    given the first batches of another one as finished ends, on the CPU, with the same table bit by bit (but
-    for the seconds). The images of finished batches are read, for the fingerprint of the data, and do not go
-    through the network.
+    No batch depends on those before it: the positions of ``sample`` belong to the number of a sample, and the
+    generator of random numbers is seeded anew for each batch. So a run that is given some batches of another one ends,
+    on the CPU, with the same table bit by bit (but for the seconds).
 
     Args:
         model: As in :func:`affscore.signature`.
         data: As there.
         options: What is measured.
-        device: As there.
-        batch_size: As there.
-        progress: As there.
-        finished: The first batches, in their order. A whole data set (``options.whole``) has none.
-        on_batch: Is given each new batch when it is finished (not of a whole data set).
+        execution: How.
         activations: As there.
         forward: As there.
         data_name: As there.
 
-    Returns:
-        The signature. Where batches were given as finished it does not hold ``sample_costs``.
-
     Raises:
-        BatchesOfAnotherRunError: The finished batches do not belong to this network and these images.
         AffscoreError: As there.
+
+    >>> measurement = Measurement("mini:digitsnet", "digits", Options(n=64, images=128, criteria=()))
+    >>> first, second = measurement.batches()
+    >>> len(measurement.signature([first, second]))
+    9
     """
-    batch_size = check_whole_number("batch_size", batch_size, 1)
-    if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
-        raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
-    check_name(data_name or "")
-    if isinstance(model, str):
-        model = load_model(model, options.seed)
-    network = unwrapped(model)
-    check_has_weights(network, type(network).__name__)
-    card = card_of(network)
-    _check_network(network, finished, options)
-    feeding = Feeding(network, forward)
-    stream = image_stream(
-        data, card.preprocessing, options.images, options.n, batch_size, options.seed, feeding, card.preprocessing_known
-    )
-    target = choose_device(device, network)
-    scorer = (
-        WholeScorer(stream.total, options.choices)
-        if options.whole
-        else BatchScorer(options.choices, finished, on_batch, in_background=target.type == "cuda")
-    )
-    bar = tqdm(total=stream.total, desc=card.name, unit="sample", disable=None if progress is None else not progress)
-    digest = hashlib.sha256()
-    used = digest.copy()  # of the images that were scored
-    notes: list[str] = []
-    number = filled = 0  # of the batch that is being filled
-    items = "samples"  # unless the first chunk says more
-    if activations is None:
-        activations = getattr(network, "declared_activations", ())
-    room = options.n if stream.total is None else min(options.n, stream.total)
-    hits = Hits(stream.classes, card.classes)
-    with bar, scorer, Run(network, card.name, target, options, finished, activations, room, hits) as run:
-        for chunk in cut(stream.chunks, options.n):
-            if number == filled == 0:
-                digest.update(chunk.form.encode())
-                notes = (
-                    []
-                    if stream.preprocessing
-                    else on_values(chunk.tensors, card.preprocessing, card.preprocessing_known)
-                )
-                items = chunk.items
-            digest.update(_checksums(chunk.numbers))
-            if filled == 0:
-                run.start(number)
-            if number >= len(finished):
-                with saying_what_was_assumed(stream, network):
-                    run.forward(chunk)
-            bar.update(len(chunk))
-            filled += len(chunk)
-            if filled < options.n:
-                continue
-            used = digest.copy()
-            if number < len(finished):
-                _check_images(finished[number], used.hexdigest())
+
+    def __init__(
+        self,
+        model: nn.Module | str,
+        data: Any,
+        options: Options,
+        execution: Execution | None = None,
+        activations: Collection[Any] | Mapping[str, Any] | None = None,
+        forward: Forward | None = None,
+        data_name: str | None = None,
+    ) -> None:
+        execution = execution or Execution()
+        if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
+            raise AffscoreError(f"data_name must be a text that names the data, got {data_name!r}")
+        check_name(data_name or "")
+        if isinstance(model, str):
+            model = load_model(model, options.seed)
+        self.options, self.execution = options, execution
+        self.network = unwrapped(model)
+        check_has_weights(self.network, type(self.network).__name__)
+        self.card = card_of(self.network)
+        self.stream = image_stream(
+            data, self.card.preprocessing, options.images, options.n, execution.batch_size, options.seed,
+            Feeding(self.network, forward), self.card.preprocessing_known,
+        )  # fmt: skip
+        self.device = choose_device(execution.device, self.network)
+        self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
+        self._forward = forward
+        self._dataset = self.stream.name if data_name is None else data_name
+        self._items = ""  # what a sample is called, once the first ones have been read
+        self._declared: list[str] = []
+        self._dropped = 0
+        self._notes: list[str] = []
+
+    def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
+        """Measure the batches, in their order; of a whole data set (``options.whole``) there is one, at the end.
+
+        Args:
+            done: Batches that were measured before, by their numbers. Those of this network are given back as they
+                are: their samples are read, for the fingerprint of the data, and do not go through the network.
+
+        Raises:
+            OtherDataError: A batch of ``done`` is of other samples.
+            AffscoreError: As :func:`affscore.signature`.
+        """
+        with closing(self._measured({} if self.options.whole else done or {})) as measured:
+            if self.options.whole:
+                yield from self._together(measured)
+            elif self.device.type == "cuda":
+                yield from self._behind(measured)
             else:
-                scorer.add(*run.take(used.hexdigest()))
-            number, filled = number + 1, 0
-        if filled and (number == 0 or options.whole):  # scores of batches of other sizes do not compare
-            used, number, filled = digest, number + 1, 0
-            if finished:
-                _check_images(finished[0], used.hexdigest())
-            else:
-                scorer.add(*run.take(used.hexdigest()))
-        if number < len(finished):
-            raise BatchesOfAnotherRunError(f"{len(finished)} batches are given as finished, the data has {number}")
-        batches = scorer.batches()
-    accuracy = accuracy_of(batches)
-    notes += [
-        *on_input(stream, network),
-        *on_weights(card),
-        *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
-    ]
-    notes += dict.fromkeys(note for batch in batches for note in batch.notes)
-    notes += stream.notes
-    dead = {row["index"] for batch in batches for row in batch.rows if row["flag"] == "constant output"}
-    if dead:
+                yield from itertools.starmap(self._scored, measured)
+
+    def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[Pair]]]:
+        """Each batch with its pairs; one of the finished batches, which has its rows, without."""
+        options, stream, card = self.options, self.stream, self.card
+        room = options.n if stream.total is None else min(options.n, stream.total)
+        weights = fingerprint(self.network)
+        done = {number: batch for number, batch in done.items() if batch.network == weights}
+        digest, hidden = hashlib.sha256(), None if self.execution.progress is None else not self.execution.progress
+        hits, known = Hits(stream.classes, card.classes), list[tuple[str, int]]()
+        bar = tqdm(total=stream.total, desc=card.name, unit="sample", disable=hidden)
+        with bar, recorded(self.network, self.device, self.activations) as recorder:
+            self._declared = recorder.chosen.names
+            for number, chunks in batches_of(stream.chunks, options.n):
+                run = BatchRun(recorder, self.network, card.name, options, number, hits, room, known)
+                size = 0
+                for chunk in chunks:
+                    if not self._items:
+                        self._look_at(chunk)
+                        digest.update(chunk.form.encode())
+                    digest.update(_checksums(chunk.numbers))
+                    if number not in done:
+                        with saying_what_was_assumed(stream, self.network):
+                            run.forward(chunk, self.device)
+                    size += len(chunk)
+                    bar.update(len(chunk))
+                if number and size < options.n and not options.whole:  # scores of other sizes do not compare
+                    self._dropped = size
+                    return
+                if number not in done:
+                    batch, pairs = run.finish(weights, digest.hexdigest())
+                    known = [(pair.call.layer, pair.call.call) for pair in pairs]
+                elif (batch := done[number]).images == digest.hexdigest():
+                    pairs, known = [], [(row["layer"], row["call"]) for row in batch.rows]
+                else:
+                    raise OtherDataError(f"the finished batch {number} is of other data")
+                yield batch, pairs
+
+    def _look_at(self, first: Inputs) -> None:
+        """Note what the first samples show."""
+        self._items, card = first.items, self.card
+        if not self.stream.preprocessing:
+            self._notes = on_values(first.tensors, card.preprocessing, card.preprocessing_known)
+
+    def _scored(self, batch: Batch, pairs: list[Pair]) -> Batch:
+        if pairs and len(pairs[0].xs) < 2:
+            raise AffscoreError("a score needs at least 2 samples, got 1")
+        return replace(batch, rows=[score_pair(pair, self.options.choices) for pair in pairs]) if pairs else batch
+
+    def _behind(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
+        """Score each batch in another thread, while the next one goes through the network.
+
+        On a GPU the assignment problems are solved by the processor, which is idle then. At most one batch waits.
+        """
+        waiting: Future[Batch] | None = None
+        with ThreadPoolExecutor(1) as threads:
+            for batch, pairs in measured:
+                if waiting is not None:
+                    yield waiting.result()
+                waiting = threads.submit(self._scored, batch, pairs)
+            if waiting is not None:
+                yield waiting.result()
+
+    def _together(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
+        """Score all samples together, at the end (:class:`affscore.network.whole.WholeDataset`)."""
+        whole, parts = WholeDataset(self.stream.total, self.options.choices), list[Batch]()
+        for batch, pairs in measured:
+            whole.add(pairs)
+            parts.append(batch)
+        if parts:
+            right = [part.right for part in parts if part.right is not None]
+            yield replace(
+                parts[-1],
+                number=0,
+                notes=[note for part in parts for note in part.notes],
+                rows=whole.rows(),
+                right=sum(right) if len(right) == len(parts) else None,
+                unused=min(part.unused for part in parts),
+            )
+
+    def signature(self, batches: Sequence[Batch]) -> Signature:
+        """The signature that all batches make, with what the data and the network have to say.
+
+        Raises:
+            AffscoreError: There is no batch, since the data holds no sample.
+        """
+        if not batches:
+            raise AffscoreError("the data holds no sample; give at least 2")
+        stream, card, options = self.stream, self.card, self.options
+        accuracy = accuracy_of(batches)
+        silent = [name for name in self._declared if all(name in batch.silent for batch in batches)]
+        notes = [
+            *self._notes,
+            *on_input(stream, self.network),
+            *on_weights(card),
+            *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
+            *dict.fromkeys(note for batch in batches for note in batch.notes),
+            *stream.notes,
+            *_on_rows(batches),
+        ]
+        if silent:
+            notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
+        if self._dropped:
+            notes.append(
+                f"the last {self._dropped} {self._items} were dropped: they do not fill a batch of {options.n} "
+                f"(choose n to divide the number of {self._items})"
+            )
+        forward, weights = self._forward, next(self.network.parameters(), None)
+        about = {
+            "items": self._items,
+            "batch_size": self.execution.batch_size,
+            "device": self.device.type,
+            "threads": torch.get_num_threads(),
+            "dtype": str(torch.get_default_dtype() if weights is None else weights.dtype),
+            "activations": self._declared,
+            "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
+            "accuracy": accuracy,
+            "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
+            "fingerprint_weights": batches[-1].network,
+            "fingerprint_data": f"crc32:{batches[-1].images[:16]}",
+        }
+        shared = {"model": card.name, "weights": card.weights, "dataset": self._dataset}
+        result = signature_of(batches, shared, options, about, notes)
+        result.notes.extend(on_n(result))
+        return result
+
+
+def _on_rows(batches: Sequence[Batch]) -> list[str]:
+    """What the scores themselves show: activations that do nothing, or lack a number."""
+    rows, count, notes = [row for batch in batches for row in batch.rows], len(batches[0].rows), []
+    if dead := {row["index"] for row in rows if row["flag"] == "constant output"}:
         notes.append(
-            f"{len(dead)} of {len(batches[0].rows)} activations have a constant output in a batch, which is affine: "
+            f"{len(dead)} of {count} activations have a constant output in a batch, which is affine: "
             "their score of 1 says that they do nothing (column flag)"
         )
-    varies = [row for batch in batches for row in batch.rows if not row["flag"].startswith("constant")]
+    varies = [row for row in rows if not row["flag"].startswith("constant")]
     if lacking := {row["index"] for row in varies if math.isnan(row.get("nlc", 0.0))}:
         notes.append(
-            f"{len(lacking)} of {len(batches[0].rows)} activations have no non-linearity coefficient: on vectors of "
+            f"{len(lacking)} of {count} activations have no non-linearity coefficient: on vectors of "
             "channels they are not elementwise functions with a finite derivative in PyTorch"
         )
-    if run.silent:
-        notes.append(f"declared as an activation, but never run: {', '.join(run.silent)}")
-    if filled:
-        notes.append(
-            f"the last {filled} {items} were dropped: they do not fill a batch of {options.n} "
-            f"(choose n to divide the number of {items})"
-        )
-    about = {
-        "items": items,
-        "batch_size": batch_size,
-        "device": target.type,
-        "threads": torch.get_num_threads(),
-        "dtype": str(next((p.dtype for p in network.parameters()), torch.get_default_dtype())),
-        "activations": run.declared,
-        "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
-        "accuracy": accuracy,
-        "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
-        "fingerprint_weights": batches[-1].network,
-        "fingerprint_data": f"crc32:{used.hexdigest()[:16]}",
-    }
-    shared = {"model": card.name, "weights": card.weights, "dataset": stream.name if data_name is None else data_name}
-    result = signature_of(batches, shared, options, about, notes)
-    result.notes.extend(on_n(result))
-    return result
+    return notes
 
 
 def _checksums(numbers: Tensor) -> bytes:
@@ -194,19 +267,3 @@ def _checksums(numbers: Tensor) -> bytes:
     """
     samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
     return b"".join(zlib.crc32(sample).to_bytes(4, "little") for sample in samples)
-
-
-def _check_network(network: nn.Module, finished: Sequence[Batch], options: Options) -> None:
-    if not finished:
-        return
-    if options.whole:
-        raise BatchesOfAnotherRunError("a whole data set is scored at the end: it has no finished batches")
-    if [batch.number for batch in finished] != list(range(len(finished))):
-        raise BatchesOfAnotherRunError("the finished batches are not the first ones, in their order")
-    if {batch.network for batch in finished} != {fingerprint(network)}:
-        raise BatchesOfAnotherRunError("the finished batches are of another network")
-
-
-def _check_images(batch: Batch, images: str) -> None:
-    if batch.images != images:
-        raise BatchesOfAnotherRunError(f"the finished batch {batch.number} is of other data")

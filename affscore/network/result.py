@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 import affscore
 from affscore.errors import AffscoreError
+from affscore.network.batch import Batch
 from affscore.network.files import read_parts, write_signature
 from affscore.network.notes import lines
-from affscore.network.options import Options
-from affscore.network.scorers import Batch
 from affscore.network.table import brief, summary_of, table_of
+from affscore.options import Options
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.sources.naming import near
 

@@ -8,11 +8,11 @@ from typing import Any
 from torch import nn
 
 from affscore.network.inputs import Forward
-from affscore.network.measurement import measure
+from affscore.network.measurement import Measurement
 from affscore.network.notes import give_warnings
-from affscore.network.options import choose_options
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature
+from affscore.options import options_of
 from affscore.transport.covariance import CovarianceName
 
 __all__ = ["signature"]
@@ -108,10 +108,8 @@ def signature(
     >>> signature(network, data, n=64, forward=lambda network, batch: network(**batch).relu()).scores.shape
     (1,)
     """
-    options = choose_options(n, images, reduction, order, covariance, criteria, seed, whole)
-    result = measure(
-        model, data, options, device, batch_size, progress,
-        activations=activations, forward=forward, data_name=data_name,
-    )  # fmt: skip
+    options, execution, inputs = options_of(locals())
+    measurement = Measurement(options=options, execution=execution, **inputs)
+    result = measurement.signature(list(measurement.batches()))
     give_warnings(result.notes, stacklevel=2)
     return result

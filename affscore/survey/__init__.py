@@ -9,16 +9,20 @@ from types import ModuleType
 
 from affscore.network.files import write_signature
 from affscore.network.result import load_signature as read_signature
-from affscore.survey.keep import kept_signatures
+from affscore.survey.load import load_or_measure
 from affscore.survey.report import Report
 from affscore.survey.store import Store
 from affscore.survey.survey import survey
 from affscore.survey.tables import load_results, stored_signatures
 
+kept_signatures = load_or_measure
+"""Its name in earlier versions."""
+
 __all__ = [
     "Report",
     "Store",
     "kept_signatures",
+    "load_or_measure",
     "load_results",
     "read_signature",
     "stored_signatures",

@@ -9,7 +9,8 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.network.result import load_signature
-from affscore.survey.store import Store, key_in
+from affscore.survey.store import Store
+from affscore.survey.tables import key_in
 
 __all__ = ["contents", "find"]
 
@@ -46,9 +47,9 @@ def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
             unreadable.append(f"the file {path.name!r} is no result of a survey ({type(error).__name__}: {error})")
     unfinished = []
     done = {row["key"] for row in rows}
-    for key, checkpoints in store.unfinished().items():
+    for key, parts in store.unfinished().items():
         if key not in done:
-            count = checkpoints.count()
+            count = parts.count()
             running = ", running" if store.is_running(key) else ""
             unfinished.append(f"not finished: {key}, {count} {'batch' if count == 1 else 'batches'}{running}")
     return pd.DataFrame(rows), unreadable, unfinished

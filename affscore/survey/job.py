@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from affscore.network.criteria import BY_DEFAULT, CRITERIA
-from affscore.network.files import FORMAT
-from affscore.network.options import Options
+from affscore.network.criteria import CRITERIA
+from affscore.network.parquet import FORMAT
+from affscore.options import Options
 from affscore.zoo.identity import identity_of_data, identity_of_model
 
-__all__ = ["DescribedJob", "Job", "describe", "key_of"]
+__all__ = ["DescribedJob", "Job", "describe", "is_of_job", "key_of"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class DescribedJob:
 
     Attributes:
         job: What is asked for.
-        description: All that the numbers depend on, in the types that JSON knows, without a path.
+        description: All that the numbers depend on, in the types that JSON knows, without a path. Options at their
+            defaults are not in it, so that a further option makes nobody measure again.
     """
 
     job: Job
@@ -61,10 +62,9 @@ class DescribedJob:
 
     @property
     def file_name(self) -> str:
-        """model-weights-dataset-options-key.parquet, in characters that every system takes."""
+        """model-weights-dataset-options, in characters that every system takes: the file's name up to its key."""
         model, data = self.description["model"], self.description["data"]["data"]
-        words = [model["model"], model["weights"], data, *_words_of(self.job.options)]
-        return "-".join([*map(_safe, words), self.key]) + ".parquet"
+        return "-".join(map(_safe, [model["model"], model["weights"], data, *_words_of(self.job.options)]))
 
 
 def describe(
@@ -88,8 +88,26 @@ def describe(
     """
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
-    chosen = {**asdict(options), "criteria": list(options.criteria), "images": used["images"]}
+    chosen = {**options.changed, "images": used["images"]}
+    chosen |= {"criteria": list(options.criteria)} if "criteria" in chosen else {}
     return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
+
+
+def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
+    """Whether a result is of this job, and has its criteria at least.
+
+    Descriptions are compared and not keys: older versions wrote every option into them, whatever its value.
+
+    Args:
+        metadata: The metadata of the result.
+        job: The job.
+    """
+    stated, criteria = metadata.get("job"), metadata.get("criteria")
+    if not isinstance(stated, dict) or not isinstance(stated.get("options"), dict) or not isinstance(criteria, list):
+        return False
+    alike = {**stated, "options": _compared(stated["options"])}
+    wanted = {**job.description, "options": _compared(job.description["options"])}
+    return alike == wanted and set(job.job.options.criteria) <= set(criteria)
 
 
 def key_of(description: dict[str, Any]) -> str:
@@ -101,18 +119,20 @@ def key_of(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def _compared(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a description that are not at their defaults, without the criteria."""
+    usual = vars(Options())
+    return {name: value for name, value in options.items() if name != "criteria" and value != usual.get(name, "")}
+
+
 def _words_of(options: Options) -> list[str]:
-    """The options as a file name shows them: those that most results share are left away."""
+    """The options as a file name shows them: those that most results share are omitted."""
     words = [f"n{options.n}", options.reduction]
-    if options.images is not None:
-        words.append(f"images{options.images}")
-    for value, usual in ((options.order, "activate-first"), (options.covariance, "ledoit-wolf")):
-        words += [value] if value != usual else []
-    if options.criteria != BY_DEFAULT:
-        every = options.criteria == tuple(CRITERIA)
-        words.append("all-criteria" if every else "+".join(options.criteria) or "no-criteria")
-    words += [f"seed{options.seed}"] if options.seed else []
-    words += ["whole"] if options.whole else []
+    for name, value in options.changed.items():
+        if name == "criteria":
+            words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
+        elif name not in ("n", "reduction"):
+            words.append(value if isinstance(value, str) else name if value is True else f"{name}{value}")
     return words
 
 

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
-from collections.abc import Collection, Iterable, Sequence
-from typing import cast
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.options import choose_options
-from affscore.network.reduction import OrderName, ReductionName
-from affscore.survey.job import DescribedJob, Job, describe
+from affscore.network.result import Signature, load_signature
+from affscore.options import Options
+from affscore.survey.job import DescribedJob, Job, describe, is_of_job
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
-from affscore.transport.covariance import CovarianceName
 from affscore.zoo.identity import identity_of_data, identity_of_model
 from affscore.zoo.paths import check_name
 
-__all__ = ["look_at", "plan"]
+__all__ = ["Outlook", "look_at", "plan"]
 
 
 def plan(
     models: str | Iterable[str],
     datasets: str | Iterable[str],
-    *,
-    n: int = 512,
-    images: int | None = None,
+    options: Options | None = None,
     reductions: str | Iterable[str] = "mean",
     orders: str | Iterable[str] = "activate-first",
-    covariance: CovarianceName = "ledoit-wolf",
-    criteria: bool | str | Collection[str] = True,
-    seed: int = 0,
-    whole: bool = False,
 ) -> list[Job]:
     """The jobs of a survey: every network on every data set with every reduction and order, each once.
 
@@ -40,14 +36,9 @@ def plan(
     Args:
         models: Names of networks, or one name.
         datasets: Names of data sets.
-        n: As in :func:`affscore.signature`, like all that follow.
-        images: How many images, of each data set.
+        options: What is measured, but for reduction and order; None for the defaults.
         reductions: Names of reductions.
         orders: Names of orders.
-        covariance: Which covariance.
-        criteria: Which criteria.
-        seed: Fixes all that is random.
-        whole: Whether all images are scored together.
 
     Raises:
         AffscoreError: No network, no data set, or options that are not possible.
@@ -58,7 +49,7 @@ def plan(
     [('mean', 'activate-first'), ('mean', 'reduce-first'), ('sample', 'activate-first')]
     """
     lists = {"model": models, "data set": datasets, "reduction": reductions, "order": orders}
-    chosen: list[list[str]] = []
+    chosen: list[list[Any]] = []
     for kind, names in lists.items():
         some = [names] if isinstance(names, str) else list(names)
         if not some or not all(isinstance(name, str) and name for name in some):
@@ -66,36 +57,61 @@ def plan(
         for name in some:
             check_name(name)
         chosen.append(some)
-    jobs = []
-    for model, dataset, reduction, order in itertools.product(*chosen):
-        options = choose_options(
-            n, images, cast(ReductionName, reduction), cast(OrderName, order), covariance, criteria, seed, whole
-        )
-        jobs.append(Job(model, dataset, options))
+    options = options or Options()
+    jobs = [
+        Job(model, dataset, replace(options, reduction=reduction, order=order))
+        for model, dataset, reduction, order in itertools.product(*chosen)
+    ]
     return list(dict.fromkeys(jobs))
 
 
-def look_at(
-    jobs: Sequence[Job], store: Store | None, numbers: Iterable[int]
-) -> tuple[dict[int, DescribedJob], dict[int, Outcome]]:
+class Outlook:
+    """Jobs that have been looked at, by their numbers.
+
+    Attributes:
+        described: Those that can be done.
+        results: Those of them whose result is there.
+        outcomes: Those that are settled: their result is there, or they cannot be done.
+    """
+
+    def __init__(self) -> None:
+        self.described: dict[int, DescribedJob] = {}
+        self.results: dict[int, Signature] = {}
+        self.outcomes: dict[int, Outcome] = {}
+
+
+def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]) -> Outlook:
     """Which jobs of these numbers can be done, and which are settled: their result is there, or cannot be.
+
+    Of results only the metadata is read, but for those that are found. One with more criteria serves, too.
 
     Args:
         jobs: All jobs.
-        store: The store, if there is one.
+        stores: The stores whose results count; where the first has a file with the key of a job, that counts.
         numbers: The numbers of those to look at.
     """
     model, data = functools.cache(identity_of_model), functools.cache(identity_of_data)
-    described: dict[int, DescribedJob] = {}
-    outcomes: dict[int, Outcome] = {}
+    stored = [item for store in stores for item in store.descriptions().items()]
+    seen = Outlook()
     for number in numbers:
         try:
-            described[number] = describe(jobs[number], model, data)
-            found = None if store is None else store.result_of(described[number].key)
+            job = seen.described[number] = describe(jobs[number], model, data)
+            found = stores[0].load(job.key, load_signature) if stores else None
+            found = _first(stored, job) if found is None else found
             if found is not None:
-                outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
+                seen.results[number] = found
+                seen.outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  # becomes the outcome of this job
-            outcomes[number] = outcome_of_error(number, error)
-    return described, outcomes
+            seen.outcomes[number] = outcome_of_error(number, error)
+    return seen
+
+
+def _first(stored: Iterable[tuple[Path, dict[str, Any]]], job: DescribedJob) -> Signature | None:
+    """The first result of this job that is not damaged."""
+    for path, metadata in stored:
+        if is_of_job(metadata, job):
+            with contextlib.suppress(AffscoreError):
+                return load_signature(path)
+    return None

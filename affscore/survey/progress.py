@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tqdm import tqdm
 
-from affscore.survey.job import DescribedJob
+from affscore.survey.plan import Outlook
 from affscore.survey.store import Store
-from affscore.survey.work import Outcome
 
 __all__ = ["progress_of"]
 
@@ -19,24 +18,22 @@ SECONDS = 1.0
 
 
 @contextmanager
-def progress_of(
-    store: Store, jobs: Mapping[int, DescribedJob], outcomes: Mapping[int, Outcome], progress: bool | None
-) -> Iterator[None]:
+def progress_of(store: Store, seen: Outlook, progress: bool | None) -> Iterator[None]:
     """Show how many batches are finished, of all jobs, while the context lasts.
 
     Args:
         store: Where the batches are.
-        jobs: The jobs by their numbers.
-        outcomes: What became of those that have ended; may grow meanwhile.
+        seen: The jobs, and what became of those that have ended; the latter may grow meanwhile.
         progress: Whether to show it; None for where there is a terminal.
     """
+    jobs, outcomes = seen.described, seen.outcomes
     total = sum(job.batches for job in jobs.values())
     with tqdm(total=total, unit="batch", disable=None if progress is None else not progress) as bar:
 
         def update() -> None:
             ended = {number for number in tuple(outcomes) if outcomes[number].state != "busy"}
             bar.n = sum(
-                job.batches if number in ended else min(job.batches, store.checkpoints(job.key).count())
+                job.batches if number in ended else min(job.batches, store.parts(job.key).count())
                 for number, job in jobs.items()
             )
             bar.set_postfix_str(f"{len(ended & jobs.keys())}/{len(jobs)} jobs")

@@ -78,12 +78,12 @@ def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
         folder: The folder of the store, which need not exist.
     """
     store = Store(folder) if Path(folder).is_dir() else None
-    described, outcomes = look_at(jobs, store, range(len(jobs)))
+    seen = look_at(jobs, [] if store is None else [store], range(len(jobs)))
     states = []
     for number in range(len(jobs)):
-        outcome = outcomes.get(number)
+        outcome = seen.outcomes.get(number)
         if outcome is None:
-            states.append(_progress_of(described[number], store))
+            states.append(_progress_of(seen.described[number], store))
         else:
             states.append("done" if outcome.state == "there" else f"cannot be done: {outcome.message}")
     return [f"{number}: {job}: {state}" for number, (job, state) in enumerate(zip(jobs, states, strict=True))]
@@ -92,7 +92,7 @@ def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
 def _progress_of(job: DescribedJob, store: Store | None) -> str:
     if store is None:
         return "not begun"
-    finished = store.checkpoints(job.key).count()
+    finished = store.parts(job.key).count()
     words = [f"{finished} of {job.batches} batches"] if finished else []
     words += ["running"] if store.is_running(job.key) else []
     return ", ".join(words) or "not begun"

@@ -6,10 +6,12 @@ import difflib
 import functools
 from pathlib import Path
 
+import pandas as pd
+
 from affscore.errors import AffscoreError
-from affscore.network.options import COMMUTING
-from affscore.network.reduction import check_order, check_reduction
+from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature, load_signature
+from affscore.options import Options
 from affscore.survey.store import Store
 
 __all__ = ["PREFIX", "SHIPPED", "shipped_signature"]
@@ -21,7 +23,7 @@ PREFIX = "shipped:"
 
 
 def shipped_signature(
-    name: str, reduction: str = "mean", order: str = "activate-first", folder: Path | None = None
+    name: str, reduction: ReductionName = "mean", order: OrderName = "activate-first", folder: Path | None = None
 ) -> Signature:
     """A finished result by the name of its network.
 
@@ -38,46 +40,42 @@ def shipped_signature(
     Raises:
         AffscoreError: No such result (near names are told), or several.
     """
-    check_reduction(reduction)
-    check_order(order)
-    order = "activate-first" if reduction in COMMUTING else order
+    wanted = Options(reduction=reduction, order=order)
     model, _, weights = name.removeprefix(PREFIX).partition("@")
-    results = _results(SHIPPED if folder is None else folder)
-    names = {_short(str(result.metadata["model"])) for result in results}
-    of_model = [result for result in results if result.metadata["model"] == model]
-    of_model = of_model or [result for result in results if _short(str(result.metadata["model"])) == model]
-    found = [
-        result
-        for result in of_model
-        if (result.metadata["weights"] == weights if weights else result.metadata["weights"] != "random")
-    ]
-    if not found:
-        near = difflib.get_close_matches(model, names, n=3)
-        if of_model:
-            known = sorted({str(result.metadata["weights"]) for result in of_model})
-            hint = f"there are weights {', '.join(known)}: name them behind an @"
+    results = _descriptions(SHIPPED if folder is None else folder)
+    of_model = results[results["model"] == model]
+    if of_model.empty:
+        of_model = results[results["model"].map(_short) == model]
+    found = of_model[of_model["weights"] == weights if weights else of_model["weights"] != "random"]
+    if found.empty:
+        near = difflib.get_close_matches(model, set(results["model"].map(_short)), n=3)
+        if not of_model.empty:
+            hint = f"there are weights {', '.join(sorted(set(of_model['weights'])))}: name them behind an @"
         elif near:
             hint = f"did you mean {' or '.join(near)}?"
         else:
             hint = "affscore.load_results() shows what there is"
         raise AffscoreError(f"no result that comes with the package is called {name!r}; {hint}")
-    alike = [r for r in found if (r.metadata["reduction"], r.metadata["order"]) == (reduction, order)]
-    if not alike:
-        ways = sorted({f"{r.metadata['reduction']} with {r.metadata['order']}" for r in found})
+    alike = found[(found["reduction"] == wanted.reduction) & (found["order"] == wanted.order)]
+    if alike.empty:
+        ways = ", ".join(sorted(set(found["reduction"] + " with " + found["order"])))
         raise AffscoreError(
-            f"the results of {name!r} are for {', '.join(ways)}; there is none for {reduction} with {order}"
+            f"the results of {name!r} are for {ways}; there is none for {reduction} with {wanted.order}"
         )
     if len(alike) > 1:
-        what = " or ".join(f"{r.metadata['weights']} on {r.metadata['dataset']}, n={r.metadata['n']}" for r in alike)
+        what = " or ".join(f"{one.weights} on {one.dataset}, n={one.n}" for one in alike.itertuples())
         raise AffscoreError(
             f"{len(alike)} results are called {name!r} ({what}); name the weights behind an @, or give the file of one"
         )
-    return alike[0]
+    return load_signature(alike.index[0])
 
 
 @functools.cache
-def _results(folder: Path) -> list[Signature]:
-    return [load_signature(path) for path in Store(folder).files()] if folder.is_dir() else []
+def _descriptions(folder: Path) -> pd.DataFrame:
+    """A row for each result, by its file."""
+    found = Store(folder).descriptions() if folder.is_dir() else {}
+    columns = ["model", "weights", "dataset", "reduction", "order", "n"]
+    return pd.DataFrame(list(found.values()), index=pd.Index(found, dtype=object), columns=columns)
 
 
 def _short(model: str) -> str:

@@ -1,36 +1,40 @@
-"""A folder of results: one Parquet file for each job, and, hidden, what is not finished."""
+"""A folder of tables by their keys, each with its description, and, hidden, what is not finished.
+
+A store knows nothing of what is in its tables: signatures are kept in one, and anything else that has a key.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+from filelock import FileLock, Timeout
 
 from affscore.errors import AffscoreError
-from affscore.network.files import write_signature
-from affscore.network.result import Signature, load_signature
-from affscore.survey.checkpoints import Checkpoints
-from affscore.survey.job import DescribedJob
-from affscore.survey.lock import FolderLock
+from affscore.network.parquet import read_description, write_parquet
+from affscore.survey.parts import Parts
 from affscore.zoo.paths import as_path, check_name
 
-__all__ = ["Store", "key_in"]
+__all__ = ["Store"]
 
 HIDDEN = ".affscore"
 _KEY = re.compile("[0-9a-f]{16}")
 
-
-def key_in(path: Path, result: Signature) -> str:
-    """The key that a result carries; a file that no survey wrote has none, and its name stands for it."""
-    return str(result.metadata.get("key", path.stem))
+Loaded = TypeVar("Loaded")
 
 
 class Store:
-    """A folder of results.
+    """A folder of tables.
 
-    ``NAME-KEY.parquet`` is a finished result; what is in ``.affscore/KEY`` belongs to the job with this key
-    that is not finished: its lock, its finished batches, and files that are being written. A file is never
-    changed once it has its name, and a file that is no result is never touched.
+    ``NAME-KEY.parquet`` is a finished table; what is in ``.affscore/KEY`` belongs to a key that is not finished: its
+    lock, its finished parts, and files that are being written. A file is never changed once it has its name, and a
+    file that is not ours is never touched.
 
     Args:
         folder: The folder.
@@ -56,7 +60,7 @@ class Store:
             raise AffscoreError(f"there is {what} {str(folder)!r}; a store is a folder of results")
 
     def files(self) -> list[Path]:
-        """Everything that should be a result, sorted by name.
+        """Everything that should be a table, sorted by name.
 
         Raises:
             AffscoreError: The folder may not be read.
@@ -67,22 +71,31 @@ class Store:
             raise AffscoreError(f"the store {self.folder.name!r} cannot be read ({error.strerror or error})") from error
         return [path for path in entries if path.suffix == ".parquet" and not path.name.startswith(".")]
 
-    def file_of(self, key: str) -> Path | None:
-        """The file of the job with this key, if there is one; it may be damaged."""
+    def descriptions(self) -> dict[Path, dict[str, Any]]:
+        """The metadata of every table; no row is read. What is damaged or not ours is left out."""
+        found = {path: read_description(path) for path in self.files()}
+        return {path: metadata for path, metadata in found.items() if metadata}
+
+    def find(self, key: str) -> Path | None:
+        """The file with this key in its name, if there is one; it may be damaged."""
         return next((path for path in self.files() if path.stem.endswith(f"-{key}")), None)
 
-    def result_of(self, key: str) -> Signature | None:
-        """The result of the job with this key, or None where there is none.
+    def load(self, key: str, read: Callable[[Path], Loaded]) -> Loaded | None:
+        """What is stored under this key, or None where nothing is.
+
+        Args:
+            key: The key.
+            read: Reads a file.
 
         Raises:
-            AffscoreError: There is a file in its place that is not that result; it is left as it is.
+            AffscoreError: There is a file in its place that is something else; it is left as it is.
         """
-        path = self.file_of(key)
+        path = self.find(key)
         if path is None:
             return None
         try:
-            found = load_signature(path)
-            if found.metadata.get("key") != key:
+            found = read(path)
+            if read_description(path).get("key") != key:
                 raise AffscoreError(f"the file {path.name!r} is not the result of the job in its name")
         except AffscoreError as error:
             raise AffscoreError(
@@ -90,12 +103,31 @@ class Store:
             ) from error
         return found
 
-    def checkpoints(self, key: str) -> Checkpoints:
-        """What is finished of the job with this key."""
-        return Checkpoints(self._place(key))
+    def add(self, key: str, name: str, table: pd.DataFrame, metadata: dict[str, Any], notes: list[str]) -> Path:
+        """Add a table whose lock this process holds, and remove its parts.
 
-    def _place(self, key: str) -> Path:
-        """The folder of what is not finished of a job.
+        Args:
+            key: The key, which becomes a part of the metadata, too.
+            name: How the name of the file begins.
+            table: The table.
+            metadata: Its description, in the types that JSON knows.
+            notes: Sentences.
+
+        Raises:
+            AffscoreError: It cannot be written.
+        """
+        parts, path = self.parts(key), self.folder / f"{name}-{key}.parquet"
+        try:
+            write_parquet(table, {**metadata, "key": key}, notes, path, parts.folder)
+        except OSError as error:
+            raise AffscoreError(
+                f"the result could not be written to {path.name!r}: {error.strerror or error}"
+            ) from error
+        parts.remove()
+        return path
+
+    def parts(self, key: str) -> Parts:
+        """What is finished of this key.
 
         Raises:
             AffscoreError: A link stands in its place, whose files are of somebody else.
@@ -107,21 +139,68 @@ class Store:
                     f"{path.relative_to(self.folder)} of the store {self.folder.name!r} is a link, which is not "
                     "followed; remove it"
                 )
-        return place
+        return Parts(place)
 
-    def lock(self, key: str, wait: bool = False) -> FolderLock:
-        """The right to work on the job with this key."""
-        return FolderLock(self._place(key), wait)
+    @contextlib.contextmanager
+    def lock(self, key: str, wait: bool = False) -> Iterator[bool]:
+        """Hold the right to work on this key; whether it was got, since at most one process has it.
 
-    def add(self, job: DescribedJob, result: Signature) -> Path:
-        """Add the result of a job whose lock this process holds, and remove its checkpoints."""
-        checkpoints = self.checkpoints(job.key)
-        path = write_signature(result, self.folder / job.file_name, aside=checkpoints.folder)
-        checkpoints.remove()
-        return path
+        The kernel lets go of it when the process ends, however that ends. Whoever holds it may remove the folder of
+        the key with the lock in it: others that wait for it make a new one.
 
-    def unfinished(self) -> dict[str, Checkpoints]:
-        """The jobs that were begun and are not finished, by their keys."""
+        Args:
+            key: The key.
+            wait: Whether to wait until another process lets go.
+
+        Raises:
+            AffscoreError: The folder cannot be made or locked.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     store = Store(folder)
+        ...     with store.lock("a") as first, store.lock("a") as second:
+        ...         first, second, store.is_running("a")
+        (True, False, True)
+        """
+        place = self.parts(key).folder
+        lock = FileLock(place / Parts.LOCK, blocking=wait, fallback_to_soft=False)
+        held = True
+        try:
+            while not lock.is_locked:
+                place.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(FileNotFoundError):  # the folder was removed meanwhile
+                    lock.acquire()
+        except Timeout:
+            held = False
+        except OSError as error:
+            raise AffscoreError(
+                f"the folder {HIDDEN}/{key} of the store cannot be locked ({error.strerror or error}); "
+                "the store needs a file system that may be written to and knows flock"
+            ) from error
+        try:
+            yield held
+        finally:
+            lock.release()
+
+    def is_running(self, key: str) -> bool:
+        """Whether a process works on this key, at this moment; nothing is written to find out."""
+        try:
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+            file = os.open(self.parts(key).folder / Parts.LOCK, flags)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        finally:
+            os.close(file)
+        return False
+
+    def unfinished(self) -> dict[str, Parts]:
+        """What was begun and is not finished, by its keys."""
         try:
             names = sorted(path.name for path in (self.folder / HIDDEN).iterdir() if _KEY.fullmatch(path.name))
         except OSError:
@@ -129,27 +208,18 @@ class Store:
         found = {}
         for key in names:
             with contextlib.suppress(AffscoreError):  # a link
-                found[key] = self.checkpoints(key)
+                found[key] = self.parts(key)
         return found
 
-    def is_running(self, key: str) -> bool:
-        """Whether a process works on the job with this key, at this moment; nothing is written to find out."""
-        return FolderLock.is_held(self._place(key))
-
-    def _is_done(self, key: str) -> bool:
-        """Whether the result of this job is there; a file in its place that is another does not count."""
-        with contextlib.suppress(AffscoreError):
-            return self.result_of(key) is not None
-        return False
-
     def tidy(self) -> None:
-        """Remove what killed processes left and nobody needs: half-written files, and checkpoints of finished jobs."""
-        for key, checkpoints in self.unfinished().items():
-            with contextlib.suppress(AffscoreError), self.lock(key) as lock:  # a store may be there to be read only
-                if not lock.held:
+        """Remove what killed processes left and nobody needs: half-written files, and parts of what is finished."""
+        for key, parts in self.unfinished().items():
+            with contextlib.suppress(AffscoreError), self.lock(key) as held:  # a store may be there to be read only
+                if not held:
                     continue
-                checkpoints.drop_parts()
-                if checkpoints.count() == 0 or self._is_done(key):
-                    checkpoints.remove()
+                parts.drop_unwritten()
+                path = self.find(key)
+                if parts.count() == 0 or (path is not None and read_description(path).get("key") == key):
+                    parts.remove()
         with contextlib.suppress(OSError):
             (self.folder / HIDDEN).rmdir()

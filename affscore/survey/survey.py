@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import joblib
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.network.options import check_whole_number
-from affscore.survey.plan import look_at, plan
+from affscore.options import Execution, check_whole_number, options_of
+from affscore.survey.plan import Outlook, look_at, plan
 from affscore.survey.progress import progress_of
 from affscore.survey.report import Report
 from affscore.survey.store import Store
@@ -19,7 +20,7 @@ from affscore.survey.work import Outcome, Work, run_job
 from affscore.survey.workers import Task, on_cluster, on_this_machine
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["survey"]
+__all__ = ["measure_missing", "survey"]
 
 
 def survey(
@@ -89,51 +90,67 @@ def survey(
     ...     print(report)
     1 job: 1 measured
     """
-    asked = plan(
-        models, datasets, n=n, images=images, reductions=reductions, orders=orders, covariance=covariance,
-        criteria=criteria, seed=seed, whole=whole,
-    )  # fmt: skip
+    options, execution, _ = options_of(locals())
+    asked = plan(models, datasets, options, reductions, orders)
     jobs = check_whole_number("jobs", jobs, 1)
-    threads = None if threads is None else check_whole_number("threads", threads, 1, 1024)
-    if threads is None and scheduler is None:
-        threads = max(1, joblib.cpu_count() // (jobs if only is None else 1))
     numbers = _numbers(len(asked), only)
     results = Store(store, create=True)
     results.tidy()
-    described, outcomes = look_at(asked, results, numbers)
-    work = Work(
-        store=results.folder.absolute(),
-        run=secrets.token_hex(8),
-        folder=Path.cwd(),
-        batch_size=check_whole_number("batch_size", batch_size, 1),
-        threads=threads,
-        command=command,
-    )
-    left = {number: job for number, job in described.items() if number not in outcomes}
-    devices = dict(zip(left, _devices(device, len(left), scheduler), strict=True))
+    seen = look_at(asked, [results], numbers)
+    measure_missing(seen, results, execution, jobs, scheduler, here=only is not None, command=command)
+    return Report(tuple((asked[number], seen.outcomes[number]) for number in sorted(seen.outcomes)))
+
+
+def measure_missing(
+    seen: Outlook,
+    store: Store,
+    execution: Execution,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    here: bool = False,
+    command: str | None = None,
+) -> None:
+    """Do the jobs that are not settled; their outcomes are added.
+
+    Args:
+        seen: The jobs.
+        store: Where the results go.
+        execution: How each of them is measured.
+        jobs: How many processes at once.
+        scheduler: As in :func:`survey`.
+        here: Whether to do them one after the other, in this process.
+        command: As in :func:`survey`.
+    """
+    if execution.threads is None and scheduler is None:
+        execution = replace(execution, threads=max(1, joblib.cpu_count() // (1 if here else jobs)))
+    work = Work(store.folder.absolute(), secrets.token_hex(8), Path.cwd(), execution, command)
+    left = [number for number in seen.described if number not in seen.outcomes]
+    gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and scheduler is None else 0
+    works = {
+        number: replace(work, execution=replace(execution, device=f"cuda:{place % gpus}")) if gpus > 1 else work
+        for place, number in enumerate(left)
+    }
 
     def record(outcome: Outcome) -> None:
-        outcomes[outcome.number] = outcome
+        seen.outcomes[outcome.number] = outcome
 
     def begun(task: Task) -> bool:
-        return results.checkpoints(task[1].key).begun_by(work.run)
+        return store.parts(task[1].key).begun_by(work.run)
 
-    with progress_of(results, described, outcomes, progress):
+    with progress_of(store, seen, execution.progress):
         for wait in (False, True):  # what another process is doing is waited for at the end
-            tasks = [(number, job, work, devices[number], wait) for number, job in left.items()]
-            if only is not None:
-                tasks = [(*task[:-1], True) for task in tasks]
+            tasks = [(number, seen.described[number], works[number], wait or here) for number in left]
+            if here:
                 for task in tasks:
                     record(run_job(*task))
             elif scheduler is not None:
                 on_cluster(tasks, scheduler, record)
             else:
-                on_this_machine(tasks, jobs, threads or 1, begun, record)
-            left = {number: job for number, job in left.items() if outcomes[number].state == "busy"}
+                on_this_machine(tasks, jobs, execution.threads or 1, begun, record)
+            left = [number for number in left if seen.outcomes[number].state == "busy"]
             if not left:
                 break
-    results.tidy()
-    return Report(tuple((asked[number], outcomes[number]) for number in sorted(outcomes)))
+    store.tidy()
 
 
 def _numbers(jobs: int, only: int | None) -> range:
@@ -144,9 +161,3 @@ def _numbers(jobs: int, only: int | None) -> range:
         count = "1 job" if jobs == 1 else f"{jobs} jobs"
         raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {number}")
     return range(number, number + 1)
-
-
-def _devices(device: str, count: int, scheduler: str | None) -> list[str]:
-    """A device for each of so many jobs."""
-    gpus = torch.cuda.device_count() if device in ("auto", "cuda") and scheduler is None else 0
-    return [f"cuda:{index % gpus}" if gpus > 1 else device for index in range(count)]

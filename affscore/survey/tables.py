@@ -8,14 +8,14 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning
-from affscore.network.aside import written_aside
+from affscore.network.atomic import atomic_write
 from affscore.network.files import check_destination
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import without_formulas
 from affscore.survey.shipped import SHIPPED
-from affscore.survey.store import Store, key_in
+from affscore.survey.store import Store
 
-__all__ = ["export", "load_results", "stored_signatures", "write_table"]
+__all__ = ["export", "key_in", "load_results", "stored_signatures", "write_table"]
 
 
 def load_results(path: str | Path | None = None) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def export(folder: str | Path, file: str | Path) -> Path:
 
 
 def write_table(table: pd.DataFrame, file: Path) -> Path:
-    """Write a table without its index to a .csv or .parquet file, aside first, so that there is never half of it.
+    """Write a table without its index to a .csv or .parquet file, as a whole or not at all.
 
     In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
 
@@ -87,7 +87,7 @@ def write_table(table: pd.DataFrame, file: Path) -> Path:
         AffscoreError: It cannot be written.
     """
     try:
-        with written_aside(file) as temporary:
+        with atomic_write(file) as temporary:
             if file.suffix == ".csv":
                 without_formulas(table).to_csv(temporary, index=False)
             else:
@@ -95,6 +95,11 @@ def write_table(table: pd.DataFrame, file: Path) -> Path:
     except OSError as error:
         raise AffscoreError(f"the table could not be written to {file.name!r}: {error.strerror or error}") from error
     return file
+
+
+def key_in(path: Path, result: Signature) -> str:
+    """The key that a result carries; a file that no survey wrote has none, and its name stands for it."""
+    return str(result.metadata.get("key", path.stem))
 
 
 def _read_all(path: str | Path | None) -> list[tuple[Path, Signature]]:

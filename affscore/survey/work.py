@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
 from affscore.errors import AffscoreError, first_line
-from affscore.network.measurement import BatchesOfAnotherRunError, measure
-from affscore.network.result import Signature
-from affscore.survey.checkpoints import Checkpoint, Checkpoints
+from affscore.network.batch import Batch
+from affscore.network.measurement import Measurement, OtherDataError
+from affscore.network.result import Signature, load_signature, provenance
+from affscore.options import Execution
 from affscore.survey.job import DescribedJob, describe
+from affscore.survey.parts import Part, Parts
 from affscore.survey.store import Store
 from affscore.zoo.card import ONE_AT_A_TIME
 
@@ -36,16 +37,14 @@ class Work:
         store: The folder of the store.
         run: A name of this run of a survey, for counting attempts.
         folder: The working folder, from which relative paths in names are seen.
-        batch_size: Images that go through a network at once.
-        threads: Threads of a process; None for as many as PyTorch takes.
+        execution: How each of them is measured.
         command: The command, for the metadata.
     """
 
     store: Path
     run: str
     folder: Path
-    batch_size: int = 64
-    threads: int | None = None
+    execution: Execution = Execution()  # noqa: RUF009  # it is frozen
     command: str | None = None
 
 
@@ -68,19 +67,23 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-def run_job(number: int, job: DescribedJob, work: Work, device: str = "auto", wait: bool = False) -> Outcome:
+def run_job(number: int, job: DescribedJob, work: Work, wait: bool = False) -> Outcome:
     """Do one job, unless its result is there or another process is at it. No error leaves this function.
 
     Args:
         number: Its number in the survey.
         job: The job.
         work: How jobs are done.
-        device: The device of this job.
         wait: Whether to wait for another process that is at it.
     """
     try:
-        with ONE_AT_A_TIME, _in_folder(work.folder), _threads(work.threads):
-            return _run(number, job, work, device, wait)
+        if not work.folder.is_dir():
+            raise AffscoreError(
+                f"the folder {work.folder.name!r}, from which the survey was started, is not on the machine of this "
+                "process; the machines of a cluster must share it"
+            )
+        with ONE_AT_A_TIME, contextlib.chdir(work.folder), _threads(work.execution.threads):
+            return _run(number, job, work, wait)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a job that fails must not stop the others, with sys.exit neither
@@ -98,42 +101,36 @@ def outcome_of_error(number: int, error: BaseException) -> Outcome:
     return Outcome(number, "failed", f"{type(error).__name__}: {first_line(error)}")
 
 
-def _run(number: int, job: DescribedJob, work: Work, device: str, wait: bool) -> Outcome:
+def _run(number: int, job: DescribedJob, work: Work, wait: bool) -> Outcome:
     store = Store(work.store)
-    with store.lock(job.key, wait) as lock:
-        if not lock.held:
+    with store.lock(job.key, wait) as held:
+        if not held:
             return Outcome(number, "busy")
-        checkpoints = store.checkpoints(job.key)
-        result = store.result_of(job.key)
+        parts = store.parts(job.key)
+        result = store.load(job.key, load_signature)
         if result is not None:
-            checkpoints.remove()
+            parts.remove()
             # the outcome of a job of this run is lost where another process dies in the moment that it ends
             state: State = "measured" if result.metadata.get("run") == work.run else "there"
             return Outcome(number, state, notes=tuple(result.notes))
         _check_unchanged(job)
-        checkpoints.drop_parts()
-        if checkpoints.begin(work.run) >= ATTEMPTS:
+        parts.drop_unwritten()
+        if parts.begin(work.run) >= ATTEMPTS:
             raise AffscoreError(f"its process has died {ATTEMPTS} times (out of memory, perhaps)")
-        found = [] if job.job.options.whole else checkpoints.read()
-        checkpoints.drop(first=len(found))
         try:
-            result = _measure(job, work, device, checkpoints, found)
-        except (
-            BatchesOfAnotherRunError
-        ):  # of images that another version decodes otherwise, or a network unlike its key
-            checkpoints.drop()
-            found = []
-            result = _measure(job, work, device, checkpoints, found)
-        result.metadata.update({"key": job.key, "job": job.description, "run": work.run})
-        if work.command is not None:
-            result.metadata["command"] = work.command
+            result, resumed = _measure(job, work.execution, parts)
+        except OtherDataError:  # another version decodes the images otherwise, or they were others for a while
+            parts.drop()
+            result, resumed = _measure(job, work.execution, parts)
         try:
             _check_unchanged(job)
         except AffscoreError:
-            checkpoints.remove()  # nobody knows which of its files they are of
+            parts.remove()  # nobody knows which of its files they are of
             raise
-        store.add(job, result)
-        return Outcome(number, "measured", resumed=len(found), notes=tuple(result.notes))
+        command = {} if work.command is None else {"command": work.command}
+        metadata = {**result.metadata, "job": job.description, "run": work.run, **command}
+        store.add(job.key, job.file_name, result.table, metadata, result.notes)
+        return Outcome(number, "measured", resumed=resumed, notes=tuple(result.notes))
 
 
 def _check_unchanged(job: DescribedJob) -> None:
@@ -147,54 +144,38 @@ def _check_unchanged(job: DescribedJob) -> None:
         raise AffscoreError(changed)
 
 
-def _measure(
-    job: DescribedJob, work: Work, device: str, checkpoints: Checkpoints, found: list[Checkpoint]
-) -> Signature:
-    kind = device.partition(":")[0]
-    if kind == "auto":
-        kind = "cuda" if torch.cuda.is_available() else "cpu"
-    conditions = {"batch_size": work.batch_size, "device": kind, "threads": torch.get_num_threads()}
-
+def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Signature, int]:
+    """The signature, and how many of its batches were there already; every other one becomes a part of the store."""
+    versions = provenance()["versions"]  # the bits of a number depend on those of PyTorch and NumPy
+    stored = {number: part for number, part in parts.read().items() if part.about.get("versions") == versions}
+    done = {number: Batch(**part.about["batch"], rows=part.rows) for number, part in stored.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
-        result = measure(
-            job.job.model,
-            job.job.dataset,
-            job.job.options,
-            device,
-            work.batch_size,
-            progress=False,
-            finished=[checkpoint.batch for checkpoint in found],
-            on_batch=lambda batch: checkpoints.write(Checkpoint(batch, conditions)),
-        )
-    result.notes.extend(_of_other_conditions(found, conditions))
-    return result
+        measurement = Measurement(job.job.model, job.job.dataset, job.job.options, replace(execution, progress=False))
+        conditions = {
+            "batch_size": execution.batch_size,
+            "device": measurement.device.type,
+            "threads": torch.get_num_threads(),
+        }
+        batches, taken = [], []
+        with contextlib.closing(measurement.batches(done)) as measured:
+            for batch in measured:
+                if batch is done.get(batch.number):
+                    taken.append(batch.number)
+                elif not job.job.options.whole:
+                    about = {"batch": _without("rows", vars(batch)), "conditions": conditions, "versions": versions}
+                    parts.write(batch.number, Part([_without("sample_costs", row) for row in batch.rows], about))
+                batches.append(batch)
+        result = measurement.signature(batches)
+    if others := [number for number in taken if stored[number].about["conditions"] != conditions]:
+        said = ", ".join(f"{name}={value}" for name, value in sorted(stored[others[0]].about["conditions"].items()))
+        numbers = ", ".join(map(str, others))
+        result.notes.append(f"batches {numbers} were measured before an interruption, with {said}")
+    return result, len(taken)
 
 
-def _of_other_conditions(found: list[Checkpoint], conditions: dict[str, Any]) -> list[str]:
-    """What to tell of batches that were measured with another batch_size, device or number of threads."""
-    others = [checkpoint.batch.number for checkpoint in found if checkpoint.conditions != conditions]
-    if not others:
-        return []
-    told = ", ".join(f"{name}={value}" for name, value in sorted(found[others[0]].conditions.items()))
-    numbers = ", ".join(map(str, others))
-    return [f"batches {numbers} were measured before an interruption, with {told}"]
-
-
-@contextlib.contextmanager
-def _in_folder(folder: Path) -> Iterator[None]:
-    try:
-        before = Path.cwd()
-        os.chdir(folder)
-    except OSError as error:
-        raise AffscoreError(
-            f"the folder {folder.name!r}, from which the survey was started, is not on the machine of this process "
-            f"({error.strerror}); the machines of a cluster must share it"
-        ) from error
-    try:
-        yield
-    finally:
-        os.chdir(before)
+def _without(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.aside import written_aside
+from affscore.network.atomic import atomic_write
 from affscore.zoo.card import parameter_count
 from affscore.zoo.mini.registry import MINI_NETWORKS
 from affscore.zoo.state_dicts import load_state_dict
@@ -78,9 +78,9 @@ def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False
         "versions": versions(),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    with written_aside(folder / f"{name}.safetensors") as part:
+    with atomic_write(folder / f"{name}.safetensors") as part:
         part.write_bytes(save(weights))
-    with written_aside(folder / f"{name}.json") as part:  # the last of the two: where it is, both are
+    with atomic_write(folder / f"{name}.json") as part:  # the last of the two: where it is, both are
         part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
 

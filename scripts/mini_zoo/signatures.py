@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from affscore.network.result import load_signature
 from affscore.survey import survey
-from affscore.survey.job import describe
+from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
@@ -39,8 +38,8 @@ def _models(names: Sequence[str]) -> list[str]:
 
 def remove_outdated(names: Sequence[str]) -> None:
     """Remove the results of networks of these names with other weights than those that are there now."""
-    current = {describe(job).key for job in plan(_models(names), "digits", n=512)}
-    for file in Store(SHIPPED).files():
-        model = str(load_signature(file).metadata["model"])
-        if model.removeprefix("mini:") in names and model.startswith("mini:") and file.stem[-16:] not in current:
+    current = [describe(job) for job in plan(_models(names), "digits")]
+    for file, metadata in Store(SHIPPED).descriptions().items():
+        source, _, name = str(metadata["model"]).partition(":")
+        if source == "mini" and name in names and not any(is_of_job(metadata, job) for job in current):
             file.unlink()

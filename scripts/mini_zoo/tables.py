@@ -13,7 +13,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
-from affscore.network.aside import written_aside
+from affscore.network.atomic import atomic_write
 from affscore.papers import printed_table
 from affscore.zoo.mini.registry import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared
@@ -65,8 +65,8 @@ def write_table(table: pd.DataFrame, file: Path, about: Mapping[str, Any] | None
         file: A CSV file.
         about: What goes into the JSON file; None for no such file.
     """
-    with written_aside(file) as part:
+    with atomic_write(file) as part:
         table.to_csv(part, index=False, float_format="%.6g")
     if about is not None:
-        with written_aside(file.with_suffix(".json")) as part:
+        with atomic_write(file.with_suffix(".json")) as part:
             part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

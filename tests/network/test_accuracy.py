@@ -11,8 +11,8 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 import affscore
 from affscore import signature
 from affscore.network.accuracy import outputs_of_classes
-from affscore.network.measurement import measure
-from affscore.network.options import choose_options
+from affscore.network.measurement import Measurement
+from affscore.options import Execution, Options
 from affscore.survey import read_signature
 from affscore.zoo import Preprocessing, card_of, digits
 
@@ -182,20 +182,21 @@ class TestObjects:
 
 
 class TestFinishedBatches:
-    options = choose_options(n=100, criteria=False)
+    @staticmethod
+    def measured(done=()):
+        measurement = Measurement("mini:digitsnet", "digits", Options(n=100, criteria=()), Execution(progress=False))
+        batches = list(measurement.batches(dict(enumerate(done))))
+        return measurement.signature(batches), batches
 
     def test_a_resumed_run_has_the_same_accuracy(self):
-        batches = []
-        whole = measure("mini:digitsnet", "digits", self.options, progress=False, on_batch=batches.append)
-        for done in range(6):
-            again = measure("mini:digitsnet", "digits", self.options, progress=False, finished=batches[:done])
+        whole, batches = self.measured()
+        for done in (1, 3, 5):
+            again, _ = self.measured(batches[:done])
             assert again.metadata["accuracy"] == whole.metadata["accuracy"] > 0.9
 
     def test_batches_of_before_that_do_not_know_it(self):
-        batches = []
-        measure("mini:digitsnet", "digits", self.options, progress=False, on_batch=batches.append)
-        old = [replace(batch, right=None) for batch in batches[:2]]
-        result = measure("mini:digitsnet", "digits", self.options, progress=False, finished=old)
+        _, batches = self.measured()
+        result, _ = self.measured([replace(batch, right=None) for batch in batches[:2]])
         assert result.metadata["accuracy"] is None
 
 

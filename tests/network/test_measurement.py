@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from affscore import load_model, signature
-from affscore.network import measurement
-from affscore.network.measurement import BatchesOfAnotherRunError, measure
-from affscore.network.options import choose_options
+from affscore.network.batch import BatchRun
+from affscore.network.measurement import Measurement, OtherDataError
+from affscore.options import Execution, Options
 
 
 class Noisy(nn.Module):
@@ -33,10 +33,12 @@ def noisy():
     return Noisy()
 
 
-def measured(model, data, options, **more):
-    batches = []
-    result = measure(model, data, options, "cpu", progress=False, on_batch=batches.append, **more)
-    return result, batches
+def measured(model, data, options, done=None, batch_size=64):
+    """The signature, and the batches that were measured for it."""
+    measurement = Measurement(model, data, options, Execution("cpu", batch_size, progress=False))
+    done = {batch.number: batch for batch in done or ()}
+    batches = list(measurement.batches(done))
+    return measurement.signature(batches), [batch for batch in batches if batch is not done.get(batch.number)]
 
 
 def same(first, other):
@@ -51,11 +53,13 @@ def same(first, other):
 @pytest.fixture
 def sent(monkeypatch):
     """How many images went through a network."""
-    counts = []
-    forward = measurement.Run.forward
-    monkeypatch.setattr(
-        measurement.Run, "forward", lambda self, images: (counts.append(len(images)), forward(self, images))[1]
-    )
+    counts, forward = [], BatchRun.forward
+
+    def counted(self, images, device):
+        counts.append(len(images))
+        forward(self, images, device)
+
+    monkeypatch.setattr(BatchRun, "forward", counted)
     return counts
 
 
@@ -66,13 +70,13 @@ def sent(monkeypatch):
 def test_a_run_goes_on_where_another_ended(make, reduction, sent):
     torch.manual_seed(0)
     model, images = make(), pictures(90)
-    options = choose_options(n=20, reduction=reduction, seed=3)
+    options = Options(n=20, reduction=reduction, seed=3)
     whole, batches = measured(model, images, options, batch_size=16)
     assert any("the last 10 images were dropped" in note for note in whole.notes)
     assert [batch.number for batch in batches] == [0, 1, 2, 3]
     for done in range(5):
         sent.clear()
-        resumed, new = measured(model, images, options, batch_size=16, finished=batches[:done])
+        resumed, new = measured(model, images, options, batch_size=16, done=batches[:done])
         same(resumed, whole)
         assert [batch.number for batch in new] == list(range(done, 4))
         assert sum(sent) == (90 - 20 * done if done < 4 else 10)
@@ -83,23 +87,34 @@ def test_a_batch_is_given_as_soon_as_it_is_finished():
 
     class Watching(nn.Module):
         def forward(self, x):
-            order.append(("forward", len(seen)))
+            order.append(len(seen))
             return torch.relu(x)
 
-    measure(Watching(), pictures(40), choose_options(n=10), "cpu", batch_size=10, progress=False, on_batch=seen.append)
+    for batch in Measurement(Watching(), pictures(40), Options(n=10), Execution("cpu", 10, False)).batches():
+        seen.append(batch)
     # the further passes of the first batch are the checks of the network
-    checks = [batches for _, batches in order]
-    assert checks[checks.index(1) :] == [1, 2, 3]
-    assert set(checks[: checks.index(1)]) == {0}
+    assert order[order.index(1) :] == [1, 2, 3]
+    assert set(order[: order.index(1)]) == {0}
     assert len(seen) == 4
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2, 3])
+def test_any_batch_can_be_missing(missing, sent):
+    model, images, options = noisy(), pictures(80), Options(n=20, reduction="sample")
+    whole, batches = measured(model, images, options)
+    sent.clear()
+    again, new = measured(model, images, options, done=[batch for batch in batches if batch.number != missing])
+    same(again, whole)
+    assert [batch.number for batch in new] == [missing]
+    assert sum(sent) == 20
 
 
 def test_the_positions_of_sample_do_not_depend_on_the_batches_before(sent):
     model, images = load_model("mini:digitsnet"), torch.randn(64, 1, 32, 32, generator=torch.Generator().manual_seed(0))
-    options = choose_options(n=16, reduction="sample", criteria=False)
+    options = Options(n=16, reduction="sample", criteria=False)
     together, _ = measured(model, images, options)
     _, (first, *_) = measured(model, images[:16], options)
-    resumed, _ = measured(model, images, options, finished=[first])
+    resumed, _ = measured(model, images, options, done=[first])
     same(resumed, together)
     # a smaller batch of the network has the same positions; only the last digits are others
     apart, _ = measured(model, images, options, batch_size=5)
@@ -108,30 +123,43 @@ def test_the_positions_of_sample_do_not_depend_on_the_batches_before(sent):
 
 def test_a_single_short_batch_can_be_given():
     model, images = nn.ReLU(), pictures(7)
-    options = choose_options(n=20)
+    options = Options(n=20)
     whole, batches = measured(model, images, options)
-    resumed, new = measured(model, images, options, finished=batches)
+    resumed, new = measured(model, images, options, done=batches)
     same(resumed, whole)
     assert not new
 
 
-def test_batches_that_belong_to_another_run_are_refused():
-    model, images = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), pictures(40)
-    options = choose_options(n=10)
+def test_batches_of_another_network_or_of_other_data_are_never_taken_over():
+    model, images, options = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), pictures(40), Options(n=10)
     _, batches = measured(model, images, options)
     other = images.clone()
     other[5, 0, 0, 0] += 1
-    cases = [
-        (model, other, batches[:1], "the finished batch 0 is of other data"),
-        (model, images[:20], batches[:3], "3 batches are given as finished, the data has 2"),
-        (model, images, batches[1:], "not the first ones"),
-        (nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), images, batches, "of another network"),
-    ]
-    for network, data, finished, message in cases:
-        with pytest.raises(BatchesOfAnotherRunError, match=message):
-            measured(network, data, options, finished=finished)
-    with pytest.raises(BatchesOfAnotherRunError, match="a whole data set is scored at the end"):
-        measured(model, images, choose_options(n=10, whole=True), finished=batches)
+    with pytest.raises(OtherDataError, match="the finished batch 0 is of other data"):
+        measured(model, other, options, done=batches[:1])
+    another = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    expected, _ = measured(another, images, options)
+    found, new = measured(another, images, options, done=batches)
+    same(found, expected)
+    assert len(new) == 4
+    short, _ = measured(model, images[:20], options, done=batches[:3])  # batches beyond the data are not asked for
+    same(short, measured(model, images[:20], options)[0])
+    together, new = measured(model, images, Options(n=10, whole=True), done=batches)
+    assert [batch.number for batch in new] == [0]
+    assert together.metadata["coupling"] == "paired"
+
+
+def test_what_was_declared_and_never_ran_is_said_after_an_interruption_too():
+    class Unused(nn.Module):
+        def forward(self, x):
+            return torch.tanh(x)
+
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
+    model.declared_activations = {"unused": Unused, "relu": nn.ReLU}
+    whole, batches = measured(model, pictures(20), Options(n=10))
+    assert any(note == "declared as an activation, but never run: unused" for note in whole.notes)
+    for count in (1, 2):
+        same(measured(model, pictures(20), Options(n=10), done=batches[:count])[0], whole)
 
 
 def test_networks_that_draw_random_numbers_depend_on_the_seed_alone():
@@ -143,9 +171,9 @@ def test_networks_that_draw_random_numbers_depend_on_the_seed_alone():
 
 def test_what_a_taken_up_signature_cannot_tell():
     model, images = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()), pictures(20)
-    _, batches = measured(model, images, choose_options(n=10))
+    _, batches = measured(model, images, Options(n=10))
     stored = [type(batch)(**{**vars(batch), "rows": without_costs(batch.rows)}) for batch in batches[:1]]
-    resumed, _ = measured(model, images, choose_options(n=10), finished=stored)
+    resumed, _ = measured(model, images, Options(n=10), done=stored)
     assert resumed.sample_costs == []
 
 

@@ -1,6 +1,5 @@
 """Notes and warnings of a result: where they are seen."""
 
-import importlib
 import warnings
 from dataclasses import replace
 
@@ -8,13 +7,13 @@ import pytest
 
 import affscore
 from affscore import AffscoreWarning
+from affscore.network.measurement import Measurement
 from affscore.network.notes import as_warning, give_warnings, lines, note_on
+from affscore.options import Options
 from affscore.survey import read_signature, write_signature
 from affscore.survey.job import Job
 from affscore.survey.report import Report
 from affscore.survey.work import Outcome
-
-module = importlib.import_module("affscore.network.signature")
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
 NOTES = ["the last 3 images were dropped", as_warning("the scores are too high"), as_warning("the images are wrong")]
@@ -23,8 +22,8 @@ NOTES = ["the last 3 images were dropped", as_warning("the scores are too high")
 @pytest.fixture(autouse=True)
 def warned(monkeypatch):
     """Every signature has these notes."""
-    measure = module.measure
-    monkeypatch.setattr(module, "measure", lambda *args, **options: replace(measure(*args, **options), notes=NOTES))
+    made = Measurement.signature
+    monkeypatch.setattr(Measurement, "signature", lambda self, batches: replace(made(self, batches), notes=NOTES))
 
 
 def given(call):
@@ -64,7 +63,7 @@ def test_a_comparison_warns_once_and_names_each_result():
 
 def test_the_report_of_a_survey_shows_them():
     outcome = Outcome(0, "measured", notes=tuple(NOTES))
-    job = Job("a", "digits", module.choose_options())
+    job = Job("a", "digits", Options())
     assert str(Report(((job, outcome),))).splitlines()[1:] == [": ".join(pair) for pair in _pairs()]
     two = str(Report(((job, outcome), (job, replace(outcome, number=1)))))
     assert "warning on jobs 0, 1: the images are wrong" in two

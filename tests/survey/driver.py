@@ -18,8 +18,10 @@ from pathlib import Path
 
 import torch
 
-from affscore.network import files, measurement
-from affscore.survey import checkpoints, survey
+from affscore.network import parquet
+from affscore.network.batch import BatchRun
+from affscore.survey import survey
+from affscore.survey.parts import Parts
 
 
 def log(file, *words):
@@ -31,6 +33,10 @@ def log(file, *words):
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kind_of(file):
+    return "part" if Path(file).name.lstrip(".").startswith("part-") else "result"
 
 
 def install(task):
@@ -45,30 +51,30 @@ def install(task):
         return seen["events"] > count
 
     key = {"now": ""}
-    begin, write, replace = checkpoints.Checkpoints.begin, checkpoints.Checkpoints.write, os.replace
-    forward, write_text, write_table = measurement.Run.forward, Path.write_text, files.pq.write_table
+    begin, write, replace = Parts.begin, Parts.write, os.replace
+    forward, write_table = BatchRun.forward, parquet.pq.write_table
 
     def taken_up(self, run):
         key["now"] = self.folder.name
         return begin(self, run)
 
-    def passed(self, images):
-        if not self.collector.pairs:
+    def passed(self, images, device):
+        if not self._collector.pairs:
             log(file, "begun", key["now"], self._number)
         if reached("in a batch"):
             die()
-        forward(self, images)
+        forward(self, images, device)
 
-    def finish(self, checkpoint):
-        if reached("before a checkpoint"):
+    def finish(self, number, part):
+        if reached("before a part"):
             die()
-        write(self, checkpoint)
-        log(file, "finished", key["now"], checkpoint.batch.number)
-        if reached("after a checkpoint"):
+        write(self, number, part)
+        log(file, "finished", key["now"], number)
+        if reached("after a part"):
             die()
 
     def renamed(source, target, **more):
-        kind = "result" if str(target).endswith(".parquet") else "checkpoint"
+        kind = kind_of(target)
         if reached(f"before the rename of a {kind}"):
             die()
         if reached(f"full disk at the rename of a {kind}"):
@@ -77,32 +83,24 @@ def install(task):
         if kind == "result":
             log(file, "result", key["now"])
         if reached(f"after the rename of a {kind}"):
-            if kind == "checkpoint":
+            if kind == "part":
                 number = int(Path(target).stem.partition("-")[2])
                 log(file, "finished", key["now"], number)
             die()
 
-    def written(self, text, **more):
-        if reached("while writing a checkpoint"):
-            write_text(self, text[: len(text) // 2], **more)
-            die()
-        if reached("full disk while writing a checkpoint"):
-            write_text(self, text[: len(text) // 2], **more)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write_text(self, text, **more)
-
     def table_written(table, where, **more):
-        if reached("while writing a result"):
+        kind = kind_of(where)
+        if reached(f"while writing a {kind}"):
             write_table(table, where, **more)
             os.truncate(where, Path(where).stat().st_size // 2)
             die()
-        if reached("full disk while writing a result"):
+        if reached(f"full disk while writing a {kind}"):
             Path(where).write_bytes(b"PAR1 half")
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write_table(table, where, **more)
 
-    checkpoints.Checkpoints.begin, checkpoints.Checkpoints.write = taken_up, finish
-    measurement.Run.forward, Path.write_text, files.pq.write_table = passed, written, table_written
+    Parts.begin, Parts.write = taken_up, finish
+    BatchRun.forward, parquet.pq.write_table = passed, table_written
     os.replace = renamed
     if at == "at a random moment":
         seconds = random.Random(task["seed"]).uniform(0, task["within"])

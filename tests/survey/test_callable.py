@@ -29,9 +29,6 @@ for number, first in enumerate({orders!r}):
 ORDERS = (
     "import affscore",
     "import affscore.survey",
-    "import affscore.survey.tables",
-    "import affscore.survey.survey",
-    "from affscore import survey",
     "from affscore.survey import survey",
 )
 

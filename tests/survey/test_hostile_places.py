@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from affscore import AffscoreError, compare, load_results, signature
+from affscore.options import Options
 from affscore.survey import Store, survey, write_signature
 from affscore.survey.contents import contents
 from affscore.survey.plan import plan
@@ -118,7 +119,7 @@ def left(tmp_path):
     assert survey("mini:digitsnet", "digits", store, only=0, **OPTIONS).complete
     unfinished = store / ".affscore" / "0123456789abcdef"
     unfinished.mkdir(parents=True)
-    for name in ("lock", "begun", "batch-000000.json", ".x.part"):
+    for name in ("lock", "begun", "part-000000.parquet", ".x.part"):
         (unfinished / name).write_text("")
     return store
 
@@ -137,8 +138,7 @@ def test_a_store_that_may_only_be_read_is_read(left, monkeypatch):
     assert (len(table), unreadable, unfinished) == (1, [], ["not finished: 0123456789abcdef, 1 batch"])
     assert len(load_results(left)) == 9
     assert verify(left) == {}
-    options = {name: OPTIONS[name] for name in ("n", "images", "criteria")}
-    assert listing(plan("mini:digitsnet", "digits", **options), left)[0].endswith(": done")
+    assert listing(plan("mini:digitsnet", "digits", Options(n=8, images=8, criteria=())), left)[0].endswith(": done")
     assert str(survey("mini:digitsnet", "digits", left, only=0, **OPTIONS)).startswith("1 job: 1 already there")
 
 
@@ -162,7 +162,7 @@ def test_links_in_the_working_folder_are_not_followed(left, tmp_path, which):
     store = Store(left)
     store.tidy()
     assert store.unfinished() == {}
-    for call in (store.checkpoints, store.lock, store.is_running):
+    for call in (store.parts, lambda key: store.lock(key).__enter__(), store.is_running):
         with pytest.raises(AffscoreError, match="is a link, which is not followed; remove it"):
             call("0123456789abcdef")
     report = survey("mini:digitsnet", "digits", left, only=0, **OPTIONS)
@@ -178,5 +178,5 @@ def test_links_of_files_in_the_working_folder_are_not_followed(tmp_path, name):
     other = tmp_path / "other"
     (place / name).symlink_to(other)
     with pytest.raises(AffscoreError, match=r"not followed|symbolic links"), store.lock("f" * 16):
-        store.checkpoints("f" * 16).begin("run")
+        store.parts("f" * 16).begin("run")
     assert not other.exists()

@@ -97,19 +97,19 @@ def test_a_configuration_that_says_a_thing_twice_or_too_deep(tmp_path, text):
 
 
 def test_finished_batches_outlive_a_foreign_file_with_the_key_of_their_job(photos, tmp_path, monkeypatch):
-    from affscore.survey.checkpoints import Checkpoints
+    from affscore.survey.parts import Parts
 
-    store, write = tmp_path / "store", Checkpoints.write
+    store, write = tmp_path / "store", Parts.write
 
-    def second_fails(self, checkpoint):
-        if checkpoint.batch.number == 1:
+    def second_fails(self, number, part):
+        if number == 1:
             raise KeyboardInterrupt
-        write(self, checkpoint)
+        write(self, number, part)
 
-    monkeypatch.setattr(Checkpoints, "write", second_fails)
+    monkeypatch.setattr(Parts, "write", second_fails)
     with pytest.raises(KeyboardInterrupt):
         run(photos, store, n=8)
-    monkeypatch.setattr(Checkpoints, "write", write)
+    monkeypatch.setattr(Parts, "write", write)
     (key,) = Store(store).unfinished()
     foreign = store / f"x-{key}.parquet"
     foreign.write_bytes(b"PAR1 half a copy")

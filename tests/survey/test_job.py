@@ -1,4 +1,3 @@
-import dataclasses
 import shutil
 
 import numpy as np
@@ -8,15 +7,15 @@ from PIL import Image
 from torch import nn
 
 from affscore import AffscoreError, load_model
-from affscore.network.options import choose_options
+from affscore.options import Options
 from affscore.survey import job as jobs
-from affscore.survey.job import Job, describe
+from affscore.survey.job import DescribedJob, Job, describe, is_of_job
 
 OWN = "from torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU())\n"
 
 
 def key(model="mini:digitsnet", dataset="digits", **options):
-    return describe(Job(model, dataset, choose_options(**{"n": 32, "images": 64, **options}))).key
+    return describe(Job(model, dataset, Options(**{"n": 32, "images": 64, **options}))).key
 
 
 @pytest.fixture
@@ -50,10 +49,29 @@ def test_another_option_is_another_job(options):
     assert key(**options) != key()
 
 
-def test_every_option_is_part_of_the_key():
-    """Whoever adds an option to a measurement must think of the key."""
-    fields = {field.name for field in dataclasses.fields(choose_options())}
-    assert fields == set(describe(Job("mini:digitsnet", "digits", choose_options(images=64))).description["options"])
+def test_the_defaults_are_those_that_keys_leave_out():
+    """Whoever changes a default makes old keys stand for other numbers: raise FORMAT with it."""
+    assert vars(Options()) == {
+        "n": 512, "images": None, "reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf",
+        "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0, "whole": False,
+    }  # fmt: skip
+    assert describe(Job("mini:digitsnet", "random", Options(images=64))).description["options"] == {"images": 64}
+
+
+def test_a_further_option_changes_no_key_and_finds_older_results(monkeypatch):
+    before = describe(Job("mini:digitsnet", "random", Options(n=16, images=64, seed=3)))
+    described = before.description["options"]
+    assert described == {"n": 16, "images": 64, "seed": 3}
+    older = {**describe(Job("mini:digitsnet", "random", Options(n=16, images=64, seed=3))).description}
+    every = {**vars(Options(n=16, images=64, seed=3)), "criteria": ["cka", "norm"]}  # as version 0.1 wrote them
+    metadata = {"job": {**older, "options": every}, "criteria": ["cka", "norm", "sparsity", "entropy", "r2", "nlc"]}
+    assert is_of_job(metadata, before)
+    assert not is_of_job({**metadata, "criteria": ["cka"]}, before)
+    assert is_of_job({**metadata, "criteria": ["cka"]}, DescribedJob(Job("", "", Options(criteria=())), older))
+    for other in ({"seed": 4}, {"order": "reduce-first"}, {"later": 1}):
+        assert not is_of_job({**metadata, "job": {**older, "options": {**every, **other}}}, before)
+    for foreign in ({}, {"job": 3}, {"job": {"options": []}, "criteria": []}, {"job": older, "criteria": None}):
+        assert not is_of_job(foreign, before)
 
 
 def test_another_network_or_data_set_is_another_job():
@@ -126,10 +144,10 @@ def test_the_images_that_are_used_count_and_nothing_else(photos, tmp_path):
 def test_a_description_has_no_path_in_it(photos, tmp_path):
     (tmp_path / "net.py").write_text(OWN)
     torch.save(nn.Sequential(nn.Conv2d(3, 2, 9), nn.ReLU()).state_dict(), tmp_path / "w.pth")
-    job = Job(f"{tmp_path / 'net.py'}:make@{tmp_path / 'w.pth'}", f"folder:{photos}", choose_options(n=4))
+    job = Job(f"{tmp_path / 'net.py'}:make@{tmp_path / 'w.pth'}", f"folder:{photos}", Options(n=4))
     described = describe(job)
     assert str(tmp_path) not in str(described.description)
-    assert described.file_name == f"net.py_make-w.pth-folder_photos-n4-mean-{described.key}.parquet"
+    assert described.file_name == "net.py_make-w.pth-folder_photos-n4-mean"
     assert described.batches == 3
 
 
@@ -147,8 +165,8 @@ def test_a_description_has_no_path_in_it(photos, tmp_path):
     ],
 )  # fmt: skip
 def test_names_of_files(model, dataset, options, name):
-    described = describe(Job(model, dataset, choose_options(**{"n": 64, **options})))
-    assert described.file_name == f"{name}{described.key}.parquet"
+    described = describe(Job(model, dataset, Options(**{"n": 64, **options})))
+    assert described.file_name == name.removesuffix("-")
 
 
 def test_names_of_files_are_safe_and_short(tmp_path):
@@ -156,8 +174,8 @@ def test_names_of_files_are_safe_and_short(tmp_path):
     folder.mkdir()
     Image.new("L", (8, 8)).save(folder / "1.png")
     Image.new("L", (8, 8), 200).save(folder / "2.png")
-    described = describe(Job("mini:digitsnet", f"folder:{folder}", choose_options(n=2)))
-    assert described.file_name == f"mini_digitsnet-DEFAULT-folder_a_b_c_d_e-n2-mean-{described.key}.parquet"
+    described = describe(Job("mini:digitsnet", f"folder:{folder}", Options(n=2)))
+    assert described.file_name == "mini_digitsnet-DEFAULT-folder_a_b_c_d_e-n2-mean"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +190,7 @@ def test_names_of_files_are_safe_and_short(tmp_path):
 )
 def test_what_is_not_there_is_found_out(model, dataset, message):
     with pytest.raises(AffscoreError, match=message):
-        describe(Job(model, dataset, choose_options()))
+        describe(Job(model, dataset, Options()))
 
 
 def test_more_images_than_there_are():

@@ -9,11 +9,11 @@ import pytest
 
 import affscore
 from affscore import AffscoreError, load_results, signature
-from affscore.network.options import choose_options
-from affscore.survey import Store, read_signature, survey, tables, write_signature
-from affscore.survey.checkpoints import Checkpoint
-from affscore.survey.job import Job, describe
-from affscore.survey.lock import FolderLock
+from affscore.network.parquet import contents_of, read_parquet
+from affscore.options import Execution, Options
+from affscore.survey import Store, load_or_measure, read_signature, survey, tables, write_signature
+from affscore.survey.job import Job, describe, key_of
+from affscore.survey.parts import Part, Parts
 from affscore.survey.tables import export
 from affscore.survey.verify import verify
 from affscore.survey.work import Work, run_job
@@ -23,7 +23,7 @@ OPTIONS = {"n": 32, "images": 64}
 
 @pytest.fixture(scope="module")
 def described():
-    return describe(Job("mini:digitsnet", "digits", choose_options(**OPTIONS)))
+    return describe(Job("mini:digitsnet", "digits", Options(**OPTIONS)))
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +51,11 @@ def mean_of(folder):
 
 
 def work(store, run="0", **more):
-    return Work(Path(store), run=run, folder=Path.cwd(), threads=1, **more)
+    return Work(Path(store), run, Path.cwd(), Execution(threads=1, **more))
 
 
 def test_a_result_has_the_columns_and_the_provenance(finished, described):
-    result = Store(finished).result_of(described.key)
+    result = Store(finished).load(described.key, read_signature)
     assert result.metadata["key"] == described.key
     assert result.metadata["job"] == described.description
     assert {"versions", "seed", "fingerprint_weights", "fingerprint_data", "created", "threads"} <= set(result.metadata)
@@ -96,10 +96,12 @@ def test_load_results(finished):
     assert rows.to_numpy() == pytest.approx(by_hand)
 
 
-def test_criteria_that_were_not_measured_are_missing(store):
-    assert survey("mini:digitsnet", "digits", store, criteria=False, progress=False, only=0, **OPTIONS).complete
-    table = load_results(store)
-    assert table.groupby("job")["cka"].apply(lambda column: column.isna().all()).sum() == 1
+def test_criteria_that_were_not_measured_are_missing(tmp_path):
+    for criteria, state in ((False, "measured"), (True, "measured"), ("cka", "there")):
+        report = survey("mini:digitsnet", "digits", tmp_path, criteria=criteria, progress=False, only=0, **OPTIONS)
+        assert report.outcomes[0][1].state == state  # more criteria than asked for serve, too
+    table = load_results(tmp_path)
+    assert table.groupby("job")["cka"].apply(lambda column: column.isna().all()).tolist().count(True) == 1
     assert list(table.columns[-2:]) == ["seconds", "job"]
 
 
@@ -170,7 +172,7 @@ def test_a_file_that_is_no_result_is_named_and_left_alone(store, described, name
     damage(file)
     before = file.read_bytes() if file.is_file() else None
     with pytest.raises(AffscoreError, match=message) as caught:
-        Store(store).result_of(described.key)
+        Store(store).load(described.key, read_signature)
     assert file.name in str(caught.value)
     found = verify(store)
     assert list(found) == [file.name]
@@ -210,7 +212,7 @@ def test_a_file_that_may_not_be_read(store, described, monkeypatch):
 
     monkeypatch.setattr(pq, "ParquetFile", refused)
     with pytest.raises(AffscoreError, match="may not be read"):
-        Store(store).result_of(described.key)
+        Store(store).load(described.key, read_signature)
     assert len(verify(store)) == 2
 
 
@@ -316,42 +318,53 @@ def test_verify_passes_constant_activations(tmp_path):
 # locks and checkpoints
 
 
-def test_only_one_holds_the_lock_and_a_waiting_one_gets_it(tmp_path):
-    first = FolderLock(tmp_path / "job")
-    assert first.held
-    assert not FolderLock(tmp_path / "job").held
-    got = []
-    waiting = threading.Thread(target=lambda: got.append(FolderLock(tmp_path / "job", wait=True)))
-    waiting.start()
-    waiting.join(0.2)
-    assert waiting.is_alive()
-    first.release()
-    waiting.join(10)
-    assert got[0].held
-    got[0].release()
+def waiting_for(store, got):
+    """A thread that waits for the lock, and holds it until the event is set."""
+    let_go = threading.Event()
+
+    def wait():
+        with store.lock("job", wait=True) as held:
+            got.append(held)
+            let_go.wait(10)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    thread.join(0.2)
+    assert thread.is_alive()
+    assert got == []
+    return thread, let_go
 
 
-def test_a_lock_whose_file_was_removed_meanwhile_is_got_anew(tmp_path):
-    folder = tmp_path / "job"
-    first = FolderLock(folder)
-    got = []
-    waiting = threading.Thread(target=lambda: got.append(FolderLock(folder, wait=True)))
-    waiting.start()
-    waiting.join(0.2)
-    (folder / "lock").unlink()
-    folder.rmdir()
-    first.release()
-    waiting.join(10)
-    assert got[0].held
-    assert (folder / "lock").exists()
-    assert not FolderLock(folder).held
-    got[0].release()
+@pytest.mark.parametrize("removed", [False, True])
+def test_only_one_holds_the_lock_and_a_waiting_one_gets_it(tmp_path, removed):
+    """Whoever holds it may remove its folder, and the one that waits gets it all the same."""
+    store, got = Store(tmp_path), []
+    with store.lock("job") as first:
+        assert first
+        with store.lock("job") as second:
+            assert not second
+        thread, let_go = waiting_for(store, got)
+        if removed:
+            store.parts("job").remove()
+            assert not (tmp_path / ".affscore" / "job").exists()
+    for _ in range(200):
+        if got:
+            break
+        thread.join(0.05)
+    assert got == [True]
+    assert (tmp_path / ".affscore" / "job" / "lock").exists()
+    with store.lock("job") as third:
+        assert not third
+    let_go.set()
+    thread.join(10)
+    with store.lock("job") as fourth:
+        assert fourth
 
 
 def test_a_job_that_another_process_is_at(described, tmp_path):
     store = Store(tmp_path)
-    with store.lock(described.key) as lock:
-        assert lock.held
+    with store.lock(described.key) as held:
+        assert held
         assert store.is_running(described.key)
         assert run_job(0, described, work(tmp_path)).state == "busy"
         outcomes = []
@@ -367,58 +380,65 @@ def test_a_job_that_another_process_is_at(described, tmp_path):
 
 def interrupted(described, folder, after=1):
     """A store in which a job ended after a batch."""
-    store = Store(folder, create=True)
-    write, seen = type(store.checkpoints("")).write, []
+    store, write, seen = Store(folder, create=True), Parts.write, []
 
-    def stopping(self, checkpoint):
+    def stopping(self, number, part):
         if len(seen) == after:
             raise KeyboardInterrupt
-        seen.append(checkpoint)
-        write(self, checkpoint)
+        seen.append(number)
+        write(self, number, part)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(store.checkpoints("")), "write", stopping)
+        patch.setattr(Parts, "write", stopping)
         with pytest.raises(KeyboardInterrupt):
             run_job(0, described, work(folder))
-    assert store.checkpoints(described.key).count() == after
+    assert store.parts(described.key).count() == after
     return store
+
+
+def change_a_score(path):
+    table = pq.read_table(path)
+    scores = pa.array([0.1, *table["score"].to_pylist()[1:]])
+    pq.write_table(table.set_column(table.column_names.index("score"), "score", scores), path)
 
 
 DAMAGE = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[:-100]),
     "empty": lambda path: path.write_bytes(b""),
-    "changed": lambda path: path.write_text(path.read_text().replace('"score": 0.', '"score": 0.1', 1)),
+    "changed": lambda path: change_a_score(path),
     "foreign": lambda path: path.write_text("hello\n{}\n"),
     "of another version": lambda path: None,
 }
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_checkpoint_that_cannot_be_trusted_is_not_used(described, tmp_path, finished, monkeypatch, name):
+def test_a_part_that_cannot_be_trusted_is_not_used(described, tmp_path, finished, monkeypatch, name):
     store = interrupted(described, tmp_path)
-    path = store.checkpoints(described.key).folder / "batch-000000.json"
-    assert len(store.checkpoints(described.key).read()) == 1
+    path = store.parts(described.key).folder / "part-000000.parquet"
+    assert len(store.parts(described.key).read()) == 1
     DAMAGE[name](path)
     if name == "of another version":
         monkeypatch.setattr("affscore.__version__", "0.0.0")
     outcome = run_job(0, described, work(tmp_path))
     assert (outcome.state, outcome.resumed) == ("measured", 0)
-    table = store.result_of(described.key).table["score"].to_numpy()
-    assert table == pytest.approx(Store(finished).result_of(described.key).table["score"].to_numpy(), abs=1e-6)
+    table = store.load(described.key, read_signature).table["score"].to_numpy()
+    assert table == pytest.approx(
+        Store(finished).load(described.key, read_signature).table["score"].to_numpy(), abs=1e-6
+    )
 
 
 def test_finished_batches_are_taken_over(described, tmp_path):
     store = interrupted(described, tmp_path)
     outcome = run_job(0, described, work(tmp_path))
     assert (outcome.state, outcome.resumed) == ("measured", 1)
-    assert not [note for note in store.result_of(described.key).notes if "interruption" in note]
+    assert not [note for note in store.load(described.key, read_signature).notes if "interruption" in note]
     assert list(store.unfinished()) == []
 
 
 def test_finished_batches_of_other_conditions_are_told_of(described, tmp_path):
     store = interrupted(described, tmp_path)
     run_job(0, described, work(tmp_path, batch_size=7))
-    (note,) = (note for note in store.result_of(described.key).notes if "interruption" in note)
+    (note,) = (note for note in store.load(described.key, read_signature).notes if "interruption" in note)
     assert note == "batches 0 were measured before an interruption, with batch_size=64, device=cpu, threads=1"
 
 
@@ -439,7 +459,7 @@ def test_batches_of_a_network_that_is_not_the_same_any_more_are_dropped(tmp_path
     """The file of one's own is the same, and draws its weights from somewhere else."""
     (tmp_path / "net.py").write_text(BIAS_FROM_A_FILE)
     (tmp_path / "bias.txt").write_text("0.1")
-    job = describe(Job(f"{tmp_path / 'net.py'}:make", "random", choose_options(n=4, images=8)))
+    job = describe(Job(f"{tmp_path / 'net.py'}:make", "random", Options(n=4, images=8)))
     interrupted(job, tmp_path / "store")
     (tmp_path / "bias.txt").write_text("0.2")
     outcome = run_job(0, job, work(tmp_path / "store"))
@@ -448,19 +468,19 @@ def test_batches_of_a_network_that_is_not_the_same_any_more_are_dropped(tmp_path
 
 def test_tidying_spares_what_a_process_is_writing(described, tmp_path):
     store = interrupted(described, tmp_path)
-    folder = store.checkpoints(described.key).folder
-    (folder / ".batch-000001.json.0123.part").write_text("half")
+    folder = store.parts(described.key).folder
+    (folder / ".part-000001.parquet.0123.part").write_text("half")
     with store.lock(described.key):
         store.tidy()
-        assert (folder / ".batch-000001.json.0123.part").exists()
+        assert (folder / ".part-000001.parquet.0123.part").exists()
     store.tidy()
-    assert not (folder / ".batch-000001.json.0123.part").exists()
-    assert store.checkpoints(described.key).count() == 1
+    assert not (folder / ".part-000001.parquet.0123.part").exists()
+    assert store.parts(described.key).count() == 1
 
 
 def test_nobody_elses_files_are_touched(described, tmp_path):
     store = interrupted(described, tmp_path)
-    folder = store.checkpoints(described.key).folder
+    folder = store.parts(described.key).folder
     mine = [tmp_path / "notes.txt", tmp_path / ".hidden.parquet", tmp_path / ".affscore" / "mine", folder / "mine"]
     for path in mine:
         path.write_text("mine")
@@ -470,14 +490,67 @@ def test_nobody_elses_files_are_touched(described, tmp_path):
     assert verify(tmp_path) == {}
 
 
-def test_a_checkpoint_comes_back_as_it_was(tmp_path):
-    described = describe(Job("mini:digitsnet", "digits", choose_options(n=16, images=64)))
+def test_a_part_comes_back_as_it_was(tmp_path):
+    described = describe(Job("mini:digitsnet", "digits", Options(n=16, images=64)))
     store = interrupted(described, tmp_path, after=2)
-    checkpoints = store.checkpoints(described.key)
-    first, second = checkpoints.read()
-    assert isinstance(first, Checkpoint)
-    assert [first.batch.number, second.batch.number] == [0, 1]
-    assert len(first.batch.rows) == 9
-    assert list(first.batch.rows[0])[:3] == ["index", "layer", "call"]
-    checkpoints.drop(first=1)
-    assert checkpoints.count() == 1
+    parts = store.parts(described.key)
+    found = parts.read()
+    assert {number: part.about["batch"]["number"] for number, part in found.items()} == {0: 0, 1: 1}
+    assert len(found[0].rows) == 9
+    assert list(found[0].rows[0])[:3] == ["index", "layer", "call"]
+    parts.write(1, found[0])
+    assert parts.read() == {0: found[0], 1: found[0]}
+    parts.drop()
+    assert parts.count() == 0
+
+
+def test_what_an_older_version_left_of_a_job_is_removed_with_it(described, tmp_path):
+    old = tmp_path / ".affscore" / ("0" * 16)
+    old.mkdir(parents=True)
+    for name in ("batch-000000.json", "begun", "lock"):
+        (old / name).write_text("")
+    Store(tmp_path).tidy()
+    assert list(tmp_path.iterdir()) == []
+
+
+def as_written_by_version_0_1(file):
+    """The same result under the key that names every option."""
+    result = read_signature(file)
+    job = result.metadata["job"]
+    every = {**vars(Options()), **job["options"], "criteria": result.metadata["criteria"]}
+    job = {**job, "options": every}
+    old = file.with_name(f"{file.stem[:-16]}{key_of(job)}.parquet")
+    write_signature(type(result)(result.table, {**result.metadata, "job": job, "key": key_of(job)}, result.notes), old)
+    file.unlink()
+    return old
+
+
+def test_results_of_older_versions_are_found_and_left_as_they_are(store):
+    old = as_written_by_version_0_1(mean_of(store))
+    before = {path: path.read_bytes() for path in store.iterdir()}
+    assert verify(store) == {}
+    report = survey("mini:digitsnet", "digits", store, reductions=["mean", "sample"], progress=False, only=0, **OPTIONS)
+    assert report.outcomes[0][1].state == "there"
+    found = load_or_measure(["mini:digitsnet"], "digits", store, criteria="cka", shipped=False, **OPTIONS)
+    assert found["mini:digitsnet"] == read_signature(old)
+    assert {path: path.read_bytes() for path in store.iterdir()} == before
+    old.write_bytes(old.read_bytes()[:-9])  # what is damaged does not stand in the way of the new key
+    assert (
+        survey("mini:digitsnet", "digits", store, progress=False, only=0, **OPTIONS).outcomes[0][1].state == "measured"
+    )
+
+
+def test_a_store_of_anything_else(tmp_path):
+    store, key = Store(tmp_path), "a" * 16
+    with store.lock(key):
+        for epoch in range(3):
+            store.parts(key).write(epoch, Part([{"epoch": epoch, "loss": 1 / 3**epoch}], {}))
+        rows = [row for part in store.parts(key).read().values() for row in part.rows]
+        file = store.add(key, "training", pd.DataFrame(rows), {"rate": 0.1}, ["a note"])
+    assert [path.name for path in tmp_path.glob("*")] == [file.name, ".affscore"] or not store.unfinished()
+    assert store.descriptions() == {file: {"rate": 0.1, "key": key}}
+    table, metadata, notes = store.load(key, lambda path: read_parquet(path, contents_of))
+    assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
+    assert (metadata["rate"], notes) == (0.1, ["a note"])
+    with pytest.raises(AffscoreError, match="is Parquet, but not a signature that affscore wrote: the column"):
+        read_signature(file)

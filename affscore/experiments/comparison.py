@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning
-from affscore.figures import comparison
-from affscore.network.aside import written_aside
+from affscore.network.atomic import atomic_write
 from affscore.network.files import check_destination
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
-from affscore.network.options import choose_options
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.table import without_formulas
-from affscore.survey.keep import kept_signature
+from affscore.options import options_of
+from affscore.survey.load import load_or_measure_one
 from affscore.survey.shipped import PREFIX, shipped_signature
 from affscore.zoo.paths import check_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["Comparison", "compare"]
 
@@ -52,6 +51,8 @@ class Comparison:
 
     def figure(self) -> Figure:
         """The signatures in one plot, and their distances (:func:`affscore.figures.comparison`)."""
+        from affscore.figures.clustering import comparison  # matplotlib is slow to load
+
         scores = {name: result.scores for name, result in self.signatures.items()}
         return comparison({name: values[~np.isnan(values)] for name, values in scores.items()}, self.distances)
 
@@ -61,9 +62,11 @@ class Comparison:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
+        import matplotlib.pyplot as plt
+
         path = check_destination(path, (".png", ".svg", ".pdf", ".csv"))
         try:
-            with written_aside(path) as temporary:
+            with atomic_write(path) as temporary:
                 if path.suffix == ".csv":
                     without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
                 else:
@@ -128,7 +131,7 @@ def compare(
         if one is not None:
             results.append(one)
         elif store is not None:
-            results += [kept_signature(cast(str, model), dataset, store, **options) for dataset in datasets]
+            results += [load_or_measure_one(cast(str, model), dataset, store, **options) for dataset in datasets]
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
@@ -165,14 +168,8 @@ def _check_before(
         raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
     for name in names or ():
         check_name(name)
-    planned = [] if options is None else [_planned(options)]
+    planned = [] if options is None else [options_of(options)[0].as_columns()]
     _check_alike([*(one.metadata for one in finished), *planned])
-
-
-def _planned(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the metadata of a result will say of these options."""
-    known = inspect.signature(choose_options).parameters
-    return dict(choose_options(**{name: value for name, value in options.items() if name in known}).as_columns())
 
 
 def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, Any]) -> Signature | None:

@@ -6,8 +6,9 @@ import torch
 from torch import nn
 
 import affscore
-from affscore import AffscoreError, comparison
+from affscore import AffscoreError
 from affscore.analysis import signature_distance
+from affscore.experiments import comparison
 from affscore.network.files import write_signature
 from affscore.survey import survey
 

@@ -1,0 +1,181 @@
+"""A table with its description in a Parquet file: written as a whole, and read with care, since files come from others.
+
+The entry ``affscore`` of the file's metadata holds, as JSON, a dictionary and notes, a checksum of all that the file
+says, and the number of the format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from affscore.errors import AffscoreError
+from affscore.network.atomic import atomic_write
+from affscore.zoo.paths import as_path, no_file
+
+__all__ = ["FORMAT", "ForeignError", "contents_of", "read_description", "read_parquet", "write_parquet"]
+
+Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
+"""A table, its metadata, and notes."""
+
+Found = TypeVar("Found")
+
+FORMAT = "1.0"
+"""Raised where a survey shall measure again what older files hold; files without it are 1.0."""
+
+INFLATION = 100
+"""By how much a table may be larger in memory than its file; those that come with the package are up to 4 times."""
+
+ROWS = 64
+"""How many rows are decoded before that is looked at again."""
+
+_KEY = b"affscore"
+
+
+class ForeignError(Exception):
+    """What a table of ours has, and this one has not."""
+
+
+class _DamagedError(Exception):
+    """The checksum is not that of the rest."""
+
+
+class _NewerError(Exception):
+    """The format is one that this version does not know; the message is its number."""
+
+
+def write_parquet(
+    table: pd.DataFrame, metadata: dict[str, Any], notes: list[str], path: Path, folder: Path | None = None
+) -> None:
+    """Write a table to a Parquet file that pandas, DuckDB and R read, under a temporary name first.
+
+    Args:
+        table: The table.
+        metadata: Its description, in the types that JSON knows.
+        notes: Sentences.
+        path: The file.
+        folder: Where to write before the file is renamed, on the same file system; by default the file's own.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    about: dict[str, Any] = {"metadata": metadata, "notes": notes}
+    about |= {"checksum": _checksum(table, about), "format": FORMAT}
+    # without the description that pandas would add for itself, which is longer than all the rest
+    rows = pa.Table.from_pandas(table, preserve_index=False)
+    rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
+    texts = [field.name for field in rows.schema if pa.types.is_large_string(field.type)]
+    with atomic_write(path, folder) as temporary:
+        pq.write_table(rows, temporary, use_dictionary=texts or False, write_statistics=False)
+
+
+def read_parquet(path: str | Path, parse: Callable[[pa.Table], Found], what: str = "table") -> Found:
+    """What a file that :func:`write_parquet` wrote holds.
+
+    Args:
+        path: The file.
+        parse: Makes it of the raw table (:func:`contents_of`); where it fails the file is not one of ours.
+        what: What the file should be, for the message.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, not ours, of a newer version, or damaged.
+    """
+    path = as_path(path)
+    try:
+        missing = not path.is_file()
+    except OSError as error:
+        raise AffscoreError(f"{path.name!r} cannot be read ({error.strerror})") from error
+    if missing:
+        raise no_file(path)
+    try:
+        table = _table(path)
+    except PermissionError as error:
+        raise AffscoreError(f"the file {path.name!r} may not be read (Permission denied)") from error
+    except AffscoreError:
+        raise
+    except Exception as error:  # pyarrow raises its own errors and Python's on damaged files
+        raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
+    try:
+        return parse(table)
+    except _NewerError as error:
+        raise AffscoreError(
+            f"the file {path.name!r} was written by a newer affscore (its format is {error}, this version reads "
+            f"{FORMAT}); update affscore"
+        ) from error
+    except _DamagedError as error:
+        raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it") from error
+    except Exception as error:  # a foreign file can hold anything in any place
+        reason = f": {error}" if isinstance(error, ForeignError) else ""
+        raise AffscoreError(
+            f"the file {path.name!r} is Parquet, but not a {what} that affscore wrote{reason}"
+        ) from error
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """The metadata of a table, of which no row is read; empty where the file is none of ours."""
+    try:
+        metadata = json.loads(pq.read_metadata(path).metadata[_KEY])["metadata"] if path.is_file() else {}
+    except Exception:  # noqa: BLE001  # anything, of a foreign or damaged file; whoever reads its rows is told
+        return {}
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def contents_of(table: pa.Table) -> Contents:
+    """Table, metadata and notes; anything may be raised where a file is foreign."""
+    about = json.loads((table.schema.metadata or {})[_KEY])
+    metadata, notes = about["metadata"], about["notes"]
+    job = metadata.get("job")
+    for stated in (about.get("format", FORMAT), job.get("format", FORMAT) if isinstance(job, dict) else FORMAT):
+        if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
+            raise _NewerError(stated)
+    rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+    if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
+        raise TypeError("the entry affscore of its metadata holds something else")
+    if "checksum" in about and about["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
+        raise _DamagedError
+    return rows, metadata, notes
+
+
+def _table(path: Path) -> pa.Table:
+    """The table in a file, refused as soon as it is found to be far larger than the file.
+
+    In Parquet few bytes can stand for many rows, a long text or a long list, and what a file says of its sizes need
+    not be so: they are looked at again while the rows are decoded. (The sizes of columns are not asked for, nor how
+    they are compressed: pyarrow ends the process where these are damaged.)
+    """
+    swollen = AffscoreError(
+        f"the file {path.name!r} was not read: in memory it would be more than {INFLATION} times as large, more than a "
+        "signature can have"
+    )
+    room = INFLATION * path.stat().st_size
+    with pq.ParquetFile(path) as file:
+        about = file.metadata
+        nested = any(about.schema.column(number).max_repetition_level for number in range(about.num_columns))
+        size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+        if nested or max(size, about.num_rows * about.num_columns) > room:
+            raise swollen
+        batches = []
+        for batch in file.iter_batches(ROWS, use_threads=False):
+            room -= batch.nbytes + batch.num_rows * batch.num_columns  # what is missing takes no bytes here
+            if room < 0:
+                raise swollen
+            batches.append(batch)
+        return pa.Table.from_batches(batches, file.schema_arrow)
+
+
+def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:
+    """A hash of every value of a table and of its metadata, whatever the types are that they are stored in."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in table.columns:
+        values = table[name].tolist()
+        # repr of a number is exact, and all that is missing is the same
+        told = ["" if value is None or value is pd.NA or value != value else repr(value) for value in values]
+        digest.update(json.dumps([str(name), told]).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,152 @@
+"""The options of a measurement: what is measured, and how it is run. PyTorch is not loaded before one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from affscore.errors import AffscoreError
+
+if TYPE_CHECKING:
+    from affscore.network.reduction import OrderName, ReductionName
+    from affscore.network.scoring import Choices
+    from affscore.transport.covariance import CovarianceName
+
+__all__ = ["Execution", "Options", "check_whole_number", "options_of"]
+
+COMMUTING = ("sample", "flatten")
+"""Reductions that commute with an elementwise function: both orders are the same."""
+
+MOST_IN_A_BATCH = 100_000
+"""The coupling of n images needs n^2 distances: 80 GB at this n."""
+
+MOST_IMAGES = 10**9
+
+
+def _option(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is measured: every choice that a number of a signature depends on (see :func:`affscore.signature`).
+
+    This is the one place where an option has its default and its check; the commands take their options, and the keys
+    of a store what is not at its default, from here. ``criteria`` becomes a tuple of names, and ``order`` is
+    "activate-first" where both orders are the same.
+
+    Raises:
+        AffscoreError: An unknown name, or a number out of range.
+
+    >>> options = Options(n=64, reduction="sample", order="reduce-first")
+    >>> options.order, options.changed
+    ('activate-first', {'n': 64, 'reduction': 'sample'})
+    """
+
+    # ruff: noqa: RUF009  # what _option returns is a field
+    n: int = _option(512, "Samples (images, windows of text) in a batch of the statistic.")
+    images: int | None = _option(None, "How many samples in all (default: all there are).")
+    reduction: ReductionName = _option("mean", "mean, sum, flatten, sample or published.")
+    order: OrderName = _option("activate-first", "activate-first or reduce-first.")
+    covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
+    criteria: tuple[str, ...] = _option(True, "Compute the criteria of tables 1 and 2, too.")
+    seed: int = _option(0, "Fixes random weights, and the choice of samples.")
+    whole: bool = _option(False, "Score all samples together, under the paired coupling, not in batches.")
+
+    def __post_init__(self) -> None:
+        from affscore.network.criteria import choose_criteria
+        from affscore.network.reduction import check_order, check_reduction
+        from affscore.transport.covariance import check_name
+
+        check_reduction(self.reduction)
+        check_order(self.order)
+        check_name(self.covariance)
+        images = self.images
+        if images is not None and (isinstance(images, bool) or images == 0):
+            raise AffscoreError(f"images must be a whole number of at least 2, got {images!r}; omit it for all")
+        if not isinstance(self.whole, bool):
+            raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
+        checked = {
+            "n": check_whole_number("n", self.n, 2, MOST_IN_A_BATCH),
+            "seed": check_whole_number("seed", self.seed, 0),
+            "images": None if images is None else check_whole_number("images", images, 2, MOST_IMAGES),
+            "order": "activate-first" if self.reduction in COMMUTING else self.order,
+            "criteria": choose_criteria(self.criteria),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def choices(self) -> Choices:
+        """What is computed for every activation."""
+        from affscore.network.scoring import Choices
+
+        return Choices(self.covariance, self.criteria)
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        usual = vars(Options())
+        return {name: value for name, value in vars(self).items() if value != usual[name]}
+
+    def as_columns(self) -> dict[str, str]:
+        """The choices that are columns of the table."""
+        coupling = "paired" if self.whole else "exact"
+        return {
+            "reduction": self.reduction,
+            "order": self.order,
+            "covariance": self.covariance,
+            "coupling": coupling,
+        }
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a measurement is run; no number depends on it, but for rounding.
+
+    Attributes:
+        device: "auto", "cpu", "cuda", ...
+        batch_size: Samples that go through the network at once.
+        progress: Whether to show a bar; None for where there is a terminal.
+        threads: Threads of a process; None for as many as PyTorch takes.
+
+    Raises:
+        AffscoreError: A number out of range.
+    """
+
+    device: str = _option("auto", "auto, cpu, cuda, ...")
+    batch_size: int = _option(64, "Samples that go through the network at once.")
+    progress: bool | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "batch_size", check_whole_number("batch_size", self.batch_size, 1))
+        if self.threads is not None:
+            object.__setattr__(self, "threads", check_whole_number("threads", self.threads, 1, 1024))
+
+
+def options_of(arguments: Mapping[str, Any]) -> tuple[Options, Execution, dict[str, Any]]:
+    """Sort the arguments of a function that measures: into options, how it is run, and the rest.
+
+    >>> options_of({"n": 64, "device": "cpu", "store": "results"})[1:]
+    (Execution(device='cpu', batch_size=64, progress=None, threads=None), {'store': 'results'})
+    """
+    rest = dict(arguments)
+    options = {one.name: rest.pop(one.name) for one in fields(Options) if one.name in rest}
+    execution = {one.name: rest.pop(one.name) for one in fields(Execution) if one.name in rest}
+    return Options(**options), Execution(**execution), rest
+
+
+def check_whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """The value as an int, if it is a whole number from least to most.
+
+    >>> check_whole_number("n", 64, 2)
+    64
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if int(value) > most:
+        raise AffscoreError(f"{name} must be at most {most}, got {value}")
+    return int(value)

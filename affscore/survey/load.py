@@ -1,0 +1,106 @@
+"""Results out of a store, measured first where they are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from affscore.errors import AffscoreError
+from affscore.network.result import Signature, load_signature
+from affscore.options import options_of
+from affscore.survey.plan import Outlook, look_at, plan
+from affscore.survey.shipped import SHIPPED
+from affscore.survey.store import Store
+from affscore.survey.survey import measure_missing
+
+__all__ = ["load_or_measure", "load_or_measure_one"]
+
+
+def load_or_measure_one(model: str, dataset: str, store: str | Path, **options: Any) -> Signature:
+    """The signature of a network on a data set out of a store; what is missing is measured and kept there.
+
+    Args:
+        model: MODEL[@WEIGHTS].
+        dataset: SPEC.
+        store: The folder of the store; it is made when it is missing.
+        options: Those of :func:`affscore.signature` that a survey has.
+
+    Raises:
+        AffscoreError: Not names, or what measuring raises.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     options = {"n": 32, "images": 32, "criteria": False, "progress": False}
+    ...     first = load_or_measure_one("mini:digitsnet", "digits", folder, **options)
+    ...     again = load_or_measure_one("mini:digitsnet", "digits", folder, **options)
+    >>> first.metadata["created"] == again.metadata["created"]
+    True
+    """
+    if not isinstance(model, str) or not isinstance(dataset, str):
+        raise AffscoreError("a store keeps what has a name: give the network and the data set as text, or no store")
+    if options.pop("activations", None):
+        raise AffscoreError(
+            "a store keeps what a file says: set declared_activations in the file of the network, or give no store"
+        )
+    if given := [name for name in ("forward", "data_name") if options.pop(name, None) is not None]:
+        raise AffscoreError(f"results in a store go by the names of MODEL and SPEC: omit {given[0]}, or give no store")
+    return load_or_measure([model], dataset, store, shipped=False, **options)[model]
+
+
+def load_or_measure(
+    models: Iterable[str], dataset: str, store: str | Path, *, jobs: int = 1, shipped: bool = True, **options: Any
+) -> dict[str, Signature]:
+    """The signatures of several networks out of a store; what is missing is measured and kept there.
+
+    Args:
+        models: MODEL[@WEIGHTS], each.
+        dataset: SPEC.
+        store: The folder of the store; it is made when it is missing.
+        jobs: How many networks to measure at once.
+        shipped: Whether the results that come with the package count, too. They are taken for the same weights,
+            images and options only, never by name.
+        options: Those of :func:`affscore.signature` that a survey has.
+
+    Returns:
+        A signature for each of the models, by its name as it was given.
+
+    Raises:
+        AffscoreError: A name that is none, or what measuring raises, of the first network that fails; the others
+            are in the store by then.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     options = {"n": 32, "images": 32, "criteria": False, "progress": False}
+    ...     both = load_or_measure(["mini:digitsnet", "mini:digitsnet@random"], "digits", folder, **options)
+    >>> [len(result) for result in both.values()]
+    [9, 9]
+    """
+    models = list(models)
+    chosen, execution, rest = options_of(options)
+    command = rest.pop("command", None)
+    if rest:
+        raise TypeError(f"load_or_measure has no option {', '.join(rest)}")
+    own = Store(store, create=True)
+    results = [own, Store(SHIPPED)] if shipped and SHIPPED.is_dir() else [own]
+    asked = plan(models, dataset, chosen, chosen.reduction, chosen.order)
+    seen = look_at(asked, results, range(len(asked)))
+    _check(seen)
+    missing = [number for number in seen.described if number not in seen.results]
+    if missing:
+        measure_missing(seen, own, execution, jobs, here=len(missing) == 1, command=command)
+        _check(seen)
+    found = {}
+    for number, job in enumerate(asked):
+        result = seen.results.get(number) or own.load(seen.described[number].key, load_signature)
+        if result is None:
+            raise AffscoreError(f"the result of {job.model} was removed from the store while it was measured")
+        found[job.model] = result
+    return {model: found[model] for model in models}
+
+
+def _check(seen: Outlook) -> None:
+    """Refuse where a job failed: the first of them says why."""
+    for _, outcome in sorted(seen.outcomes.items()):
+        if outcome.state == "failed":
+            raise AffscoreError(outcome.message)

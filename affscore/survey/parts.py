@@ -1,0 +1,131 @@
+"""The finished parts of a key that is not finished: what a killed process leaves to the one that takes it up."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from affscore.errors import AffscoreError
+from affscore.network.atomic import PART
+from affscore.network.parquet import contents_of, read_parquet, write_parquet
+
+__all__ = ["Part", "Parts"]
+
+_NAME = re.compile(r"part-(\d{6,})\.parquet")
+_OF_OLDER_VERSIONS = re.compile(r"batch-\d{6,}\.json")
+
+
+class Part(NamedTuple):
+    """A part: rows of a table, and what else is known of it, in the types that JSON knows."""
+
+    rows: list[dict[str, Any]]
+    about: dict[str, Any]
+
+
+class Parts:
+    """A folder with a Parquet file for each finished part of one key, by its number.
+
+    Only the process that holds the lock of the key (:meth:`affscore.survey.store.Store.lock`) writes or removes
+    anything here.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     parts = Parts(Path(folder))
+    ...     parts.write(0, Part([{"epoch": 0, "loss": 0.5}], {"seconds": 3}))
+    ...     parts.count(), parts.read()
+    (1, {0: Part(rows=[{'epoch': 0, 'loss': 0.5}], about={'seconds': 3})})
+    """
+
+    LOCK = "lock"
+    BEGUN = "begun"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def count(self) -> int:
+        """How many parts are finished; safe without the lock."""
+        return sum(1 for path in self._entries() if _NAME.fullmatch(path.name))
+
+    def read(self) -> dict[int, Part]:
+        """The finished parts by their numbers, without those that are damaged."""
+        found = {}
+        for path in sorted(self._entries()):
+            if (name := _NAME.fullmatch(path.name)) and not path.is_symlink():
+                with contextlib.suppress(AffscoreError):
+                    rows, about, _ = read_parquet(path, contents_of)
+                    found[int(name.group(1))] = Part(
+                        [{str(key): value for key, value in row.items()} for row in rows.to_dict("records")], about
+                    )
+        return found
+
+    def write(self, number: int, part: Part) -> None:
+        """Add a finished part, in the place of one with its number.
+
+        Raises:
+            AffscoreError: It cannot be written; the disk is full, say.
+        """
+        try:
+            write_parquet(pd.DataFrame(part.rows), part.about, [], self.folder / f"part-{number:06d}.parquet")
+        except OSError as error:
+            raise AffscoreError(
+                f"part {number} could not be written to the store: {error.strerror or error}; "
+                "what was finished before is kept, and the same command goes on from there"
+            ) from error
+
+    def drop(self) -> None:
+        """Forget all parts."""
+        for path in self._entries():
+            if _NAME.fullmatch(path.name) or _OF_OLDER_VERSIONS.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+
+    def drop_unwritten(self) -> None:
+        """Remove files that a killed process did not finish writing."""
+        for path in self._entries():
+            if path.name.endswith(PART):
+                with contextlib.suppress(OSError):
+                    path.unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Remove the folder with all that this package wrote there, the lock last; what else is in it stays."""
+        self.drop_unwritten()
+        with contextlib.suppress(OSError):
+            self.drop()
+            (self.folder / self.BEGUN).unlink(missing_ok=True)
+            (self.folder / self.LOCK).unlink(missing_ok=True)
+            self.folder.rmdir()
+
+    def begin(self, run: str) -> int:
+        """Note that a process of this run takes the key up; how many of that run did so before."""
+        path = self.folder / self.BEGUN
+        try:
+            if path.is_symlink() or (path.exists() and not path.is_file()):
+                raise OSError(f"{path.name!r} is a link, which is not followed, a pipe or a device")
+            with path.open("a+", encoding="utf-8") as stream:
+                stream.seek(0)
+                before = stream.read().split().count(run)
+                stream.write(f"{run}\n")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise AffscoreError(f"the store cannot be written to ({reason})") from error
+        return before
+
+    def begun_by(self, run: str) -> bool:
+        """Whether a process of this run has taken the key up and not finished it; safe without the lock."""
+        try:
+            path = self.folder / self.BEGUN
+            return path.is_file() and run in path.read_text(encoding="utf-8", errors="replace").split()
+        except OSError:
+            return False
+
+    def _entries(self) -> list[Path]:
+        try:
+            return list(self.folder.iterdir())
+        except OSError:
+            return []
