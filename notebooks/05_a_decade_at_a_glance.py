@@ -68,12 +68,12 @@ import affscore
 from affscore.analysis import along_depth, common_language_effect_size, trends
 from affscore.figures import raw_signature, timeline
 from affscore.papers import history, short_name, short_names, study_models
-from affscore.survey import kept_signatures
+from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 
 networks = models or study_models("mini:")
 options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
-results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
+results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 by_name = {short_names(networks)[model]: result for model, result in results.items()}
 # an activation whose input is constant has no score
 signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
@@ -335,7 +335,7 @@ if vits:
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Efficient networks: first with copies of weights that were trained on ImageNet, on photographs, then those of the parameter `efficient` (figure 6 of the paper's first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Six scatter plots of the affinity score over depth: SqueezeNet 1.0 and 1.1 and MobileNetV2 with weights from ImageNet, and below them the networks of the parameter efficient."}}
 real = {name: shipped_signature(f"shipped:{name}") for name in ("squeezenet1_0", "squeezenet1_1", "mobilenet_v2")}
-small = kept_signatures(efficient, dataset, store, jobs=jobs, **options)
+small = load_or_measure(efficient, dataset, store, jobs=jobs, **options)
 raw_signature([*real.values(), *small.values()], columns=3)
 plt.show()
 

@@ -106,7 +106,7 @@ if repeated:
     measured = over_seeds(trials, by="model")
 else:
     options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
-    results = affscore.survey.kept_signatures(networks, dataset, store, jobs=jobs, **options)
+    results = affscore.survey.load_or_measure(networks, dataset, store, jobs=jobs, **options)
     # an activation whose input is constant has no score
     scores = {model: result.scores[np.isfinite(result.scores)] for model, result in results.items()}
     measured = signature_statistics(scores).join(known["accuracy"])

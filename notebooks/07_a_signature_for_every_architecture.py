@@ -50,12 +50,12 @@ from IPython.display import Markdown
 import affscore
 from affscore import AffscoreError, analysis, papers
 from affscore.figures import dendrogram, distance_heatmap, score_distributions, score_histograms
-from affscore.survey import kept_signatures
+from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 
 networks = models or papers.study_models("mini:")
 options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
-results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
+results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 by_name = {papers.short_names(networks)[model]: result for model, result in results.items()}
 # an activation whose input is constant has no score
 signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}

@@ -91,14 +91,14 @@ from affscore.papers import (
     table_1_again,
     table_1_families,
 )
-from affscore.survey import kept_signatures
+from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 
 pd.set_option("display.max_colwidth", 200)  # notes are sentences
 criteria = list(CRITERIA_OF_TABLE_1)
 networks = models or study_models("mini:")
 options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
-results = kept_signatures(networks, dataset, store, jobs=jobs, **options)
+results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 names = short_names(networks)
 summaries = {names[model]: result.summary for model, result in results.items()}
 print(f"{len(summaries)} networks on {dataset}, {sum(map(len, summaries.values()))} activations")

@@ -8,7 +8,7 @@ from typing import Any
 
 from affscore.network.result import Signature
 from affscore.papers.networks import short_name
-from affscore.survey import kept_signatures
+from affscore.survey import load_or_measure
 from affscore.zoo.characteristics import weight_versions
 from affscore.zoo.sources import torchvision_networks
 
@@ -130,18 +130,18 @@ def measure_as_printed(models: Iterable[str], dataset: str, store: str | Path, *
         models: MODEL[@WEIGHTS], each.
         dataset: SPEC.
         store: The folder of the store.
-        options: Those of :func:`affscore.survey.kept_signatures`.
+        options: Those of :func:`affscore.survey.load_or_measure`.
 
     Returns:
         A signature for each of the models, by its name as it was given.
 
     Raises:
-        AffscoreError: As :func:`affscore.survey.kept_signatures`.
+        AffscoreError: As :func:`affscore.survey.load_or_measure`.
     """
     models = list(models)
     found: dict[str, Signature] = {}
     for reduction, networks in by_printed_reduction(models).items():
-        found |= kept_signatures(networks, dataset, store, reduction=reduction, **options)
+        found |= load_or_measure(networks, dataset, store, reduction=reduction, **options)
     return {model: found[model] for model in models}
 
 

@@ -15,13 +15,9 @@ from affscore.survey.store import Store
 from affscore.survey.survey import survey
 from affscore.survey.tables import load_results, stored_signatures
 
-kept_signatures = load_or_measure
-"""Its name in earlier versions."""
-
 __all__ = [
     "Report",
     "Store",
-    "kept_signatures",
     "load_or_measure",
     "load_results",
     "read_signature",

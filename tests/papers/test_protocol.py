@@ -94,7 +94,7 @@ def test_each_network_is_measured_with_its_reduction_and_in_the_order_asked_for(
     def kept(models, dataset, store, **options):
         return dict.fromkeys(models, (dataset, store, options))
 
-    monkeypatch.setattr(protocol, "kept_signatures", kept)
+    monkeypatch.setattr(protocol, "load_or_measure", kept)
     models = ["resnet18@DEFAULT", "swin_t@DEFAULT", "alexnet@DEFAULT"]
     found = protocol.measure_as_printed(iter(models), "digits", "results", images=512)
     assert list(found) == models

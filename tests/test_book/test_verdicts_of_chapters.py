@@ -8,7 +8,7 @@ import pytest
 
 from affscore import analysis, papers, zoo
 from affscore.network.result import Signature
-from affscore.survey import kept_signatures
+from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 
 Results = dict[str, Signature]
@@ -24,7 +24,7 @@ TRAINED = [*CIFAR, "mobilenet_v2", "squeezenet1_0", "squeezenet1_1"]
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     store = tmp_path_factory.mktemp("store")
     models = [*papers.study_models(), *(f"mini:{name}" for name in EFFICIENT)]
-    found = kept_signatures(models, "digits", store, jobs=1, n=512, progress=False)
+    found = load_or_measure(models, "digits", store, jobs=1, n=512, progress=False)
     assert not list(store.glob("*.parquet")), "the chapters' default results are shipped, and none is measured"
     return {papers.short_name(model): result for model, result in found.items()}
 
