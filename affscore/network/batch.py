@@ -72,9 +72,9 @@ def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator
 
 @contextmanager
 def recorded(
-    network: nn.Module, device: torch.device, activations: Collection[Any] | Mapping[str, Any]
+    network: nn.Module, device: torch.device, activations: Collection[Any] | Mapping[str, Any], seed: int
 ) -> Iterator[Recorder]:
-    """A network in evaluation mode on its device, under a recorder; afterwards it is as before."""
+    """A network in evaluation mode on its device, under a recorder; afterwards all is as before."""
     listener = Collector("mean", "activate-first", sparsity=False, seed=0)  # until a batch brings its own
     devices = [device] if device.type == "cuda" else []
     # no_grad and not inference_mode: what the network moves or caches must still be fit for training
@@ -85,6 +85,7 @@ def recorded(
         prepared(network, device),
         recording(network, listener, activations) as recorder,
     ):
+        torch.manual_seed(seed)  # a loader may shuffle, and a data set draw, before the first batch begins
         yield recorder
 
 

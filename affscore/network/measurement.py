@@ -127,7 +127,7 @@ class Measurement:
         digest, hidden = hashlib.sha256(), None if self.execution.progress is None else not self.execution.progress
         hits, known = Hits(stream.classes, card.classes), list[tuple[str, int]]()
         bar = tqdm(total=stream.total, desc=card.name, unit="sample", disable=hidden)
-        with bar, recorded(self.network, self.device, self.activations) as recorder:
+        with bar, recorded(self.network, self.device, self.activations, options.seed) as recorder:
             self._declared = recorder.chosen.names
             for number, chunks in batches_of(stream.chunks, options.n):
                 run = BatchRun(recorder, self.network, card.name, options, number, hits, room, known)

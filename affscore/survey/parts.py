@@ -16,7 +16,7 @@ from affscore.network.parquet import contents_of, read_parquet, write_parquet
 __all__ = ["Part", "Parts"]
 
 _NAME = re.compile(r"part-(\d{6,})\.parquet")
-_OF_OLDER_VERSIONS = re.compile(r"batch-\d{6,}\.json")
+_OLDER = re.compile(r"batch-\d{6,}\.json")
 
 
 class Part(NamedTuple):
@@ -50,8 +50,8 @@ class Parts:
         self.folder = folder
 
     def count(self) -> int:
-        """How many parts are finished; safe without the lock."""
-        return sum(1 for path in self._entries() if _NAME.fullmatch(path.name))
+        """How many parts are finished, those of older versions included; safe without the lock."""
+        return sum(1 for path in self._entries() if _NAME.fullmatch(path.name) or _OLDER.fullmatch(path.name))
 
     def read(self) -> dict[int, Part]:
         """The finished parts by their numbers, without those that are damaged."""
@@ -82,7 +82,7 @@ class Parts:
     def drop(self) -> None:
         """Forget all parts."""
         for path in self._entries():
-            if _NAME.fullmatch(path.name) or _OF_OLDER_VERSIONS.fullmatch(path.name):
+            if _NAME.fullmatch(path.name) or _OLDER.fullmatch(path.name):
                 path.unlink(missing_ok=True)
 
     def drop_unwritten(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ from affscore.errors import AffscoreError
 from affscore.network.result import Signature, load_signature
 from affscore.options import Options
 from affscore.survey.job import DescribedJob, Job, describe, is_of_job
+from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
 from affscore.zoo.identity import identity_of_data, identity_of_model
@@ -109,9 +109,18 @@ def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]
 
 
 def _first(stored: Iterable[tuple[Path, dict[str, Any]]], job: DescribedJob) -> Signature | None:
-    """The first result of this job that is not damaged."""
+    """The first result of this job that is not damaged.
+
+    Raises:
+        AffscoreError: There are only damaged ones, outside the package.
+    """
+    damaged = None
     for path, metadata in stored:
         if is_of_job(metadata, job):
-            with contextlib.suppress(AffscoreError):
+            try:
                 return load_signature(path)
+            except AffscoreError as error:
+                damaged = damaged or (None if path.parent == SHIPPED else error)
+    if damaged is not None:
+        raise AffscoreError(f"{damaged}; it is the result of this job: move it out of the store and run again")
     return None

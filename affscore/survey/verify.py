@@ -21,6 +21,8 @@ from affscore.survey.store import Store
 __all__ = ["problems_of", "verify"]
 
 ROUNDING = 1e-6
+LATER = "effective_width"
+"""Older results lack it."""
 
 
 def verify(folder: str | Path) -> dict[str, list[str]]:
@@ -57,7 +59,8 @@ def problems_of(path: Path) -> list[str]:
         return ["its metadata does not say which criteria it holds"]
     expected = schema(criteria)
     foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
-    if problems := [*misfits(table, expected), *foreign]:
+    lacking = [f"the column {name!r} is missing" for name in expected.names if name not in {*table.columns, LATER}]
+    if problems := [*dict.fromkeys([*misfits(table, expected), *lacking, *foreign])]:
         return problems  # nothing else can be asked
     return [*_of_values(table, expected), *_of_batches(table, metadata), *_of_metadata(path, table, metadata)]
 

@@ -133,6 +133,13 @@ def _run(number: int, job: DescribedJob, work: Work, wait: bool) -> Outcome:
         return Outcome(number, "measured", resumed=resumed, notes=tuple(result.notes))
 
 
+def _is_batch(number: int, about: dict[str, Any], versions: dict[str, Any]) -> bool:
+    """Whether a part is the batch that its name says, of these versions, and no other file of ours."""
+    batch = about.get("batch")
+    known = isinstance(batch, dict) and batch.get("number") == number and "conditions" in about
+    return known and about.get("versions") == versions
+
+
 def _check_unchanged(job: DescribedJob) -> None:
     """Whether the files of a job are those that its key is of."""
     changed = "its files were changed after the survey had begun; run it again"
@@ -147,7 +154,7 @@ def _check_unchanged(job: DescribedJob) -> None:
 def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Signature, int]:
     """The signature, and how many of its batches were there already; every other one becomes a part of the store."""
     versions = provenance()["versions"]  # the bits of a number depend on those of PyTorch and NumPy
-    stored = {number: part for number, part in parts.read().items() if part.about.get("versions") == versions}
+    stored = {number: part for number, part in parts.read().items() if _is_batch(number, part.about, versions)}
     done = {number: Batch(**part.about["batch"], rows=part.rows) for number, part in stored.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from affscore import load_model, signature
 from affscore.network.batch import BatchRun
@@ -179,3 +180,16 @@ def test_what_a_taken_up_signature_cannot_tell():
 
 def without_costs(rows):
     return [{name: value for name, value in row.items() if name != "sample_costs"} for row in rows]
+
+
+def test_the_seed_fixes_what_the_data_draw():
+    inputs = torch.randn(96, 5, generator=torch.Generator().manual_seed(3))
+    network = nn.Sequential(nn.Linear(5, 6), nn.ReLU())
+    loader = DataLoader(TensorDataset(inputs), batch_size=16, shuffle=True)
+    found = []
+    for _ in range(2):
+        torch.rand(1)  # the caller's own random numbers are others
+        found.append(signature(network, loader, n=64, criteria=False, seed=0))
+    first, second = (result.metadata["fingerprint_data"] for result in found)
+    assert first == second
+    np.testing.assert_array_equal(found[0].scores, found[1].scores)
