@@ -124,11 +124,11 @@ def test_finished_batches_outlive_a_foreign_file_with_the_key_of_their_job(photo
 def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
     import affscore.survey.workers as workers
 
-    asked, outcomes = [], workers._outcomes
+    asked = []
 
     def counting(tasks, jobs):
         asked.append(jobs)
-        return outcomes(tasks, jobs)
+        return (workers.run_job(*task) for task in tasks)
 
     monkeypatch.setattr(workers, "_outcomes", counting)
     names = ["mini:digitsnet", "mini:digitsnet@random"]

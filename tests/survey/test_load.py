@@ -36,6 +36,7 @@ def test_results_of_the_package_serve_by_their_description_and_not_by_their_name
     assert len(Store(own).files()) == 3
 
 
+@pytest.mark.slow
 def test_a_network_that_fails_is_told_and_the_others_are_kept(tmp_path):
     (tmp_path / "broken.py").write_text("from torch import nn\n\ndef make():\n    return nn.Linear(3, 2)\n")
     with pytest.raises(AffscoreError):

@@ -98,6 +98,7 @@ def test_the_activations_are_those_of_the_original(tables):
         assert set(table["activation"]) == ACTIVATIONS.get(MINI_NETWORKS[name].family, {"relu"}), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "activations"),
     [("alexnet", 7), ("vgg16", 15), ("resnet18", 17), ("resnet34", 33), ("resnet50", 49), ("googlenet", 57)],
@@ -106,6 +107,7 @@ def test_these_have_as_many_activations_as_the_originals(tables, name, activatio
     assert len(tables[name]) == activations
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["squeezenet1_1", "shufflenet_v2_x0_5", "mobilenet_v2", "efficientnet_b1"])
 def test_activations_play_the_same_parts_as_in_the_original(tables, name):
     original = affscore.signature(f"{name}@random", "random", n=4, images=4, criteria=False, progress=False).table
@@ -113,11 +115,13 @@ def test_activations_play_the_same_parts_as_in_the_original(tables, name):
     assert set(tables[name]["activation"]) == set(original["activation"])
 
 
+@pytest.mark.slow
 def test_the_depths_of_the_list_are_those_that_the_recorder_finds(tables):
     listed = list_models().set_index("name")["depth"]
     assert {name: int(table["depth"].max()) for name, table in tables.items()} == listed.to_dict()
 
 
+@pytest.mark.slow
 def test_gates_and_sums_are_where_they_belong(tables):
     kinds = {name: set(table["kind"]) for name, table in tables.items()}
     assert {name for name in kinds if "gate" in kinds[name]} == {n for n in kinds if n.startswith("efficientnet")}
@@ -126,6 +130,7 @@ def test_gates_and_sums_are_where_they_belong(tables):
     }
 
 
+@pytest.mark.slow
 def test_no_activation_has_fewer_than_eight_channels(tables):
     assert min(table["width"].min() for table in tables.values()) >= 8
 
@@ -142,6 +147,7 @@ ORDERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ORDERS, ids=lambda family: family[0])
 def test_members_of_a_family_are_deeper_in_the_order_of_the_originals(tables, family):
     depths = [int(tables[name]["depth"].max()) for name in family]
