@@ -74,14 +74,11 @@ def activation_panels(
     grid = figure.add_gridspec(rows, 2 * columns, width_ratios=[1.0, 0.24] * columns)
     for k, (name, function, steps) in enumerate(cases):
         row, column = divmod(k, columns)
-        main = figure.add_subplot(grid[row, 2 * column])
-        main.set_title(f"{name}\n$\\rho$ = {steps.score.value:.2f}")
+        main = figure.add_subplot(grid[row, 2 * column], title=f"{name}\n$\\rho$ = {steps.score.value:.2f}")
         _draw(main, function, steps, domain)
         _draw_histograms(figure.add_subplot(grid[row, 2 * column + 1], sharey=main), steps, bins)
-        if k + columns >= len(cases):
-            main.set_xlabel("$x$")
-        if column == 0:
-            main.set_ylabel(r"$y = \sigma(x)$")
+        main.set_xlabel("$x$" if k + columns >= len(cases) else "")
+        main.set_ylabel(r"$y = \sigma(x)$" if column == 0 else "")
     legend_below(figure, 5)
     return figure
 
@@ -95,8 +92,7 @@ def _draw(
     low, high = domain or (float(x[0]), float(x[-1]))
     grid = np.linspace(low, high, 400)
     axes.plot(grid, function(grid), color=INPUT, linewidth=1.0, linestyle="-", label=r"$\sigma$")
-    dots: Any = {"linestyle": "", "marker": ".", "markersize": 3.5, "color": OUTPUT}
-    axes.plot(x, y, label=r"samples $(x, \sigma(x))$", **dots)
+    axes.plot(x, y, color=OUTPUT, linestyle="", marker=".", markersize=3.5, label=r"samples $(x, \sigma(x))$")
     axes.plot(x[[0, -1]], image[[0, -1]], color=FIT, linestyle="--", label="affine fit $T$")
 
 
