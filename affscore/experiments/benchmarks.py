@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,48 +23,42 @@ LEAST_SIZES = 3
 """As many sizes at least make a fit."""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """One of the benchmarks.
 
     Attributes:
         command: What writes its file; empty where that is not told.
-        texts: Columns of words that each row has.
-        numbers: Columns of numbers that each row has.
-        optional: Columns of numbers that a row may lack.
+        required: Columns that each row has, apart by blanks.
+        optional: Columns that a row may lack.
     """
 
     command: str
-    texts: Sequence[str] = ()
-    numbers: Sequence[str] = ()
-    optional: Sequence[str] = ()
+    required: str = ""
+    optional: str = ""
 
 
-def _of_signatures(command: str) -> Kind:
-    times = [f"{what}_{which}" for what in ("plain", "scores", "criteria") for which in ("best", "largest")]
-    spreads = [f"spread_{what}_{which}" for what in ("scores", "criteria") for which in ("smallest", "largest")]
-    return Kind(
-        command,
-        texts=["model", "device"],
-        numbers=["n", "batch_size", *times, "ratio_scores", "ratio_criteria"],
-        optional=["activations", "memory_mb_plain", "memory_mb_scores", *spreads],
-    )
+_TEXTS = ("model", "device", "dataset", "how")
+"""All other columns are numbers."""
 
+_SIGNATURE = (
+    "model device n batch_size plain_best plain_largest scores_best scores_largest criteria_best criteria_largest "
+    "ratio_scores ratio_criteria",
+    "activations memory_mb_plain memory_mb_scores spread_scores_smallest spread_scores_largest "
+    "spread_criteria_smallest spread_criteria_largest",
+)
 
 BENCHMARKS: Mapping[str, Kind] = {
     "affinity": Kind(
         "python benchmarks/bench_affinity.py",
-        numbers="n d affscore_best affscore_largest score".split(),
-        optional="textbook_best textbook_largest ratio difference memory_mb_affscore memory_mb_textbook".split(),
+        "n d affscore_best affscore_largest score",
+        "textbook_best textbook_largest ratio difference memory_mb_affscore memory_mb_textbook",
     ),
-    "signature": _of_signatures("python benchmarks/bench_signature.py --device cpu"),
-    "gpu": _of_signatures("python benchmarks/bench_signature.py --device cuda --name gpu"),
+    "signature": Kind("python benchmarks/bench_signature.py --device cpu", *_SIGNATURE),
+    "gpu": Kind("python benchmarks/bench_signature.py --device cuda --name gpu", *_SIGNATURE),
     "agreement": Kind(
-        "python benchmarks/check_real_networks.py",
-        texts=["model", "dataset"],
-        numbers="n activations compared width_max largest_difference".split(),
+        "python benchmarks/check_real_networks.py", "model dataset n activations compared width_max largest_difference"
     ),
-    "memory": Kind("python benchmarks/bench_memory.py", ["model", "how"], ["n", "batch_size", "memory_mb"]),
+    "memory": Kind("python benchmarks/bench_memory.py", "model how n batch_size memory_mb"),
     "survey": Kind(""),  # its rows are shown as they are
 }
 """The benchmarks by the names of their files, and what the rows of these must have."""
@@ -108,8 +102,8 @@ def read_benchmarks(folder: str | Path) -> dict[str, Benchmark]:
     found = {}
     for name, kind in BENCHMARKS.items():
         path = Path(folder) / f"{name}.json"
-        columns = [*kind.texts, *kind.numbers, *kind.optional]
-        found[name] = read_benchmark(path) if path.exists() else Benchmark(name, {}, pd.DataFrame(columns=columns))
+        empty = pd.DataFrame(columns=[*kind.required.split(), *kind.optional.split()])
+        found[name] = read_benchmark(path) if path.exists() else Benchmark(name, {}, empty)
     return found
 
 
@@ -130,26 +124,25 @@ def read_benchmark(path: str | Path) -> Benchmark:
         raise AffscoreError(f"there is no benchmark {path.stem!r}; known are {', '.join(BENCHMARKS)}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        table, machine = pd.json_normalize(content["rows"], sep="_"), dict(content["machine"])
     except OSError as error:
         raise AffscoreError(f"{path.name} cannot be read ({error.strerror}){_what_writes(path.stem, 'it')}") from error
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise _malformed(path, f"it is not JSON ({error})") from error
-    if not isinstance(content, dict) or not isinstance(content.get("machine"), dict):
-        raise _malformed(path, 'expected an object with "machine" and "rows"')
-    rows, kind = content.get("rows"), BENCHMARKS[path.stem]
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+    except (KeyError, TypeError, ValueError, NotImplementedError) as error:
+        raise _malformed(path, 'expected an object with "machine" and "rows", a list of objects') from error
+    if table.empty:
         raise _malformed(path, 'expected "rows" to be a list of objects, and not an empty one')
-    table = pd.json_normalize(rows, sep="_")
-    table = table.reindex(columns=list(dict.fromkeys([*table, *kind.texts, *kind.numbers, *kind.optional])))
-    for column in (*kind.texts, *kind.numbers):
-        if table[column].isna().any():
+    required, optional = (columns.split() for columns in BENCHMARKS[path.stem][1:])
+    table = table.reindex(columns=list(dict.fromkeys([*table, *required, *optional])))
+    for column in [*required, *optional]:
+        if column in required and table[column].isna().any():
             raise _malformed(path, f"a row has no {column}")
-    for column in (*kind.numbers, *kind.optional):
         try:
-            table[column] = pd.to_numeric(table[column])
+            table[column] = table[column] if column in _TEXTS else pd.to_numeric(table[column])
         except (TypeError, ValueError) as error:
             raise _malformed(path, f"{column} must be numbers, got {error}") from error
-    return Benchmark(path.stem, content["machine"], table)
+    return Benchmark(path.stem, machine, table)
 
 
 def growth_exponents(table: pd.DataFrame, along: Literal["d", "n"] = "d") -> pd.DataFrame:
@@ -172,25 +165,22 @@ def growth_exponents(table: pd.DataFrame, along: Literal["d", "n"] = "d") -> pd.
     """
     if along not in ("d", "n"):
         raise AffscoreError(f'times grow along "d" or "n", got {along!r}')
-    by = "n" if along == "d" else "d"
     rows = {}
-    for size, group in table.groupby(by):
+    for size, group in table.groupby(by := "n" if along == "d" else "d"):
         large = group[group[along] >= LEAST_SIZE]
         parts = {"affscore": large}
         if along == "d":
-            narrow, wide = large["d"] <= 2 * large["n"], large["d"] >= 2 * large["n"]
-            parts = {"affscore, d ≤ 2n": large[narrow], "affscore, d ≥ 2n": large[wide]}
-        fits = {name: _slope(part, along, "affscore_best") for name, part in parts.items()}
-        rows[size] = fits | {"textbook": _slope(large, along, "textbook_best")}
+            parts = {"affscore, d ≤ 2n": large.query("d <= 2 * n"), "affscore, d ≥ 2n": large.query("d >= 2 * n")}
+        fits = {name: _slope(part[[along, "affscore_best"]].dropna()) for name, part in parts.items()}
+        rows[size] = fits | {"textbook": _slope(large[[along, "textbook_best"]].dropna())}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(by)
 
 
-def _slope(rows: pd.DataFrame, along: str, column: str) -> float:
-    measured = rows.dropna(subset=[column])
-    if measured[along].nunique() < LEAST_SIZES:
+def _slope(measured: pd.DataFrame) -> float:
+    if measured.iloc[:, 0].nunique() < LEAST_SIZES:
         return math.nan
-    logarithms = np.log(measured[[along, column]].to_numpy(dtype=float))
-    return float(np.polyfit(logarithms[:, 0], logarithms[:, 1], 1)[0])
+    sizes, times = np.log(measured.to_numpy(dtype=float)).T
+    return float(np.polyfit(sizes, times, 1)[0])
 
 
 def _malformed(path: Path, reason: str) -> AffscoreError:

@@ -79,10 +79,8 @@ def estimation_sweep(
         (name, exponent, width): _limit(function, exponent, width)
         for (name, function), exponent, width in product(functions.items(), exponents, widths)
     }
-    keys = zip(table["activation"], table["exponent"], table["width"], strict=True)
-    table["limit"] = [limits[key] for key in keys]
-    table["error"] = table["raw"] - table["limit"]
-    return table
+    table = table.join(pd.Series(limits, name="limit"), on=["activation", "exponent", "width"])
+    return table.assign(error=table["raw"] - table["limit"])
 
 
 def bias_and_spread(table: pd.DataFrame) -> pd.DataFrame:

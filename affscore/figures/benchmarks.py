@@ -143,7 +143,8 @@ def _over_widths(
             axes.plot(width, goal, marker="_", markersize=18, label="goal for n = 512", **_GOAL)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        axes.set_xticks(widths := sorted(table["d"].unique()), [f"{width:g}" for width in widths])
+        widths = sorted(table.loc[table[column] > 0, "d"].unique())
+        axes.set_xticks(widths, [f"{width:g}" for width in widths])
         axes.xaxis.set_minor_locator(NullLocator())
     legend_below(figure, 6)
     return figure
