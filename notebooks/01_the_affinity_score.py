@@ -428,9 +428,8 @@ plt.show()
 #   other, and $\sigma(x_i)$ is no closer to any other $T(x_j)$ than to $T(x_i)$. Pairing them is the best that the plan
 #   can do, and the same calculation applies to each coordinate. This is a limit, $d \to \infty$ with $n$ fixed, and it
 #   takes the right covariance: $T$ must be the map of one coordinate. The empirical covariance of fewer points than
-#   coordinates is far from right. It fits $T$ to the points themselves, and the score of ReLU rises with $d$: 0.848 for
-#   $n = 512$ and $d = 2000$ instead of 0.621. The shrunk covariance gives 0.62 there, and comes near the limit as long as $d$
-#   is small compared with $n^2$ (0.66 for $d = 32\,000$).
+#   coordinates is far from right. It fits $T$ to the points themselves, and the score of ReLU rises with $d$, towards 1. The
+#   shrunk covariance comes near the limit as long as $d$ is small compared with $n^2$.
 #
 # For ReLU of a standard normal input $\operatorname{corr} = \sqrt{\pi / (2 (\pi - 1))} \approx 0.856$, hence
 # $\rho = 0.621$: a number to remember, since pre-activations of a wide random network look like that. Predicted and

@@ -9,7 +9,6 @@ from affscore.lazy import lazy_names
 if TYPE_CHECKING:
     from affscore.experiments.activation_domain import *
     from affscore.experiments.activations import *
-    from affscore.experiments.benchmarks import *
     from affscore.experiments.estimation import *
     from affscore.experiments.limits import *
     from affscore.experiments.random_inputs import *
@@ -23,7 +22,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "activation_domain": "MEANS STDS baseline_scores domain_summary domain_sweep",
         "activations": "ACTIVATIONS activation_graphs",
-        "benchmarks": "Benchmark growth_exponents read_benchmark read_benchmarks",
         "estimation": "bias_and_spread estimation_sweep",
         "limits": "limit_score paired_limit points_needed",
         "random_inputs": "heavy_tailed_sample power_law_correlation",

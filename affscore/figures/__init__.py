@@ -9,7 +9,6 @@ from affscore.lazy import lazy_names
 if TYPE_CHECKING:
     from affscore.figures.accuracy import *
     from affscore.figures.activations import *
-    from affscore.figures.benchmarks import *
     from affscore.figures.clustering import *
     from affscore.figures.distributions import *
     from affscore.figures.estimation import *
@@ -27,7 +26,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "accuracy": "accuracy_fits best_under_permutation",
         "activations": "activation_domain domain_limit",
-        "benchmarks": "score_memory score_times signature_ratios speed_ups",
         "clustering": "comparison dendrogram distance_heatmap",
         "distributions": "score_distributions score_histograms",
         "estimation": "bias_against_points drift reductions",

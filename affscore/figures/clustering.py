@@ -150,7 +150,10 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
 def _heatmap(axes: Axes, distances: pd.DataFrame, names: Sequence[object], **options: Any) -> None:
     """The darker, the farther apart."""
     values = distances.to_numpy(dtype=float)
-    look: Any = {"cmap": "Greys", "vmin": 0, "vmax": values.max() or 1.0, "square": True}
+    largest = values.max() or 1.0
+    look: Any = {"cmap": "Greys", "vmin": 0, "vmax": largest, "square": True}
     text: Any = {"fmt": ".2f", "annot_kws": {"fontsize": 8}, "xticklabels": names, "yticklabels": names}
     sns.heatmap(values, ax=axes, **look, **text, **options)
+    for text, value in zip(axes.texts, values.flat, strict=False):
+        text.set_color("white" if value > 0.6 * largest else "black")
     axes.tick_params(length=0)

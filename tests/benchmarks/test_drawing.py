@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from drawing import score_memory, score_times, signature_ratios, speed_ups
 from matplotlib.legend import Legend
+from reading import read_benchmark, read_benchmarks
 
-from affscore.experiments import read_benchmark, read_benchmarks
-from affscore.figures import score_memory, score_times, signature_ratios, speed_ups
 from affscore.figures.style import PAGE_WIDTH
 from tests.benchmark_files import affinity_rows, signature_rows, write
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
+from reading import Benchmark
 
 from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
-
-if TYPE_CHECKING:
-    from affscore.experiments import Benchmark
-
-__all__ = ["score_memory", "score_times", "signature_ratios", "speed_ups"]
 
 _ROUTES = {"affscore": "affscore", "textbook": "textbook route"}
 _GOAL: Any = {"color": "black", "linestyle": "", "markeredgewidth": 2, "zorder": 4}
@@ -33,12 +29,6 @@ def score_times(benchmark: Benchmark) -> Figure:
     Returns:
         The figure, as wide as a page.
 
-    Source: ours.
-
-    >>> from affscore.experiments import read_benchmarks
-    >>> figure = score_times(read_benchmarks("no such folder")["affinity"])
-    >>> figure.axes[0].texts[0].get_text()
-    'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'
     """
     panels = {title: (f"{route}_best", f"{route}_largest") for route, title in _ROUTES.items()}
     return _over_widths(benchmark, panels, "seconds")
@@ -53,8 +43,6 @@ def score_memory(benchmark: Benchmark) -> Figure:
 
     Returns:
         The figure, as wide as a page.
-
-    Source: ours.
     """
     panels = {title: (f"memory_mb_{route}", "") for route, title in _ROUTES.items()}
     return _over_widths(benchmark, panels, "peak memory, MB")
@@ -70,8 +58,6 @@ def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) ->
 
     Returns:
         The figure, as wide as a page.
-
-    Source: ours.
     """
     figure = _over_widths(benchmark, {"": ("ratio", "")}, "times faster than the textbook route", goals)
     figure.axes[0].axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
@@ -91,8 +77,6 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
 
     Returns:
         The figure, as wide as a page.
-
-    Source: ours.
     """
     table = benchmark.table
     figure, (axes,) = page(1, 1.3 + 0.55 * max(len(table), 1), xlabel="time over that of the plain forward pass")

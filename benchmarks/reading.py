@@ -14,8 +14,6 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 
-__all__ = ["Benchmark", "growth_exponents", "read_benchmark", "read_benchmarks"]
-
 LEAST_SIZE = 128
 """Where times are fitted: below, they are those of calls and not of arithmetic."""
 
@@ -82,66 +80,41 @@ class Benchmark:
     @property
     def note(self) -> str:
         """A sentence that says that the file is missing, and what writes it; empty where it is there."""
-        if len(self.table):
-            return ""
-        return f"{self.name}.json is missing{_what_writes(self.name, 'it')}."
+        return "" if len(self.table) else f"{self.name}.json is missing{_what_writes(self.name, 'it')}."
 
 
 def read_benchmarks(folder: str | Path) -> dict[str, Benchmark]:
     """All benchmarks of a folder of results; those whose file is missing have an empty table and a note.
 
-    Args:
-        folder: Where NAME.json lie, for the names in :data:`BENCHMARKS`.
-
-    Raises:
-        AffscoreError: A file that is no file of results (see :func:`read_benchmark`).
-
     >>> read_benchmarks("no such folder")["affinity"].note
     'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'
     """
-    found = {}
-    for name, kind in BENCHMARKS.items():
-        path = Path(folder) / f"{name}.json"
-        empty = pd.DataFrame(columns=[*kind.required.split(), *kind.optional.split()])
-        found[name] = read_benchmark(path) if path.exists() else Benchmark(name, {}, empty)
-    return found
+    return {name: read_benchmark(Path(folder) / f"{name}.json") for name in BENCHMARKS}
 
 
-def read_benchmark(path: str | Path) -> Benchmark:
-    """The results that a benchmark wrote, as a table.
-
-    Args:
-        path: A file NAME.json, where NAME is one of :data:`BENCHMARKS`.
-
-    Returns:
-        The benchmark. A number that a row lacks (a route that was too slow to run, say) is NaN.
+def read_benchmark(path: Path) -> Benchmark:
+    """The results that a benchmark wrote to NAME.json, as a table; a number that a row lacks is NaN.
 
     Raises:
-        AffscoreError: An unknown name, no such file, or a file that lacks what such a file has.
+        AffscoreError: A file that lacks what such a file has.
     """
-    path = Path(path)
-    if path.stem not in BENCHMARKS:
-        raise AffscoreError(f"there is no benchmark {path.stem!r}; known are {', '.join(BENCHMARKS)}")
+    _, required, optional = (columns.split() for columns in BENCHMARKS[path.stem])
+    columns = [*required, *optional]
+    if not path.exists():
+        return Benchmark(path.stem, {}, pd.DataFrame(columns=columns))
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         table, machine = pd.json_normalize(content["rows"], sep="_"), dict(content["machine"])
-    except OSError as error:
-        raise AffscoreError(f"{path.name} cannot be read ({error.strerror}){_what_writes(path.stem, 'it')}") from error
-    except json.JSONDecodeError as error:
-        raise _malformed(path, f"it is not JSON ({error})") from error
-    except (KeyError, TypeError, ValueError, NotImplementedError) as error:
-        raise _malformed(path, 'expected an object with "machine" and "rows", a list of objects') from error
-    if table.empty:
-        raise _malformed(path, 'expected "rows" to be a list of objects, and not an empty one')
-    required, optional = (columns.split() for columns in BENCHMARKS[path.stem][1:])
-    table = table.reindex(columns=list(dict.fromkeys([*table, *required, *optional])))
-    for column in [*required, *optional]:
-        if column in required and table[column].isna().any():
-            raise _malformed(path, f"a row has no {column}")
-        try:
-            table[column] = table[column] if column in _TEXTS else pd.to_numeric(table[column])
-        except (TypeError, ValueError) as error:
-            raise _malformed(path, f"{column} must be numbers, got {error}") from error
+        table = table.reindex(columns=list(dict.fromkeys([*table, *columns])))
+        if table.empty or table[required].isna().any(axis=None):
+            raise ValueError(f"each row needs {', '.join(required)}")
+        numbers = [column for column in columns if column not in _TEXTS]
+        table[numbers] = table[numbers].apply(pd.to_numeric)
+    except (OSError, KeyError, TypeError, ValueError, NotImplementedError) as error:
+        reason = error.strerror if isinstance(error, OSError) else repr(error)
+        raise AffscoreError(
+            f"{path.name} holds no results of a benchmark ({reason}){_what_writes(path.stem, 'one')}"
+        ) from error
     return Benchmark(path.stem, machine, table)
 
 
@@ -181,10 +154,6 @@ def _slope(measured: pd.DataFrame) -> float:
         return math.nan
     sizes, times = np.log(measured.to_numpy(dtype=float)).T
     return float(np.polyfit(sizes, times, 1)[0])
-
-
-def _malformed(path: Path, reason: str) -> AffscoreError:
-    return AffscoreError(f"{path.name} holds no results of a benchmark: {reason}{_what_writes(path.stem, 'one')}")
 
 
 def _what_writes(name: str, it: str) -> str:
