@@ -7,7 +7,6 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
@@ -42,6 +41,8 @@ def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['alexnet', 'vit_b_16']
     """
+    import seaborn as sns  # slow to load
+
     names = list(signatures)
     if not names or len(families) != len(names):
         raise AffscoreError(f"expected signatures and a family for each, got {len(names)} and {len(families)}")
