@@ -83,12 +83,7 @@ def in_pairs(base: str, contenders: dict[str, Callable[[], Any]], rounds: int) -
 
 
 def _summary(seconds: list[float]) -> dict[str, Any]:
-    return {
-        "best": min(seconds),
-        "median": statistics.median(seconds),
-        "largest": max(seconds),
-        "runs": len(seconds),
-    }
+    return {"best": min(seconds), "median": statistics.median(seconds), "largest": max(seconds), "runs": len(seconds)}
 
 
 def _seconds(run: Callable[[], Any]) -> float:

@@ -99,12 +99,8 @@ def sigmoid(x):
 # the library solves it exactly in a fraction of a second {cite}`crouse2016implementing`.
 
 # %%
-six_x = np.array(
-    [[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]],
-)
-six_y = np.array(
-    [[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]],
-)
+six_x = np.array([[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]])
+six_y = np.array([[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]])
 
 costs = []
 for order in permutations(range(6)):
@@ -330,8 +326,7 @@ plt.show()
 windows = [(low, low + 20) for low in (-20, -18, -15, -10, -5, 0)]
 inputs = [np.linspace(low, high, n) for low, high in windows]
 affscore.figures.activation_panels(
-    [(f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x))) for x in inputs],
-    domain=(-20, 20),
+    [(f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x))) for x in inputs], domain=(-20, 20)
 )
 plt.show()
 
@@ -357,11 +352,7 @@ shapes = {
 rows = {}
 for name, shape in shapes.items():
     x = 2 * beta.ppf(level, *shape)[:, None] - 1
-    rows[name] = {
-        "least": x.min(),
-        "largest": x.max(),
-        "score of ReLU": affinity_score(x, relu(x)).value,
-    }
+    rows[name] = {"least": x.min(), "largest": x.max(), "score of ReLU": affinity_score(x, relu(x)).value}
 pd.DataFrame(rows).T.round(2)
 
 # %% [markdown]
@@ -436,13 +427,7 @@ plt.show()
 # measured, with the normal distribution:
 
 # %%
-functions = {
-    "ReLU": relu,
-    "Tanh": np.tanh,
-    "Sigmoid": sigmoid,
-    "SiLU": lambda x: x * sigmoid(x),
-    "x²": np.square,
-}
+functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid, "SiLU": lambda x: x * sigmoid(x), "x²": np.square}
 normal_line = norm.ppf(level)[:, None]
 normal_cloud = rng.standard_normal((n, width))
 
@@ -501,12 +486,7 @@ on_a_line = {
     "-x": 1.0,
     "fresh sample": 1.0,
 }
-ways = {
-    "ReLU(x)": relu,
-    "x²": np.square,
-    "-x": np.negative,
-    "fresh sample": lambda x: rng.standard_normal(x.shape),
-}
+ways = {"ReLU(x)": relu, "x²": np.square, "-x": np.negative, "fresh sample": lambda x: rng.standard_normal(x.shape)}
 rows = {}
 for name, function in ways.items():
     rows[name] = {"distributions": on_a_line[name]}

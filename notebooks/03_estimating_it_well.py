@@ -122,11 +122,7 @@ for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
     scores = reduced  # of independent positions, from above
     if shared:
         scores = experiments.reduction_scores(
-            ["relu", "tanh"],
-            points=points,
-            shared=shared,
-            reductions=["mean", "flatten", "reduce_first"],
-            seed=seed,
+            ["relu", "tanh"], points=points, shared=shared, reductions=["mean", "flatten", "reduce_first"], seed=seed
         )
     rows[f"{shared:g}"] = {
         f"{name}, {label}": scores.loc[name.lower(), column]
@@ -162,10 +158,7 @@ else:
     drift = experiments.estimation_sweep(names, widths, [quarter], n_jobs=jobs, seed=seed)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "The score over the ratio of width and number of points, with the empirical covariance (figure 7, top right) and with Ledoit-Wolf shrinkage (figure 7, bottom). The ticks at the right edges are the printed values. Drawn by `affscore.figures.drift`."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
-affscore.figures.drift(
-    drift,
-    printed.rename(columns={"shrinkage": "ledoit-wolf"})[["empirical", "ledoit-wolf"]],
-)
+affscore.figures.drift(drift, printed.rename(columns={"shrinkage": "ledoit-wolf"})[["empirical", "ledoit-wolf"]])
 plt.show()
 
 # %% [markdown]
