@@ -102,10 +102,7 @@ def sigmoid(x):
 six_x = np.array([[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]])
 six_y = np.array([[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]])
 
-costs = []
-for order in permutations(range(6)):
-    legs = six_x - six_y[list(order)]
-    costs.append(np.mean(np.sum(legs**2, axis=1)))
+costs = [np.mean(np.sum((six_x - six_y[list(order)]) ** 2, axis=1)) for order in permutations(range(6))]
 
 pd.Series(
     {
@@ -377,11 +374,7 @@ scales = [0.5, 1, 2, 5, 10, 20, 50]
 rows = {}
 for half in scales:
     x = half * unit
-    rows[f"[-{half}, {half}]"] = {
-        "ReLU": affinity_score(x, relu(x)).value,
-        "Tanh": affinity_score(x, np.tanh(x)).value,
-        "Sigmoid": affinity_score(x, sigmoid(x)).value,
-    }
+    rows[f"[-{half}, {half}]"] = {name: affinity_score(x, function(x)).value for name, function in functions.items()}
 pd.DataFrame(rows).T.rename_axis("input").round(2)
 
 # %% [markdown]
@@ -480,16 +473,12 @@ print(f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optima
 
 # %%
 dimensions = [d for d in (1, 3, 10, 100) if d < width] + [width]
-on_a_line = {
-    "ReLU(x)": affinity_score(normal_line, relu(normal_line)).value,
-    "x²": affinity_score(normal_line, normal_line**2).value,
-    "-x": 1.0,
-    "fresh sample": 1.0,
-}
 ways = {"ReLU(x)": relu, "x²": np.square, "-x": np.negative, "fresh sample": lambda x: rng.standard_normal(x.shape)}
 rows = {}
 for name, function in ways.items():
-    rows[name] = {"distributions": on_a_line[name]}
+    # -x and a fresh sample have the distribution of x
+    x = normal_line if name in ("ReLU(x)", "x²") else None
+    rows[name] = {"distributions": 1.0 if x is None else affinity_score(x, function(x)).value}
     for d in dimensions:
         x = rng.standard_normal((n, d))
         rows[name][f"d = {d}"] = affinity_score(x, function(x), covariance).value

@@ -103,13 +103,12 @@ print(f"largest difference to a printed value:           {to_print:.3f}")
 # distributions are affine images of each other:
 
 # %%
-rows = {}
-for channels in (1, 2, 4, 8, 16, 64):
-    scores = experiments.reduction_scores(
-        ["relu"], points=points, channels=channels, reductions=["mean", "flatten"], seed=seed
-    ).loc["relu"]
-    rows[channels] = {"average": scores["mean"], "flatten": scores["flatten"]}
-by_channels = pd.DataFrame(rows).T.rename_axis("channels")
+options = {"points": points, "reductions": ["mean", "flatten"], "seed": seed}
+by_channels = {
+    channels: experiments.reduction_scores(["relu"], channels=channels, **options).loc["relu"]
+    for channels in (1, 2, 4, 8, 16, 64)
+}
+by_channels = pd.DataFrame(by_channels).T.rename(columns={"mean": "average"}).rename_axis("channels")
 by_channels.round(3)
 
 # %% [markdown]
@@ -316,14 +315,11 @@ units.rename_axis(columns=["bias · n/d", "α"]).round(3)
 # a batch are enough for a hundredth up to a width of 62. Layers of a network are often wider.
 
 # %%
-rows = {}
-for layer in (64, 128, 256, 512, 1024, 2048):
-    rows[layer] = {
-        "points for a bias of 0.01": experiments.points_needed(layer, 0.01),
-        "points for 0.02": experiments.points_needed(layer, 0.02),
-        "points for 0.05": experiments.points_needed(layer, 0.05),
-    }
-pd.DataFrame(rows).T.rename_axis("width")
+layers = (64, 128, 256, 512, 1024, 2048)
+needed = {
+    f"points for a bias of {bias}": [experiments.points_needed(d, bias) for d in layers] for bias in (0.01, 0.02, 0.05)
+}
+pd.DataFrame(needed, index=layers).rename_axis("width")
 
 # %% [markdown]
 # What if no more points are available? Two checks cost next to nothing.

@@ -112,11 +112,9 @@ def scheme(activations: Sequence[ScoreSteps], shown: int = 0, *, names: Sequence
     ['3. Optimal coupling']
     """
     names = [f"ReLU {k + 1}" for k in range(len(activations))] if names is None else list(names)
-    counts = len(activations), len(names)
-    if not activations or counts[0] != counts[1]:
-        raise AffscoreError(
-            "expected at least one activation and one name for each, got {} activations and {} names".format(*counts)
-        )
+    if not activations or len(activations) != len(names):
+        got = f"{len(activations)} activations and {len(names)} names"
+        raise AffscoreError(f"expected at least one activation and one name for each, got {got}")
     if shown not in range(len(names)):
         raise AffscoreError(f"shown must be an index from 0 to {len(names) - 1}, got {shown}")
     if wrong := [steps.x.shape for steps in activations if steps.x.shape[1] != 2]:
