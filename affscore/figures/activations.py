@@ -120,14 +120,13 @@ def domain_limit(table: pd.DataFrame) -> Figure:
     }
     rises, falls, flat = kinds
     kind = np.where(table["constant"], flat, np.where(table["limit"] == 0, falls, rises))
-    limits: Any = {"xlim": (-0.02, 1.02), "ylim": (-0.02, 1.02)}
     figure, (axes,) = page(1, 4.3, xlabel=r"limit $1 - \sqrt{1 - \mathrm{corr}}$", ylabel=r"measured score $\rho$")
     axes.plot([0, 1], [0, 1], color=PALETTE["grey"], linestyle="--", linewidth=1.0, zorder=1)
     for (label, colour), marker in zip(kinds.items(), MARKERS, strict=False):
         chosen = table[kind == label]
         look: Any = {"marker": marker, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8, "zorder": 2}
         axes.scatter(chosen["limit"], chosen["score"], s=18, label=f"{label} ({len(chosen)})", **look)
-    axes.set(**limits)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     legend_below(figure, 1)
     return figure
 

@@ -96,14 +96,12 @@ def _looks(summary: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """
     kind_of = summary.drop_duplicates("label").set_index("label")["kind"].astype(str)
     order = list(dict.fromkeys([*_COLOURS, *kind_of]))
-    own = {kind: MARKERS[order.index(kind) % len(MARKERS)] for kind in kind_of}
-    free = [marker for marker in MARKERS if marker not in own.values()]
-    looks = {}
-    for label, kind in kind_of.items():
-        second = kind in kind_of[:label].iloc[:-1].to_numpy()
-        marker = free.pop(0) if second and free else own[kind]
-        looks[str(label)] = (PALETTE[_COLOURS.get(kind, "purple")], marker)
-    return looks
+    marker_of = kind_of.map(lambda kind: MARKERS[order.index(kind) % len(MARKERS)])
+    free = [marker for marker in MARKERS if marker not in set(marker_of)]
+    for label, marker in zip(kind_of.index[kind_of.duplicated()], free, strict=False):
+        marker_of[label] = marker
+    pairs = zip(kind_of.items(), marker_of, strict=True)
+    return {str(label): (PALETTE[_COLOURS.get(kind, "purple")], marker) for (label, kind), marker in pairs}
 
 
 def _draw(axes: Axes, summary: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
