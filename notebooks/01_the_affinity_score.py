@@ -638,9 +638,7 @@ def w2(x, y):
     return np.sqrt(np.mean((np.sort(x) - np.sort(y)) ** 2))
 
 
-verdict = affscore.exercises.check("1.1", w2)
-assert verdict
-verdict
+affscore.exercises.check("1.1", w2)
 
 # %% [markdown]
 # ```{solution-end}
@@ -677,9 +675,7 @@ measured = affinity_score(x, np.maximum(x, a * x))
 print(f"predicted {predicted:.3f}")
 print(f"measured  {measured.value:.3f} at d = {width}")
 
-verdict = affscore.exercises.check("1.2", predicted)
-assert verdict
-verdict
+affscore.exercises.check("1.2", predicted)
 
 # %% [markdown]
 # ```{solution-end}
@@ -710,9 +706,7 @@ answer = None  # your answer here: a pair (x, y)
 x = rng.standard_normal((400, 2))
 y = rng.permutation(3 * x + 1)
 
-verdict = affscore.exercises.check("1.3", (x, y))
-assert verdict
-verdict
+affscore.exercises.check("1.3", (x, y))
 
 # %% [markdown]
 # ```{solution-end}

@@ -503,9 +503,7 @@ answer = None  # your answer here: a number
 answer = experiments.points_needed(256, 0.01, torch.relu)
 print(answer, "points")
 
-verdict = affscore.exercises.check("3.1", answer)
-assert verdict
-verdict
+affscore.exercises.check("3.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -536,9 +534,7 @@ answer = experiments.limit_score(torch.tanh, mean=0.0, std=1 / 4)
 measured = experiments.reduction_scores(["tanh"], points=500, channels=100, positions=16, seed=seed)
 print(f"predicted {answer:.3f}, measured {measured.loc['tanh', 'reduce_first']:.3f}")
 
-verdict = affscore.exercises.check("3.2", answer)
-assert verdict
-verdict
+affscore.exercises.check("3.2", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -569,9 +565,7 @@ own_rng = np.random.default_rng(33)
 x = own_rng.standard_normal((210, 200))
 y = x * np.exp(0.5 * own_rng.standard_normal(200))
 
-verdict = affscore.exercises.check("3.3", (x, y))
-assert verdict
-verdict
+affscore.exercises.check("3.3", (x, y))
 
 # %% [markdown]
 # ```{solution-end}
