@@ -64,8 +64,7 @@ def line(row: dict[str, Any]) -> str:
     if "textbook" in row:
         parts.append(f"textbook {row['textbook']['best']:8.3f} s, {row['ratio']:6.1f} times")
         parts.append(f"difference {row['difference']:.1e}")
-    if "memory_mb" in row:
-        parts += [f"{name} {peak:.0f} MB" for name, peak in row["memory_mb"].items()]
+    parts += [f"{name} {peak:.0f} MB" for name, peak in row.get("memory_mb", {}).items()]
     return ", ".join(parts)
 
 

@@ -89,12 +89,8 @@ def measure(name: str, n: int, batch_size: int, rounds: int, device: str, memory
     }
     if memory and device == "cpu":
         row["memory_mb"] = {
-            "plain": measuring.peak_memory(
-                partial(plain_from_name, name, n, batch_size), partial(plain_from_name, "alexnet", 2, 2)
-            ),
-            "scores": measuring.peak_memory(
-                partial(signature_from_name, name, n, batch_size), partial(signature_from_name, "alexnet", 2, 2)
-            ),
+            what: measuring.peak_memory(partial(run, name, n, batch_size), partial(run, "alexnet", 2, 2))
+            for what, run in (("plain", plain_from_name), ("scores", signature_from_name))
         }
     return row
 

@@ -49,9 +49,8 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
             if first[name] > LONG and len(times[name]) >= min(rounds, 2):
                 continue
             repeats = int(TURN / warm[name])
-            if repeats:
-                _seconds(run)
-            times[name] += [_seconds(run) for _ in range(max(1, repeats))]
+            # where it is repeated, the first of a turn is not counted
+            times[name] += [_seconds(run) for _ in range(repeats + 1)][min(repeats, 1) :]
     return {name: _summary(seconds) for name, seconds in times.items()}
 
 
@@ -71,10 +70,11 @@ def in_pairs(base: str, contenders: dict[str, Callable[[], Any]], rounds: int) -
         if turn >= 2 and times[base][0] > LONG:
             break
         for name, found in ratios.items():
-            seconds = {one: _seconds(contenders[one]) for one in ((base, name) if turn % 2 == 0 else (name, base))}
+            pair = (base, name) if turn % 2 == 0 else (name, base)
+            seconds = {one: _seconds(contenders[one]) for one in pair}
             found.append(seconds[name] / seconds[base])
-            for one, time_of_one in seconds.items():
-                times[one].append(time_of_one)
+            for one in pair:
+                times[one].append(seconds[one])
     return {
         **{name: _summary(seconds) for name, seconds in times.items()},
         **{f"ratio_{name}": statistics.median(found) for name, found in ratios.items()},
@@ -83,12 +83,7 @@ def in_pairs(base: str, contenders: dict[str, Callable[[], Any]], rounds: int) -
 
 
 def _summary(seconds: list[float]) -> dict[str, Any]:
-    return {
-        "best": min(seconds),
-        "median": statistics.median(seconds),
-        "largest": max(seconds),
-        "runs": len(seconds),
-    }
+    return {"best": min(seconds), "median": statistics.median(seconds), "largest": max(seconds), "runs": len(seconds)}
 
 
 def _seconds(run: Callable[[], Any]) -> float:
@@ -174,11 +169,9 @@ def machine() -> dict[str, Any]:
 
 def _processor() -> str:
     cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def write(name: str, rows: list[dict[str, Any]]) -> Path:

@@ -18,7 +18,7 @@
 #
 # Computing a score from a sample involves three choices: how a feature map becomes a vector, how a covariance is
 # estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
-# matter and that shrinkage solves the second. We reproduce two of its three panels, to 0.01, and then ask on which
+# matter and that shrinkage solves the second. We reproduce two of its three panels, and then ask on which
 # inputs that holds, and what it says about the third choice.
 #
 # ```{admonition} What you will learn
@@ -49,6 +49,7 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
+from IPython.display import Markdown
 
 import affscore
 from affscore import affinity_score, experiments, papers, transport
@@ -57,14 +58,14 @@ names = list(experiments.ACTIVATIONS)
 printed = papers.printed_table("figure7_activation_scores")
 
 # %% tags=["remove-cell"]
-# the numbers in the text are those of the default parameters; each is checked below, where it is computed
+# the package brings the scores of the default parameters
 by_default = (points, repeats, seed) == (1000, 8, 0)
 
 # %% [markdown]
 # ## From a feature map to a vector
 #
 # A convolution gives its activation a map with many positions, and the score wants one vector for each image. One may average
-# over the positions, sum over them, or write all numbers one after the other. We take 1000 random maps with 100 channels
+# over the positions, sum over them, or write all numbers one after the other. We take random maps with 100 channels
 # and $3 \times 3$ positions, all entries independent and standard normal, and apply the activation *before* the reduction,
 # as the published code does (`activate-first`, see {doc}`04_signature_of_a_network`). A fourth variant averages first.
 
@@ -85,11 +86,6 @@ to_print = three.sub(printed["reduced_mean"], axis=0).abs().max(axis=None)
 print(f"largest difference between the three reductions: {(three.max(axis=1) - three.min(axis=1)).max():.3f}")
 print(f"largest difference to a printed value:           {to_print:.3f}")
 
-# %% tags=["remove-cell"]
-if by_default:
-    assert (three.max(axis=1) - three.min(axis=1)).max() < 0.002
-    assert to_print < 0.01
-
 # %% [markdown]
 # The paper is right on these inputs. Averages and sums must agree, since the score does not see a factor. Why does an
 # average of nine numbers have the score of each of them? For independent positions the averages of inputs and outputs
@@ -107,13 +103,12 @@ if by_default:
 # distributions are affine images of each other:
 
 # %%
-rows = {}
-for channels in (1, 2, 4, 8, 16, 64):
-    scores = experiments.reduction_scores(
-        ["relu"], points=points, channels=channels, reductions=["mean", "flatten"], seed=seed
-    ).loc["relu"]
-    rows[channels] = {"average": scores["mean"], "flatten": scores["flatten"]}
-by_channels = pd.DataFrame(rows).T.rename_axis("channels")
+options = {"points": points, "reductions": ["mean", "flatten"], "seed": seed}
+by_channels = {
+    channels: experiments.reduction_scores(["relu"], channels=channels, **options).loc["relu"]
+    for channels in (1, 2, 4, 8, 16, 64)
+}
+by_channels = pd.DataFrame(by_channels).T.rename(columns={"mean": "average"}).rename_axis("channels")
 by_channels.round(3)
 
 # %% [markdown]
@@ -126,11 +121,7 @@ for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
     scores = reduced  # of independent positions, from above
     if shared:
         scores = experiments.reduction_scores(
-            ["relu", "tanh"],
-            points=points,
-            shared=shared,
-            reductions=["mean", "flatten", "reduce_first"],
-            seed=seed,
+            ["relu", "tanh"], points=points, shared=shared, reductions=["mean", "flatten", "reduce_first"], seed=seed
         )
     rows[f"{shared:g}"] = {
         f"{name}, {label}": scores.loc[name.lower(), column]
@@ -140,16 +131,9 @@ for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
 by_shared = pd.DataFrame(rows).T.rename_axis("r")
 by_shared.round(2)
 
-# %% tags=["remove-cell"]
-if by_default:
-    assert by_channels["average"][1] > 0.85
-    assert by_channels["average"][64].round(2) == by_channels["flatten"][64].round(2) == 0.62
-    assert by_shared["ReLU, average"].iloc[[0, 2, 5]].round(2).tolist() == [0.62, 0.72, 0.62]
-    assert by_shared["ReLU, flatten"]["0.3"].round(2) == 0.66
-
 # %% [markdown]
 # At $r = 0$ all positions are independent and at $r = 1$ all are equal; in both cases averaging changes nothing. In
-# between it does: ReLU rises from 0.62 to 0.72 at $r = 0.3$. The linear part of the activation survives the
+# between it does: the score of ReLU rises. The linear part of the activation survives the
 # averaging, because it varies with the common part of the positions; the bends of different positions tend to cancel.
 # Formally, the part of degree $k$ in the Hermite expansion of $\sigma$ keeps a correlation of only $r^k$ between
 # positions. Flattening is affected, too: its coordinates are now correlated, and the closed form no longer applies.
@@ -160,7 +144,7 @@ if by_default:
 # ## Wider than the sample
 #
 # A covariance in $d$ dimensions that is estimated from $n \le d$ points is singular. The second and third panel of figure 7 show
-# what happens to the score as $d$ grows, for independent normal inputs. We draw them with a quarter of the points, 250, because only
+# what happens to the score as $d$ grows, for independent normal inputs. We draw them with a quarter of the points, because only
 # the ratio $d / n$ matters, as a table below confirms.
 
 # %%
@@ -173,10 +157,7 @@ else:
     drift = experiments.estimation_sweep(names, widths, [quarter], n_jobs=jobs, seed=seed)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "The score over the ratio of width and number of points, with the empirical covariance (figure 7, top right) and with Ledoit-Wolf shrinkage (figure 7, bottom). The ticks at the right edges are the printed values. Drawn by `affscore.figures.drift`."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
-affscore.figures.drift(
-    drift,
-    printed.rename(columns={"shrinkage": "ledoit-wolf"})[["empirical", "ledoit-wolf"]],
-)
+affscore.figures.drift(drift, printed.rename(columns={"shrinkage": "ledoit-wolf"})[["empirical", "ledoit-wolf"]])
 plt.show()
 
 # %% [markdown]
@@ -185,9 +166,9 @@ plt.show()
 # $T$ carries each $x_i$ to its own $y_i$. An affine map of $d$ dimensions is flexible enough to fit anything. On the
 # right the scores stay constant.
 #
-# With shrinkage we compute the scores at the full size, $n = 1000$, in narrow and in wide clouds. For the left panel
+# With shrinkage we compute the scores with all points, in narrow and in wide clouds. For the left panel
 # the paper prints one value for each activation but not its $d$. We report the $d / n$ at which our curve passes the
-# printed value, and the mean of our curve over the axis of the panel, from $d = 500$ to 4500.
+# printed value, and the mean of our curve over the axis of the panel, from $d = n/2$ to $4.5\,n$.
 
 # %%
 if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps shrinkage`
@@ -209,29 +190,23 @@ beside = pd.DataFrame(
     }
 ).loc[names]
 difference = ours.sub(printed["shrinkage"], axis=0).abs().max(axis=None)
-print(f"largest difference to the shrinkage column: {difference:.3f}")
 beside.style.set_table_attributes('class="dataframe"').format("{:.3f}").format(
     "{:.2f}", subset=["shrinkage, printed", "empirical, printed", "ours passes it at d/n"]
 )
 
-# %% tags=["remove-cell"]
-if by_default:
-    assert difference < 0.02
-    assert difference < 0.01, difference
-    crossings = beside["ours passes it at d/n"]
-    assert crossings.between(1.5, 2.05).all()
-    assert crossings.drop("sigmoid").between(1.8, 2.05).all()
-    assert (beside["mean of our curve"] - beside["empirical, printed"]).between(0.0, 0.0099).all()
-    relu_means = drift.query("activation == 'relu' and covariance == 'empirical'")["score"]
-    assert relu_means.iloc[[0, -1]].round(2).tolist() == [0.66, 0.86]
+# %% tags=["remove-input"]
+crossings, excess = beside["ours passes it at d/n"], beside["mean of our curve"] - beside["empirical, printed"]
+Markdown(f"""
+Ours differ from the nine values of the shrinkage panel by at most {difference:.3f}, at both widths. The values of the drifting panel are
+passed between $d = {crossings.min():.1f}\\,n$ and ${crossings.max():.1f}\\,n$. The mean over the axis differs from the
+printed numbers by {excess.min():+.3f} to {excess.max():+.3f}.
+""")
 
 # %% [markdown]
-# All nine values of the shrinkage panel are met within 0.01, at both widths. The values of the drifting panel are
-# passed between $d = 1.8\,n$ and $2\,n$ (Sigmoid, whose curve is flat, a little earlier). The mean over the axis lies
-# above all nine printed numbers, by up to 0.01: they would have to be cut after the second decimal, and the other
-# panels of the same figure are rounded (0.695 of HardSwish is printed as 0.70). The paper does not state what it
-# took, so its numbers are consistent with our curves and cannot be called reproduced; in either case the printed
-# drift is one point, or an average, of a curve that goes on to 1.
+# Where the mean lies above a printed number, that would have to be cut after the second decimal, and the other panels
+# of the same figure are rounded. The paper does not state what it took, so its numbers are consistent with our curves
+# and cannot be called reproduced; in either case the printed drift is one point, or an average, of a curve that goes on
+# to 1.
 #
 # Only the ratio matters:
 
@@ -242,10 +217,6 @@ for n in (60, 120, 240):
     rows[f"n = {n}"] = sweep.groupby("width")["score"].mean().set_axis(["d = n/2", "d = n", "d = 2n", "d = 4n"])
 same_ratio = pd.DataFrame(rows).T
 same_ratio.round(3)
-
-# %% tags=["remove-cell"]
-if by_default:
-    assert np.ptp(same_ratio.to_numpy(), axis=0).max() < 0.015, same_ratio
 
 # %% [markdown]
 # ## What the figure leaves out
@@ -278,23 +249,7 @@ plt.show()
 
 # %%
 biases = summary.pivot_table(index="ratio", columns=["exponent", "covariance"], values="bias")
-spreads = summary.pivot_table(index="ratio", columns=["exponent", "covariance"], values="spread")
 biases.rename_axis(index="n/d", columns=["α", "covariance"]).round(3)
-
-# %% tags=["remove-cell"]
-if by_default:
-    plain, shrunk = biases.xs("empirical", axis=1, level=1), biases.xs("ledoit-wolf", axis=1, level=1)
-    assert (shrunk.loc[2:, 0.0].abs() < 0.002).all()
-    assert (shrunk.loc[:2, 1.5] > 0.04).all()
-    assert ((shrunk / plain).loc[1:, 1.5] > 1.3).all(), shrunk / plain
-    assert ((shrunk / plain).loc[8:, 1.5] < 2.2).all(), shrunk / plain
-    assert round(shrunk.loc[0.25, 1.5], 1) == 0.2, shrunk
-    assert (plain[1.5] / plain[0.0]).between(0.65, 1.1).all()
-    assert 0.3 < (shrunk / plain).loc[1, 0.5] < 0.6, shrunk / plain
-    assert (shrunk / plain).loc[16, 0.5] > 0.85
-    assert (spreads.loc[2:] < 0.3 * plain.loc[2:].max(axis=1).to_numpy()[:, None]).all(axis=None)
-    assert summary["paired"].eq(1).all()
-    assert spreads.loc[2:].max(axis=None) < 0.006, spreads
 
 # %% [markdown]
 # Four findings:
@@ -341,15 +296,6 @@ units = check.pivot_table(index="activation", columns=["covariance", "exponent"]
 units.insert(0, ("first order", ""), pd.Series(formula))
 units.rename_axis(columns=["bias · n/d", "α"]).round(3)
 
-# %% tags=["remove-cell"]
-if by_default:
-    against = units["empirical"].div(units[("first order", "")], axis=0)
-    assert against.loc[["relu", "gelu", "silu", "tanh"]].sub(1).abs().lt(0.35).all(axis=None), against
-    assert units["empirical"].max(axis=None) < 0.1, units
-    assert round(formula["relu"], 3) == 0.075
-    assert units["ledoit-wolf"].max(axis=None) < 0.2, units
-    worst_case = units["ledoit-wolf"].max(axis=None)
-
 # %% [markdown]
 # With the empirical covariance the formula is good to about a third, also where the coordinates are strongly correlated,
 # which the derivation does not cover. (Only for Sigmoid, whose bias is small anyway, is it further off.) With shrinkage there is no single constant: it is near 0 in the best case and up to twice as
@@ -367,19 +313,11 @@ if by_default:
 # a batch are enough for a hundredth up to a width of 62. Layers of a network are often wider.
 
 # %%
-rows = {}
-for layer in (64, 128, 256, 512, 1024, 2048):
-    rows[layer] = {
-        "points for a bias of 0.01": experiments.points_needed(layer, 0.01),
-        "points for 0.02": experiments.points_needed(layer, 0.02),
-        "points for 0.05": experiments.points_needed(layer, 0.05),
-    }
-pd.DataFrame(rows).T.rename_axis("width")
-
-# %% tags=["remove-cell"]
-if by_default:
-    assert experiments.points_needed(62, 0.01) <= 512 < experiments.points_needed(63, 0.01)
-    assert 1.6 < experiments.points_needed(1000, 0.05) / 1000 < 1.7
+layers = (64, 128, 256, 512, 1024, 2048)
+needed = {
+    f"points for a bias of {bias}": [experiments.points_needed(d, bias) for d in layers] for bias in (0.01, 0.02, 0.05)
+}
+pd.DataFrame(needed, index=layers).rename_axis("width")
 
 # %% [markdown]
 # What if no more points are available? Two checks cost next to nothing.
@@ -412,17 +350,8 @@ for alpha in alphas:
 checks = pd.DataFrame(rows).T.rename_axis(["α", "n/d"])
 checks.round(3) + 0.0
 
-# %% tags=["remove-cell"]
-if by_default:
-    assert checks[("empirical", "after subtraction")].abs().max() < 0.008, checks
-    halving = checks[("empirical", "by halving")] / checks[("empirical", "bias")]
-    assert halving.between(0.65, 1.5).all(), halving
-    mild = checks.xs(0.5)[("ledoit-wolf", "by halving")] / checks.xs(0.5)[("ledoit-wolf", "bias")]
-    assert mild[4.0] < 0.7, mild
-    assert mild[16.0] > 0.8, mild
-
 # %% [markdown]
-# The subtraction leaves less than 0.008 of a bias of up to 0.04. Halving finds the bias of the empirical score to within a third or so
+# The subtraction removes most of the bias of the empirical score. Halving finds the bias of the empirical score to within a third or so
 # from $n = 2d$ on. With shrinkage it is too optimistic for few points, by a factor of two at $n = 4d$ for the mild spectrum: the
 # intensity falls as $n$ grows, and only when it is small does the $1/n$ set in.
 #
@@ -453,24 +382,10 @@ for name in ("mini:mobilenet_v2", "mini:vit_b_16", "mini:convnext_tiny", "mini:v
 in_networks = pd.DataFrame(rows).T
 in_networks.round(3)
 
-# %% tags=["remove-cell"]
-if by_default:
-    observed = in_networks["minus that of n = 512"]
-    assert (in_networks["rule, width"] > 2.5 * observed).all(), in_networks
-    assert (in_networks["rule, effective width"] - observed).between(-0.01, 0.04).all(), in_networks
-    generator = torch.Generator().manual_seed(seed)
-    deviations = torch.arange(1, d + 1, dtype=torch.float64) ** -0.75
-    turned = torch.linalg.qr(torch.randn(d, d, dtype=torch.float64, generator=generator)).Q
-    steep = torch.randn(2 * d, d, dtype=torch.float64, generator=generator) * deviations @ turned
-    steep /= steep.std(dim=0)
-    steep = affinity_score(steep, torch.relu(steep), "empirical")
-    share = transport.expected_bias(steep.raw, 2 * d / steep.effective_width) / biases[1.5, "empirical"][2.0]
-    assert 0.35 < share < 0.75, share
-
 # %% [markdown]
-# By the width the rule is several times too high. With the effective width it is right to about 0.03, and rather too high. (VGG11's score rises with $n$:
-# among 512 points a better coupling than the pairing is found more often.) The factor of four is a fit
-# to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives half of the bias measured there.
+# By the width the rule is several times too high. With the effective width it is much nearer, and rather too high. (VGG11's score rises with $n$:
+# among more points a better coupling than the pairing is found more often.) The factor of four is a fit
+# to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives less than the bias measured there.
 #
 # These results hold for normal inputs, widths of 64 to 128 and smooth or piecewise linear activations; in all samples
 # the given pairs were the optimal coupling. Where they are not (few effective dimensions, an activation that falls),
@@ -499,17 +414,9 @@ for n in sizes:
 linear = pd.DataFrame(rows).T.rename_axis("n/d")
 linear.round(3)
 
-# %% tags=["remove-cell"]
-if by_default:
-    assert linear["spread 0.03"].between(0.97, 0.99).all(), linear
-    assert linear["spread 0.1"].between(0.93, 0.96).all(), linear
-    assert linear["spread 0.3"].iloc[0] < 0.85, linear
-    assert linear["spread 0.3"].iloc[-1] > 0.9
-    assert (linear["spread 1.0, empirical"] > 0.999).all(), linear
-
 # %% [markdown]
 # Not always. In the first two columns the differences of the variances are so small that even $n = 16 d$ points do
-# not separate them from noise, and the linear map stays at 0.98 or 0.94. The empirical covariance recognises it in
+# not separate them from noise, and the linear map stays below 1. The empirical covariance recognises it in
 # every row. So with shrinkage read a score of 0.95 as "affine, as far as we can tell".
 #
 # ### Heavy tails and the broken bound
@@ -542,15 +449,6 @@ transported = transport.affine_map(x, y, "ledoit-wolf")(x)
 inflation = float(transported.var(dim=0).sum() / y.var(dim=0).sum())
 print(f"T X has {inflation:.1f} times the variance of Y; it should have the same")
 
-# %% tags=["remove-cell"]
-if by_default:
-    assert tails["raw"].iloc[0] < -0.3, tails
-    assert tails["raw"].iloc[1] < 0.1, tails
-    assert tails["bound exceeded"].tolist() == ["True", "False", "False"], tails
-    assert tails["shrinkage of X"].iloc[0] > 0.9 > 0.2 > tails["shrinkage of Y"].iloc[0], tails
-    assert (tails["raw, empirical"].astype(float) > 0).all()
-    assert inflation > 4, inflation
-
 # %% [markdown]
 # With heavy tails a few points of $X$ carry most of the variance. The estimator treats that as noise and shrinks $X$
 # nearly to a multiple of the identity, as if all 1024 coordinates had the same, small, variance. ReLU6 has cut the
@@ -564,9 +462,9 @@ if by_default:
 #
 # | the paper says | what we find |
 # |---|---|
-# | The score is robust to averaging, and the same as that of the flattened map (figure 7, top left). | For independent positions, many channels and activate first. Correlated positions move ReLU from 0.62 to 0.72. |
+# | The score is robust to averaging, and the same as that of the flattened map (figure 7, top left). | For independent positions, many channels and activate first. Correlated positions raise the score of ReLU. |
 # | With the sample covariance and $d > n$ the score is not robust (top right). | Confirmed; it climbs towards 1, and the bias begins long before $d = n$: it is about $0.08\, d/n$. |
-# | Shrinkage gives values that stay constant as $d$ grows (bottom). | For independent coordinates of equal variance. For correlated ones up to 0.2 of bias remains at $n = d/4$, and a steep spectrum is worse off with shrinkage from $n = d$ on. |
+# | Shrinkage gives values that stay constant as $d$ grows (bottom). | For independent coordinates of equal variance. For correlated ones a bias remains at $n = d/4$, and a steep spectrum is worse off with shrinkage from $n = d$ on. |
 # | The pooling is lossless. | The score may survive it; the information does not. |
 #
 # ## Takeaways
@@ -603,9 +501,7 @@ answer = None  # your answer here: a number
 answer = experiments.points_needed(256, 0.01, torch.relu)
 print(answer, "points")
 
-verdict = affscore.exercises.check("3.1", answer)
-assert verdict
-verdict
+affscore.exercises.check("3.1", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -636,9 +532,7 @@ answer = experiments.limit_score(torch.tanh, mean=0.0, std=1 / 4)
 measured = experiments.reduction_scores(["tanh"], points=500, channels=100, positions=16, seed=seed)
 print(f"predicted {answer:.3f}, measured {measured.loc['tanh', 'reduce_first']:.3f}")
 
-verdict = affscore.exercises.check("3.2", answer)
-assert verdict
-verdict
+affscore.exercises.check("3.2", answer)
 
 # %% [markdown]
 # ```{solution-end}
@@ -669,9 +563,7 @@ own_rng = np.random.default_rng(33)
 x = own_rng.standard_normal((210, 200))
 y = x * np.exp(0.5 * own_rng.standard_normal(200))
 
-verdict = affscore.exercises.check("3.3", (x, y))
-assert verdict
-verdict
+affscore.exercises.check("3.3", (x, y))
 
 # %% [markdown]
 # ```{solution-end}

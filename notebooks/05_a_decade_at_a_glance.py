@@ -62,7 +62,7 @@ check_parameters(globals())
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
+from IPython.display import Markdown
 
 import affscore
 from affscore.analysis import along_depth, common_language_effect_size, trends
@@ -268,11 +268,13 @@ if resnets:
 # and of the deeper half) and elsewhere. `AUC` is the probability that a score after a sum exceeds one
 # elsewhere (the common-language effect size): 0.5 means no difference.
 
+
 # %% tags=["hide-input"]
-if vggs:
-    display(
-        along_depth({name: signatures[name] for name in vggs}).join(decade[["mean", "std", "activations"]]).round(3)
-    )
+def of_thirds(names):
+    return along_depth({name: signatures[name] for name in names}).join(decade[["mean", "std", "activations"]]).round(3)
+
+
+of_thirds(vggs) if vggs else None
 
 # %% tags=["hide-input"]
 rows = {}
@@ -280,17 +282,14 @@ for name in resnets:
     table = by_name[name].summary.dropna(subset="score")
     after = table[table["kind"] == "after-sum"]
     inside = table.loc[table["kind"] != "after-sum", "score"]
-    deeper = after.loc[after["depth"] > after["depth"].median(), "score"]
-    rows[name] = [
-        len(table),
-        after["score"].mean(),
-        deeper.mean(),
-        inside.mean(),
-        common_language_effect_size(after["score"], inside),
-    ]
-pd.DataFrame.from_dict(
-    rows, orient="index", columns=["activations", "after a sum", "deeper half of these", "elsewhere", "AUC"]
-).round(3)
+    rows[name] = {
+        "activations": len(table),
+        "after a sum": after["score"].mean(),
+        "deeper half of these": after.loc[after["depth"] > after["depth"].median(), "score"].mean(),
+        "elsewhere": inside.mean(),
+        "AUC": common_language_effect_size(after["score"], inside),
+    }
+pd.DataFrame.from_dict(rows, orient="index").round(3)
 
 # %% [markdown]
 # On the mini zoo both agree with the paper, for the ResNets with the caveat above. With depth the mean score after a
@@ -311,10 +310,7 @@ if vits:
     plt.show()
 
 # %% tags=["hide-input"]
-if vits:
-    display(
-        along_depth({name: signatures[name] for name in vits}).join(decade[["mean", "std", "activations"]]).round(3)
-    )
+of_thirds(vits) if vits else None
 
 # %% [markdown]
 # `correlation` is the rank correlation of score and position: positive where a network becomes more nearly affine with

@@ -209,8 +209,15 @@ for name, matrix in {"DTW distance": distances, "per step": per_step}.items():
 pd.DataFrame.from_dict(rows, orient="index").round(4)
 
 # %% tags=["hide-input"]
-candidates = {"DTW distance": distances, "per step": per_step, "length only": only_length}
-pd.DataFrame.from_dict({name: row(matrix, families) for name, matrix in candidates.items()}, orient="index").round(4)
+
+
+def beside_length(matrix, scores, labels):
+    lengths = analysis.length_distances(scores)
+    candidates = {"DTW distance": matrix, "per step": analysis.per_step(matrix, scores), "length only": lengths}
+    return pd.DataFrame.from_dict({name: row(one, labels) for name, one in candidates.items()}, orient="index").round(4)
+
+
+beside_length(distances, signatures, families)
 
 # %% [markdown]
 # A p-value says that a clustering does better than chance, not **why**; for that, compare with a less informed
@@ -391,13 +398,8 @@ for name in papers.study_models(""):
         continue  # not every network of the study is among the shipped results
 labels = papers.network_table(untrained)["family"].tolist()
 of_untrained = analysis.distance_matrix(untrained)
-candidates = {
-    "DTW distance": of_untrained,
-    "per step": analysis.per_step(of_untrained, untrained),
-    "length only": analysis.length_distances(untrained),
-}
 print(f"{len(untrained)} networks of {len(set(labels))} families with random weights")
-pd.DataFrame.from_dict({name: row(matrix, labels) for name, matrix in candidates.items()}, orient="index").round(4)
+beside_length(of_untrained, untrained, labels)
 
 # %% [markdown]
 # Most networks with a relative have one as their nearest neighbour, far more than the lengths alone find, and by the

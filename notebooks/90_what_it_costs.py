@@ -31,20 +31,23 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %%
+import sys
+
 import matplotlib.pyplot as plt
 import pandas as pd
+from IPython.display import Markdown
 
-import affscore
-from affscore import experiments
+sys.path.insert(0, "../benchmarks")
+import drawing
+import reading
 
-measured = experiments.read_benchmarks(results)
+measured = reading.read_benchmarks(results)
 affinity, signatures, gpu = measured["affinity"], measured["signature"], measured["gpu"]
 agreement, memory, survey = measured["agreement"], measured["memory"], measured["survey"]
 notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
 print("\n".join(notes) or "All files of results are there.")
 
 # %% tags=["remove-cell"]
-from IPython.display import Markdown
 
 
 def table_or_note(benchmark, table):
@@ -95,8 +98,8 @@ machines.T.fillna({"gpu": "none", "allocator": "not recorded"}).T.astype(str)
 # %% [markdown]
 # ## One score
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the reference implementation. Marks are the best times, bars reach to the largest. Drawn by `affscore.figures.score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the reference implementation, they keep rising."}}
-figure_or_note(affscore.figures.score_times, affinity)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the reference implementation. Marks are the best times, bars reach to the largest. Drawn by `benchmarks/drawing.py`: `score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the reference implementation, they keep rising."}}
+figure_or_note(drawing.score_times, affinity)
 
 # %% [markdown]
 # Three things make the left panel differ from the right one.
@@ -113,47 +116,34 @@ figure_or_note(affscore.figures.score_times, affinity)
 # least three of them:
 
 # %%
-exponents = experiments.growth_exponents(affinity.table, along="d")
-table_or_note(affinity, exponents.round(2))
+table_or_note(affinity, reading.growth_exponents(affinity.table, along="d").round(2))
 
 # %% [markdown]
 # And with the number of points, $t \sim n^a$:
 
 # %%
-exponents = experiments.growth_exponents(affinity.table, along="n")
-table_or_note(affinity, exponents.round(2))
+table_or_note(affinity, reading.growth_exponents(affinity.table, along="n").round(2))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the reference implementation one score is. Bars mark what was aimed at for $n = 512$. Drawn by `affscore.figures.speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the reference implementation one score is. Bars mark what was aimed at for $n = 512$. Drawn by `benchmarks/drawing.py`: `speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
 goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
-figure_or_note(affscore.figures.speed_ups, affinity, goals)
+figure_or_note(drawing.speed_ups, affinity, goals)
 
 # %% tags=["hide-input"]
-at_512 = affinity.table.query("n == 512").set_index("d").reindex(list(goals))
-against_goals = pd.DataFrame(
-    {
-        "affscore, s": at_512["affscore_best"],
-        "to": at_512["affscore_largest"],
-        "reference, s": at_512["textbook_best"],
-        "to ": at_512["textbook_largest"],
-        "times faster": at_512["ratio"],
-        "goal": pd.Series(goals),
-        "met": at_512["ratio"].ge(pd.Series(goals)).map({True: "yes", False: "no"}).where(at_512["ratio"].notna(), "-"),
-    }
-).rename_axis("d, at n = 512")
-table_or_note(
-    affinity,
-    against_goals.style.set_table_attributes('class="dataframe"')
-    .format(precision=3, na_rep="not measured")
-    .format("{:.1f}", subset=["times faster"], na_rep="not measured"),
-)
+at_512 = affinity.table.query("n == 512").set_index("d").reindex(list(goals)).assign(goal=pd.Series(goals))
+met = at_512["ratio"].ge(at_512["goal"]).map({True: "yes", False: "no"}).where(at_512["ratio"].notna(), "-")
+shown = {"affscore_best": "affscore, s", "affscore_largest": "to", "textbook_best": "reference, s"}
+shown |= {"textbook_largest": "to ", "ratio": "times faster", "goal": "goal"}
+against_goals = at_512[list(shown)].rename(columns=shown).assign(met=met).rename_axis("d, at n = 512")
+styled = against_goals.style.set_table_attributes('class="dataframe"').format(precision=3, na_rep="not measured")
+table_or_note(affinity, styled.format("{:.1f}", subset=["times faster"], na_rep="not measured"))
 
 # %% [markdown]
-# Where a goal of the table is missed, what limits is the symmetric eigendecomposition behind the matrix root: about a third of the time
-# at $d = 256$ and half of it at $d = 1024$. Single precision would be faster, but the matrix under the root is a product of
+# Where a goal of the table is missed, what limits is the symmetric eigendecomposition behind the matrix root, the more the wider the
+# layer. Single precision would be faster, but the matrix under the root is a product of
 # two covariances, and single precision does not hold the spread of its eigenvalues (see the last section of this page).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `affscore.figures.score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the reference implementation."}}
-figure_or_note(affscore.figures.score_memory, affinity)
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `benchmarks/drawing.py`: `score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the reference implementation."}}
+figure_or_note(drawing.score_memory, affinity)
 
 # %% [markdown]
 # ## A whole signature
@@ -161,31 +151,31 @@ figure_or_note(affscore.figures.score_memory, affinity)
 # The recorder reduces each feature map inside the forward pass and keeps $n \times c$ numbers for each activation, never the maps;
 # the scores are computed between two batches. So beside an expensive forward pass a signature takes hardly longer than the
 # pass itself. Beside a cheap one with many activations it shows, as in MNASNet and MobileNetV2: a score costs the same wherever
-# it comes from, and a third to a half of it is one symmetric eigendecomposition.
+# it comes from, and much of that is one symmetric eigendecomposition.
 #
 # The default criteria cost more, and one of them reads whole feature maps: the sparsity counts the small entries before and after
 # each activation. The memory's bandwidth is the limit there. So on a CPU an activation that overwrites its input runs together with the two
 # averages around it and with the counting, block by block in the cache; these need no further pass over the memory. For a ReLU, whose
 # output is small exactly where its input is at most that, the input alone is counted.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "A signature adds most to cheap networks with many activations. The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "A signature adds most to cheap networks with many activations. The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `benchmarks/drawing.py`: `signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 aimed_at = {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)}
 aimed_at |= dict.fromkeys(["mobilenet_v2", "mnasnet0_5", "shufflenet_v2_x1_0", "efficientnet_b0"], (1.15, 1.35))
-figure_or_note(affscore.figures.signature_ratios, signatures, aimed_at)
+figure_or_note(drawing.signature_ratios, signatures, aimed_at)
 
 
 # %% tags=["hide-input"]
 def seconds_and_memory(benchmark):
     """The columns that a reader wants, with the spread of the rounds and the memory above the plain pass."""
-    table = benchmark.table
-    shown = table.set_index("model")[["n", "activations"]].astype("Int64")
+    table = benchmark.table.set_index("model")
+    shown = table[["n", "activations"]].astype("Int64")
     for name, label in (("plain", "plain pass"), ("scores", "scores"), ("criteria", "with criteria")):
-        best, largest = (table.set_index("model")[f"{name}_{which}"] for which in ("best", "largest"))
-        shown[f"{label}, s"] = [f"{low:.2f} to {high:.2f}" for low, high in zip(best, largest, strict=True)]
-    inside = table.set_index("model").reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0]
+        ends = zip(table[f"{name}_best"], table[f"{name}_largest"], strict=True)
+        shown[f"{label}, s"] = [f"{best:.2f} to {largest:.2f}" for best, largest in ends]
+    inside = table.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0]
     shown["of these, s"] = inside.map("{:.2f}".format, na_action="ignore")
-    memory = table.set_index("model")[["memory_mb_plain", "memory_mb_scores"]].round(0)
-    shown["plain pass, MB"], shown["above it, MB"] = memory.iloc[:, 0], memory.diff(axis=1).iloc[:, 1]
+    plain, scores = table["memory_mb_plain"].round(0), table["memory_mb_scores"].round(0)
+    shown["plain pass, MB"], shown["above it, MB"] = plain, scores - plain
     styled = shown.style.set_table_attributes('class="dataframe"').format(precision=0, na_rep="not measured")
     return table_or_note(benchmark, styled)
 
@@ -194,19 +184,17 @@ seconds_and_memory(signatures)
 
 # %% tags=["remove-input"]
 if not signatures.note:
-    rows = signatures.table.set_index("model")
-    rows = rows[rows.index.isin(aimed_at)]
-    aims = pd.DataFrame(aimed_at, index=["scores", "criteria"]).T.loc[rows.index]
-    met = (rows["ratio_scores"] <= aims["scores"]) & (rows["ratio_criteria"] <= aims["criteria"])
+    aims = pd.DataFrame(aimed_at, index=["aim_scores", "aim_criteria"]).T
+    rows = signatures.table.set_index("model").join(aims, how="inner")
+    met = (rows["ratio_scores"] <= rows["aim_scores"]) & (rows["ratio_criteria"] <= rows["aim_criteria"])
     inside = rows.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0] / rows["plain_best"]
-    too_long = inside > aims["criteria"] - 1
-    said = [
-        ("Both aims of the figure are met by", met),
-        ("One of them or both are missed by", ~met),
-        ("The scores and criteria alone take longer than the aim leaves for", too_long),
-    ]
+    said = {
+        "Both aims of the figure are met by": met,
+        "One of them or both are missed by": ~met,
+        "The scores and criteria alone take longer than the aim leaves for": inside > rows["aim_criteria"] - 1,
+    }
 None if signatures.note else Markdown(
-    "\n".join(f"* {what}: {', '.join(rows.index[which]) or 'none'}." for what, which in said)
+    "\n".join(f"* {what}: {', '.join(rows.index[which]) or 'none'}." for what, which in said.items())
 )
 
 # %% [markdown]
@@ -222,9 +210,8 @@ None if signatures.note else Markdown(
 # of 16, and the signature of 16 and of 512 images.
 
 # %% tags=["hide-input"]
-peaks = memory.table[["model", "how", "n", "batch_size", "memory_mb"]].set_index("model")
-peaks = peaks.rename(columns={"memory_mb": "peak, MB"})
-table_or_note(memory, peaks.style.set_table_attributes('class="dataframe"').format(precision=0))
+peaks = memory.table[["model", "how", "n", "batch_size", "memory_mb"]].rename(columns={"memory_mb": "peak, MB"})
+table_or_note(memory, peaks.set_index("model").style.set_table_attributes('class="dataframe"').format(precision=0))
 
 # %% tags=["remove-input"]
 on_a_gpu = """
@@ -233,9 +220,9 @@ device, and those are solved while the next batch goes through the network. The 
 """
 None if gpu.note else Markdown(on_a_gpu)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-gpu", "caption": "As {numref}`fig-90-signature`, on a GPU; the machine is the one in the table above. Drawn by `affscore.figures.signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-gpu", "caption": "As {numref}`fig-90-signature`, on a GPU; the machine is the one in the table above. Drawn by `benchmarks/drawing.py`: `signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1."}}
 if not gpu.note:  # the list of files above says that it is missing
-    figure_or_note(affscore.figures.signature_ratios, gpu, {"resnet50": (2.0, 2.0)})
+    figure_or_note(drawing.signature_ratios, gpu, {"resnet50": (2.0, 2.0)})
 
 # %% tags=["hide-input"]
 None if gpu.note else seconds_and_memory(gpu)
@@ -261,16 +248,10 @@ table_or_note(survey, survey.table.round(3))
 # * on 1,000 random cases, in `test_textbook_agreement.py` of `tests/transport`: `make test-all` repeats them.
 
 # %%
-if affinity.note:
-    print(affinity.note)
-else:
-    compared = affinity.table["difference"].dropna()
-    print(f"benchmark of one score: {len(compared)} pairs, largest difference {compared.max():.1e}")
-if agreement.note:
-    print(agreement.note)
-else:
-    total, largest = agreement.table["compared"].sum(), agreement.table["largest_difference"].max()
-    print(f"real networks: {total} activations, largest difference {largest:.1e}")
+differences, compared = affinity.table["difference"].dropna(), agreement.table["compared"].sum()
+pairs = f"benchmark of one score: {len(differences)} pairs, largest difference {differences.max():.1e}"
+layers = f"real networks: {compared} activations, largest difference {agreement.table['largest_difference'].max():.1e}"
+print(affinity.note or pairs, agreement.note or layers, sep="\n")
 
 # %% tags=["hide-input"]
 columns = ["model", "dataset", "n", "activations", "compared", "width_max", "largest_difference"]

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from affscore.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from affscore.experiments.activation_domain import *
-    from affscore.experiments.activations import *
-    from affscore.experiments.benchmarks import *
-    from affscore.experiments.estimation import *
-    from affscore.experiments.limits import *
-    from affscore.experiments.random_inputs import *
-    from affscore.experiments.reductions import *
-    from affscore.experiments.steps import *
-    from affscore.experiments.sweeps import *
-    from affscore.transport import first_order_bias as first_order_bias
-
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "activation_domain": "MEANS STDS baseline_scores domain_summary domain_sweep",
-        "activations": "ACTIVATIONS activation_graphs",
-        "benchmarks": "Benchmark growth_exponents read_benchmark read_benchmarks",
-        "estimation": "bias_and_spread estimation_sweep",
-        "limits": "limit_score paired_limit points_needed",
-        "random_inputs": "heavy_tailed_sample power_law_correlation",
-        "reductions": "reduction_scores",
-        "steps": "ScoreSteps score_steps",
-        "sweeps": "sweep",
-        "affscore.transport": "first_order_bias",
-    },
-)
+from affscore.experiments.activation_domain import MEANS as MEANS
+from affscore.experiments.activation_domain import STDS as STDS
+from affscore.experiments.activation_domain import baseline_scores as baseline_scores
+from affscore.experiments.activation_domain import domain_summary as domain_summary
+from affscore.experiments.activation_domain import domain_sweep as domain_sweep
+from affscore.experiments.activations import ACTIVATIONS as ACTIVATIONS
+from affscore.experiments.activations import activation_graphs as activation_graphs
+from affscore.experiments.estimation import bias_and_spread as bias_and_spread
+from affscore.experiments.estimation import estimation_sweep as estimation_sweep
+from affscore.experiments.limits import limit_score as limit_score
+from affscore.experiments.limits import paired_limit as paired_limit
+from affscore.experiments.limits import points_needed as points_needed
+from affscore.experiments.random_inputs import heavy_tailed_sample as heavy_tailed_sample
+from affscore.experiments.random_inputs import power_law_correlation as power_law_correlation
+from affscore.experiments.reductions import reduction_scores as reduction_scores
+from affscore.experiments.steps import ScoreSteps as ScoreSteps
+from affscore.experiments.steps import score_steps as score_steps
+from affscore.experiments.sweeps import sweep as sweep
+from affscore.transport import first_order_bias as first_order_bias

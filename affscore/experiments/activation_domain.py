@@ -78,14 +78,26 @@ def domain_sweep(
     functions = named_activations(activations)
     if not len(means) or not len(stds) or min(stds) <= 0:
         raise AffscoreError(f"expected means and positive standard deviations, got {list(means)} and {list(stds)}")
-    tasks = [
-        ((seed, i, j), mean, std, points, width, functions, covariance, dtype)
-        for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))
-    ]
-    rows = run_all(_scores_of_one_sample, tasks, n_jobs=n_jobs, progress=progress, description="samples")
+
+    def scores_of_one_sample(i: int, mean: float, j: int, std: float) -> list[dict[str, Any]]:
+        noise = torch.from_numpy(np.random.default_rng((seed, i, j)).standard_normal((points, width)))
+        x = (mean + std * noise).to(dtype)
+        rows, of_itself = [], None
+        for name, function in functions.items():
+            y = function(x)
+            if torch.equal(y, x):  # far from their bend several functions give back what they got: one score for all
+                score = of_itself = of_itself or affinity_score(x, x, covariance)
+            else:
+                score = affinity_score(x, y, covariance)
+            row = {"activation": name, "mean": mean, "std": std, **score_row(score), "constant": score.constant_output}
+            rows.append({**row, "limit": limit_score(function, mean, std)})
+        return rows
+
+    tasks = [(i, mean, j, std) for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))]
+    rows = run_all(scores_of_one_sample, tasks, n_jobs=n_jobs, progress=progress, description="samples")
+    places = {name: place for place, name in enumerate(functions)}
     table = pd.DataFrame([row for some in rows for row in some])
-    order = {name: place for place, name in enumerate(functions)}
-    return table.sort_values("activation", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    return table.sort_values("activation", key=lambda names: names.map(places), kind="stable", ignore_index=True)
 
 
 def baseline_scores(
@@ -158,28 +170,3 @@ def domain_summary(table: pd.DataFrame, threshold: float = 0.95) -> pd.DataFrame
         average=groups["score"].mean(),
         constant=groups["constant"].mean(),
     )
-
-
-def _scores_of_one_sample(
-    seeds: tuple[int, ...],
-    mean: float,
-    std: float,
-    points: int,
-    width: int,
-    functions: Mapping[str, Activation],
-    covariance: CovarianceName,
-    dtype: torch.dtype,
-) -> list[dict[str, Any]]:
-    """The rows of the table for one mean and one standard deviation."""
-    noise = torch.from_numpy(np.random.default_rng(seeds).standard_normal((points, width)))
-    x = (mean + std * noise).to(dtype)
-    rows, of_itself = [], None
-    for name, function in functions.items():
-        y = function(x)
-        if torch.equal(y, x):  # far from their bend several functions give back what they got: one score for all
-            score = of_itself = of_itself or affinity_score(x, x, covariance)
-        else:
-            score = affinity_score(x, y, covariance)
-        row = {"activation": name, "mean": mean, "std": std, **score_row(score), "constant": score.constant_output}
-        rows.append({**row, "limit": limit_score(function, mean, std)})
-    return rows

@@ -19,19 +19,10 @@ __all__ = ["ACTIVATIONS", "Activation", "activation_graphs"]
 Activation: TypeAlias = Callable[[Tensor], Tensor]
 """A function that acts on each entry of a tensor."""
 
-ACTIVATIONS: Mapping[str, Activation] = MappingProxyType(
-    {
-        "gelu": F.gelu,
-        "hardswish": F.hardswish,
-        "hardtanh": F.hardtanh,
-        "leaky_relu": F.leaky_relu,
-        "relu": F.relu,
-        "relu6": F.relu6,
-        "sigmoid": torch.sigmoid,
-        "silu": F.silu,
-        "tanh": torch.tanh,
-    }
-)
+ACTIVATIONS: Mapping[str, Activation] = MappingProxyType({
+    "gelu": F.gelu, "hardswish": F.hardswish, "hardtanh": F.hardtanh, "leaky_relu": F.leaky_relu, "relu": F.relu,
+    "relu6": F.relu6, "sigmoid": torch.sigmoid, "silu": F.silu, "tanh": torch.tanh,
+})  # fmt: skip
 """The nine activations of figures 6 and 7, as PyTorch computes them; the slope of LeakyReLU is 0.01."""
 
 
@@ -41,17 +32,14 @@ def named_activations(activations: Sequence[str] | Mapping[str, Activation]) -> 
     >>> list(named_activations(["relu", "tanh"]))
     ['relu', 'tanh']
     """
-    if isinstance(activations, Mapping):
-        functions: dict[str, Activation] = dict(activations)
-    else:
+    if not isinstance(activations, Mapping):
         names = [activations] if isinstance(activations, str) else list(activations)
-        unknown = [name for name in names if name not in ACTIVATIONS]
-        if unknown:
+        if unknown := [name for name in names if name not in ACTIVATIONS]:
             raise AffscoreError(f"there is no activation {unknown[0]!r}; known are {', '.join(ACTIVATIONS)}")
-        functions = {name: ACTIVATIONS[name] for name in names}
-    if not functions:
+        activations = {name: ACTIVATIONS[name] for name in names}
+    if not activations:
         raise AffscoreError("expected at least one activation, got none")
-    return functions
+    return dict(activations)
 
 
 def activation_graphs(
@@ -84,9 +72,5 @@ def activation_graphs(
 
 def score_row(score: AffinityScore) -> dict[str, Any]:
     """The columns that tables of scores share: score, raw, pairing_optimal, bound_exceeded."""
-    return {
-        "score": score.value,
-        "raw": score.raw,
-        "pairing_optimal": score.pairing_optimal,
-        "bound_exceeded": score.bound_exceeded,
-    }
+    others = ("raw", "pairing_optimal", "bound_exceeded")
+    return {"score": score.value, **{name: getattr(score, name) for name in others}}

@@ -125,7 +125,15 @@ def compare(
     datasets = list(data) if isinstance(data, (list, tuple)) and all(isinstance(one, str) for one in data) else [data]
     finished = [_finished(model, options) for model in models]
     count = sum(len(datasets) if one is None else 1 for one in finished)
-    _check_before(count, names, [one for one in finished if one is not None], options if None in finished else None)
+    if count < 2:
+        raise AffscoreError(f"a comparison needs at least two results, got {count}: name another model or data set")
+    if names is not None and not (len(names) == len(set(names)) == count):
+        raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
+    for name in names or ():
+        check_name(name)
+    # before hours are spent on measuring
+    planned = [options_of(options)[0].as_columns()] if None in finished else []
+    _check_alike([*(one.metadata for one in finished if one is not None), *planned])
     results: list[Signature] = []
     for model, one in zip(models, finished, strict=True):
         if one is not None:
@@ -142,34 +150,12 @@ def compare(
                         raise
                     raise AffscoreError(f"{error} ({_ASSUMED})") from error
     signatures = dict(zip(names or _labels(results), results, strict=True))
-    _check_alike([result.metadata for result in results])
     notes = _notes(signatures)
     if assumed and None in finished:
         notes = (_ASSUMED, *notes)
     give_warnings(merged_warnings(notes), stacklevel=2)
     scores = {name: result.scores[~np.isnan(result.scores)] for name, result in signatures.items()}
     return Comparison(signatures, distance_matrix(scores), signature_statistics(scores), notes)
-
-
-def _check_before(
-    count: int, names: Sequence[str] | None, finished: Sequence[Signature], options: Mapping[str, Any] | None
-) -> None:
-    """Refuse what cannot become a comparison, before hours are spent on measuring.
-
-    Args:
-        count: How many results there will be.
-        names: What to call them.
-        finished: Those that are there.
-        options: How the others will be measured, if there are any.
-    """
-    if count < 2:
-        raise AffscoreError(f"a comparison needs at least two results, got {count}: name another model or data set")
-    if names is not None and not (len(names) == len(set(names)) == count):
-        raise AffscoreError(f"names must be {count} different ones, got {list(names)}")
-    for name in names or ():
-        check_name(name)
-    planned = [] if options is None else [options_of(options)[0].as_columns()]
-    _check_alike([*(one.metadata for one in finished), *planned])
 
 
 def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, Any]) -> Signature | None:
@@ -185,16 +171,13 @@ def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, A
 
 def _labels(results: list[Signature]) -> list[str]:
     """The model, and as much of weights and data set as tells the results apart."""
-    parts = [[str(result.metadata[key]) for key in ("model", "weights", "dataset")] for result in results]
-    differ = [len({part[place] for part in parts}) > 1 for place in range(3)]
-    labels = [
-        model + (f"@{weights}" if differ[1] else "") + (f" on {dataset}" if differ[2] else "")
-        for model, weights, dataset in parts
-    ]
-    return [
-        f"{label} ({labels[:i].count(label) + 1})" if labels.count(label) > 1 else label
-        for i, label in enumerate(labels)
-    ]
+    keys = ("model", "weights", "dataset")
+    about = pd.DataFrame([{key: str(result.metadata[key]) for key in keys} for result in results])
+    labels = about["model"]
+    for key, before in (("weights", "@"), ("dataset", " on ")):
+        labels = labels + before + about[key] if len(set(about[key])) > 1 else labels
+    numbered = labels + " (" + (labels.groupby(labels).cumcount() + 1).astype(str) + ")"
+    return list(numbered.where(labels.duplicated(keep=False), labels))
 
 
 def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
@@ -210,35 +193,33 @@ def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
 
 def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
     """What differs between the signatures and may move their scores, and what each of them has to say."""
-    sizes = {name: int(result.table["n"].max()) for name, result in signatures.items()}
-    datasets = {name: result.metadata.get("dataset") for name, result in signatures.items()}
-    missing = {name: int(np.isnan(result.scores).sum()) for name, result in signatures.items()}
-    notes = []
-    keys = {name: result.metadata["key"] for name, result in signatures.items() if "key" in result.metadata}
-    for key in dict.fromkeys(keys.values()):
-        same = [name for name, own in keys.items() if own == key]
-        if len(same) > 1:
-            notes.append(f"{' and '.join(same)} are copies of one result: the distance between them says nothing")
-    if len(set(sizes.values())) > 1:
-        ways = _listed(sizes)
+    rows = {}
+    for name, result in signatures.items():
+        metadata = {key: result.metadata.get(key) for key in ("key", "dataset", "fingerprint_data")}
+        rows[name] = metadata | {"n": int(result.table["n"].max()), "missing": int(np.isnan(result.scores).sum())}
+        # of the images of one name, each network has its own preprocessing
+        further = ("images", "seed") if result.metadata.get("preprocessing") else ()
+        rows[name]["alike"] = repr([result.metadata.get(key) for key in ("dataset", "preprocessing", *further)])
+    about = pd.DataFrame.from_dict(rows, orient="index")
+    notes = [
+        f"{' and '.join(map(str, same.index))} are copies of one result: the distance between them says nothing"
+        for _, same in about.groupby("key", sort=False)
+        if len(same) > 1
+    ]
+    if len(set(about["n"])) > 1:
+        ways = _listed(about["n"])
         notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
-    if len(set(datasets.values())) > 1:
-        notes.append(f"the data sets differ ({_listed(datasets)}): a score belongs to a network and its data")
-    prints: dict[str, set[str]] = {}
-    for about in (result.metadata for result in signatures.values()):
-        prepared = about.get("preprocessing")  # of the images of one name, each network has its own
-        alike = [about.get("dataset"), prepared, *([about.get("images"), about.get("seed")] if prepared else [])]
-        if str(about.get("fingerprint_data")).startswith("crc32:"):  # older results have another one
-            prints.setdefault(repr(alike), set()).add(about["fingerprint_data"])
-    if any(len(found) > 1 for found in prints.values()):
+    if len(set(about["dataset"])) > 1:
+        notes.append(f"the data sets differ ({_listed(about['dataset'])}): a score belongs to a network and its data")
+    known = about[about["fingerprint_data"].astype(str).str.startswith("crc32:")]  # older results have another one
+    if any(len(set(prints)) > 1 for _, prints in known.groupby("alike")["fingerprint_data"]):
         notes.append("data sets of the same name hold other numbers (fingerprint_data): a score belongs to its data")
     notes += [
-        f"{name}: {count} of {len(signatures[name])} activations have no score (constant input), and are left out"
-        for name, count in missing.items()
-        if count
+        f"{name}: {count} of {len(signatures[str(name)])} activations have no score (constant input), and are left out"
+        for name, count in about.loc[about["missing"] > 0, "missing"].items()
     ]
     return (*notes, *(note_on(name, note) for name, result in signatures.items() for note in result.notes))
 
 
-def _listed(values: Mapping[str, Any]) -> str:
+def _listed(values: pd.Series[Any]) -> str:
     return ", ".join(f"{name}: {value}" for name, value in values.items())

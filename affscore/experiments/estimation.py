@@ -68,21 +68,28 @@ def estimation_sweep(
             raise AffscoreError(f"expected at least one of {what}, got none")
     if repeats < 1:
         raise AffscoreError(f"expected at least one repeat, got {repeats}")
-    tasks = [
-        (name, function, width, n, tuple(covariances), exponent, repeat, seed)
-        for exponent, width, n, repeat in product(exponents, widths, points, range(repeats))
-        for name, function in functions.items()
-    ]
-    rows = run_all(_scores_of_one_draw, tasks, n_jobs=n_jobs, progress=progress, description="samples")
+
+    def scores_of_one_draw(exponent: float, width: int, n: int, repeat: int, name: str) -> list[dict[str, Any]]:
+        noise = np.random.default_rng([seed, repeat, n, width]).standard_normal((n, width))  # for all activations
+        if exponent != 0:
+            noise = noise @ np.linalg.cholesky(power_law_correlation(width, exponent)).T
+        x = torch.from_numpy(noise)
+        y = functions[name](x)
+        sample = {"activation": name, "exponent": exponent, "width": width, "points": n, "ratio": n / width}
+        return [
+            {**sample, "covariance": covariance, "repeat": repeat, **score_row(affinity_score(x, y, covariance))}
+            for covariance in covariances
+        ]
+
+    tasks = list(product(exponents, widths, points, range(repeats), functions))
+    rows = run_all(scores_of_one_draw, tasks, n_jobs=n_jobs, progress=progress, description="samples")
     table = pd.DataFrame([row for some in rows for row in some])
     limits = {
         (name, exponent, width): _limit(function, exponent, width)
         for (name, function), exponent, width in product(functions.items(), exponents, widths)
     }
-    keys = zip(table["activation"], table["exponent"], table["width"], strict=True)
-    table["limit"] = [limits[key] for key in keys]
-    table["error"] = table["raw"] - table["limit"]
-    return table
+    table = table.join(pd.Series(limits, name="limit"), on=["activation", "exponent", "width"])
+    return table.assign(error=table["raw"] - table["limit"])
 
 
 def bias_and_spread(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,29 +118,6 @@ def bias_and_spread(table: pd.DataFrame) -> pd.DataFrame:
     )
     summary["standard_error"] = summary["spread"] / summary["repeats"] ** 0.5
     return summary.reset_index()
-
-
-def _scores_of_one_draw(
-    name: str,
-    function: Activation,
-    width: int,
-    points: int,
-    covariances: tuple[CovarianceName, ...],
-    exponent: float,
-    repeat: int,
-    seed: int,
-) -> list[dict[str, Any]]:
-    """The rows of the table for one activation on one sample, which is the same for all activations."""
-    noise = np.random.default_rng([seed, repeat, points, width]).standard_normal((points, width))
-    if exponent != 0:
-        noise = noise @ np.linalg.cholesky(power_law_correlation(width, exponent)).T
-    x = torch.from_numpy(noise)
-    y = function(x)
-    sample = {"activation": name, "exponent": exponent, "width": width, "points": points, "ratio": points / width}
-    return [
-        {**sample, "covariance": covariance, "repeat": repeat, **score_row(affinity_score(x, y, covariance))}
-        for covariance in covariances
-    ]
 
 
 def _limit(function: Activation, exponent: float, width: int) -> float:

@@ -6,7 +6,9 @@ from functools import cache
 
 import numpy as np
 import torch
+from numpy.polynomial.hermite_e import hermevander
 from numpy.typing import NDArray
+from scipy.special import factorial
 from torch import Tensor
 
 from affscore import transport
@@ -165,9 +167,6 @@ def _hermite_coefficients(function: Activation) -> tuple[Matrix, float]:
     """Coefficients of a function of a standard normal variable in orthonormal Hermite polynomials, and its variance."""
     z, weights = normal_quadrature()
     y = _on_normal_input(function, 0.0, 1.0)
-    before, current = np.zeros_like(z), np.ones_like(z)
-    coefficients = []
-    for degree in range(DEGREE + 1):
-        coefficients.append(float(weights @ (y * current)))
-        before, current = current, (z * current - degree**0.5 * before) / (degree + 1) ** 0.5
-    return np.array(coefficients), float(weights @ (y - coefficients[0]) ** 2)
+    orthonormal = hermevander(z, DEGREE) / factorial(np.arange(DEGREE + 1)) ** 0.5
+    coefficients = (weights * y) @ orthonormal
+    return coefficients, float(weights @ (y - coefficients[0]) ** 2)

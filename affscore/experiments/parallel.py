@@ -30,7 +30,7 @@ def run_all(
     that is faster than one process with many threads. The results do not depend on the number of jobs.
 
     Args:
-        function: Defined at the top of a module, so that another process finds it.
+        function: What to call.
         tasks: The arguments of the calls.
         n_jobs: Processes; 1 for none but this one, -1 for one per core.
         progress: Whether to show a bar.

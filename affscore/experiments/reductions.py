@@ -68,12 +68,11 @@ def reduction_scores(
     rng = np.random.default_rng(seed)
     own, common = rng.standard_normal((points, channels, positions)), rng.standard_normal((points, channels, 1))
     x = torch.from_numpy(shared**0.5 * common + (1 - shared) ** 0.5 * own)
-    rows = {}
-    for name, function in named_activations(activations).items():
-        rows[name] = {
-            reduction: affinity_score(*_reduced(x, function, reduction), covariance).value for reduction in reductions
-        }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("activation")
+    scores = {
+        name: {way: affinity_score(*_reduced(x, function, way), covariance).value for way in reductions}
+        for name, function in named_activations(activations).items()
+    }
+    return pd.DataFrame.from_dict(scores, orient="index").rename_axis("activation")
 
 
 def _reduced(x: Tensor, function: Activation, reduction: str) -> tuple[Tensor, Tensor]:

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from affscore.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from affscore.figures.accuracy import *
-    from affscore.figures.activations import *
-    from affscore.figures.benchmarks import *
-    from affscore.figures.clustering import *
-    from affscore.figures.distributions import *
-    from affscore.figures.estimation import *
-    from affscore.figures.history import *
-    from affscore.figures.one_dimension import *
-    from affscore.figures.plane_clouds import *
-    from affscore.figures.redundancy import *
-    from affscore.figures.signature import *
-    from affscore.figures.style import family_styles as family_styles
-    from affscore.figures.style import house_style as house_style
-    from affscore.figures.zoo import *
-
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "accuracy": "accuracy_fits best_under_permutation",
-        "activations": "activation_domain domain_limit",
-        "benchmarks": "score_memory score_times signature_ratios speed_ups",
-        "clustering": "comparison dendrogram distance_heatmap",
-        "distributions": "score_distributions score_histograms",
-        "estimation": "bias_against_points drift reductions",
-        "history": "timeline",
-        "one_dimension": "activation_panels",
-        "plane_clouds": "coupling scheme",
-        "redundancy": "criterion_dots criterion_scatter",
-        "signature": "raw_signature",
-        "style": "family_styles house_style",
-        "zoo": "zoo_accuracies",
-    },
-)
+from affscore.figures.accuracy import accuracy_fits as accuracy_fits
+from affscore.figures.accuracy import best_under_permutation as best_under_permutation
+from affscore.figures.activations import activation_domain as activation_domain
+from affscore.figures.activations import domain_limit as domain_limit
+from affscore.figures.clustering import comparison as comparison
+from affscore.figures.clustering import dendrogram as dendrogram
+from affscore.figures.clustering import distance_heatmap as distance_heatmap
+from affscore.figures.distributions import score_distributions as score_distributions
+from affscore.figures.distributions import score_histograms as score_histograms
+from affscore.figures.estimation import bias_against_points as bias_against_points
+from affscore.figures.estimation import drift as drift
+from affscore.figures.estimation import reductions as reductions
+from affscore.figures.history import timeline as timeline
+from affscore.figures.one_dimension import activation_panels as activation_panels
+from affscore.figures.plane_clouds import coupling as coupling
+from affscore.figures.plane_clouds import scheme as scheme
+from affscore.figures.redundancy import criterion_dots as criterion_dots
+from affscore.figures.redundancy import criterion_scatter as criterion_scatter
+from affscore.figures.signature import raw_signature as raw_signature
+from affscore.figures.style import family_styles as family_styles
+from affscore.figures.style import house_style as house_style
+from affscore.figures.zoo import zoo_accuracies as zoo_accuracies

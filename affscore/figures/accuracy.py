@@ -8,21 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import (
-    PALETTE,
-    family_styles,
-    house_style,
-    legend_below,
-    literal,
-    name_rows,
-    one_panel,
-    page,
-)
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, name_rows, page
 
 if TYPE_CHECKING:
     from affscore.analysis import Fit
@@ -33,13 +23,9 @@ _ERROR = "_standard_error"
 _HEIGHT = 0.75  # of the tallest part of a distribution, in units of the distance between two rows
 
 _LABELS = {
-    "parameters": "parameters",
-    "gflops": "GFLOPs of an image",
-    "depth": "depth (activations)",
-    "std": "std of the scores",
-    "max/mean": "max / mean of the scores",
-    "max/median": "max / median of the scores",
-}
+    "parameters": "parameters", "gflops": "GFLOPs of an image", "depth": "depth (activations)",
+    "std": "std of the scores", "max/mean": "max / mean of the scores", "max/median": "max / median of the scores",
+}  # fmt: skip
 
 
 @house_style()
@@ -75,55 +61,37 @@ def accuracy_fits(
     """
     if panels.empty:
         raise AffscoreError("expected at least one panel to draw, got an empty table")
-    wanted = ["group", "family", "accuracy", *dict.fromkeys(panels["characteristic"])]
+    wanted = dict.fromkeys(["group", "family", "accuracy", *panels["characteristic"]])
     if missing := [name for name in wanted if name not in table]:
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, table.columns))}")
-    drawn = list(zip(panels.to_dict("records"), fits, strict=True))
-    rows = [[pair for pair in drawn if pair[0]["group"] == group] for group in dict.fromkeys(panels["group"])]
-    if max(map(len, rows)) == 1:  # one panel for each group: three of them side by side
-        rows = [drawn[start : start + 3] for start in range(0, len(drawn), 3)]
+    groups = panels["group"]
+    columns = int(groups.value_counts().max())
+    places = groups.factorize()[0] * columns + panels.groupby(groups).cumcount().to_numpy()
+    # one panel for each group: three of them side by side
+    figure, grid = page(
+        int(places.max()) + 1, 0.9, each=1.95, columns=3 if columns == 1 else columns, ylabel="accuracy (%)"
+    )
+    for place in set(range(len(grid))).difference(places):
+        grid[place].set_visible(False)
     styles = family_styles(table["family"])
-    figure, grid = page(len(rows), max(map(len, rows)), 0.9 + 1.95 * len(rows))
-    for line, members in zip(grid, rows, strict=True):
-        for axes, (panel, found) in zip(line, members, strict=False):
-            _panel(axes, table[table["group"] == panel["group"]], panel, found, styles, adjusted)
-        for axes in line[len(members) :]:
-            axes.set_visible(False)
-        line[0].set_ylabel("accuracy (%)")
+    for place, name, group, found in zip(places, panels["characteristic"], groups, fits, strict=True):
+        axes, known = grid[place], table[table["group"] == group].dropna(subset=[name, "accuracy"])
+        for family, some in known.groupby("family", sort=False):
+            colour, marker = styles[str(family)]
+            errors: Any = {"xerr": some.get(name + _ERROR), "yerr": some.get("accuracy" + _ERROR), "elinewidth": 0.7}
+            look: Any = {"linestyle": "", "marker": marker, "markersize": 4.5, "color": colour}
+            axes.errorbar(some[name], some["accuracy"], **errors, **look, label=literal(family))
+        axes.set_xlabel(_LABELS.get(name, f"{name} of the scores"))
+        explains = f"no $R^2$ of {len(known)} networks"
+        if found is not None:
+            ends = np.linspace(known[name].min(), known[name].max(), 100)
+            axes.plot(ends, found(ends), color=PALETTE["grey"], linestyle="--", linewidth=1.2, zorder=1)
+            explains = f"adjusted $R^2$ = {found.adjusted_r2:.2f}" if adjusted else f"$R^2$ = {found.r2:.2f}"
+        elif known.empty:
+            axes.set(xticks=[], yticks=[])
+        axes.set_title(f"{literal(group)}\n{explains}")
     legend_below(figure, 4)
     return figure
-
-
-def _panel(
-    axes: Axes,
-    members: pd.DataFrame,
-    panel: Mapping[Any, Any],
-    found: Fit | None,
-    styles: dict[str, tuple[str, str]],
-    adjusted: bool,
-) -> None:
-    name, group = panel["characteristic"], literal(panel["group"])
-    known = members.dropna(subset=[name, "accuracy"])
-    for family, some in known.groupby("family", sort=False):
-        colour, marker = styles[str(family)]
-        ends: Any = {"xerr": _errors(some, name), "yerr": _errors(some, "accuracy"), "elinewidth": 0.7}
-        look: Any = {"linestyle": "", "marker": marker, "markersize": 4.5, "color": colour, "label": literal(family)}
-        axes.errorbar(some[name], some["accuracy"], **ends, **look)
-    axes.set_xlabel(_LABELS.get(name, f"{name} of the scores"))
-    if found is None:
-        axes.set_title(f"{group}\nno $R^2$ of {len(known)} networks")
-        if known.empty:
-            axes.set(xticks=[], yticks=[])
-        return
-    places = np.linspace(known[name].min(), known[name].max(), 100)
-    axes.plot(places, found(places), color=PALETTE["grey"], linestyle="--", linewidth=1.2, zorder=1)
-    value, symbol = (found.adjusted_r2, "adjusted $R^2$") if adjusted else (found.r2, "$R^2$")
-    axes.set_title(f"{group}\n{symbol} = {value:.2f}")
-
-
-def _errors(members: pd.DataFrame, name: str) -> Any:
-    column = name + _ERROR
-    return members[column] if column in members and members[column].notna().any() else None
 
 
 @house_style()
@@ -151,31 +119,29 @@ def best_under_permutation(permuted: Mapping[str, ArrayLike], marks: pd.DataFram
     if not permuted:
         raise AffscoreError("expected the permutations of at least one group, got none")
     names = list(permuted)
-    figure, axes = one_panel(1.1 + 0.68 * len(names))
+    figure, (axes,) = page(1, 1.1 + 0.68 * len(names))
     for row, name in enumerate(names):
-        _distribution(axes, np.asarray(permuted[name], dtype=float), row)
+        values = np.asarray(permuted[name], dtype=float)
+        counts, edges = np.histogram(values, bins=50, range=(0, 1))
+        starts, heights = edges[:-1], -counts / counts.max() * _HEIGHT
+        dark = starts >= np.quantile(values, 0.95)
+        for chosen, colour, label in (
+            (~dark, PALETTE["grey"], "best after permuting"),
+            (dark, "#5F5F5F", "its upper twentieth"),
+        ):
+            axes.bar(starts[chosen], heights[chosen], 0.02, align="edge", bottom=row, color=colour, label=label)
+        line: Any = {"color": "black", "linewidth": 1, "linestyle": ":", "label": "its median"}
+        axes.vlines(float(np.median(values)), row - _HEIGHT, row, **line)
+        axes.axhline(row, color=PALETTE["grey"], linewidth=0.6)
     looks: list[Any] = [
         {"color": PALETTE["vermilion"], "marker": "D", "s": 46},
         {"facecolors": "none", "edgecolors": PALETTE["blue"], "marker": "o", "s": 46},
         {"color": PALETTE["black"], "marker": "|", "s": 150},
     ]
-    for column, look in zip(marks.columns, itertools.cycle(looks), strict=False):
-        values = marks[column].reindex(names).to_numpy(dtype=float)
-        axes.scatter(values, range(len(names)), linewidths=1.6, zorder=4, clip_on=False, label=literal(column), **look)
+    for (column, marked), look in zip(marks.reindex(names).items(), itertools.cycle(looks), strict=False):
+        axes.scatter(marked, range(len(names)), linewidths=1.6, zorder=4, clip_on=False, label=literal(column), **look)
     name_rows(axes, names)
     axes.set(xlim=(0, 1), xlabel=xlabel)
     axes.spines["left"].set_visible(False)
     legend_below(figure, 2)
     return figure
-
-
-def _distribution(axes: Axes, values: NDArray[np.float64], row: int) -> None:
-    counts, edges = np.histogram(values, bins=50, range=(0, 1))
-    heights = -counts / counts.max() * _HEIGHT
-    dark = edges[:-1] >= np.quantile(values, 0.95)
-    parts = ((~dark, PALETTE["grey"], "best after permuting"), (dark, "#5F5F5F", "its upper twentieth"))
-    for chosen, colour, label in parts:
-        axes.bar(edges[:-1][chosen], heights[chosen], 0.02, align="edge", bottom=row, color=colour, label=label)
-    median = float(np.median(values))
-    axes.vlines(median, row - _HEIGHT, row, color="black", linewidth=1, linestyle=":", label="its median")
-    axes.axhline(row, color=PALETTE["grey"], linewidth=0.6)

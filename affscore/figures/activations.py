@@ -12,21 +12,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, one_panel
+from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page
 
 __all__ = ["NAMES", "activation_domain", "domain_limit"]
 
 NAMES = {
-    "gelu": "GELU",
-    "hardswish": "HardSwish",
-    "hardtanh": "HardTanh",
-    "leaky_relu": "LeakyReLU",
-    "relu": "ReLU",
-    "relu6": "ReLU6",
-    "sigmoid": "Sigmoid",
-    "silu": "SiLU",
-    "tanh": "Tanh",
-}
+    "gelu": "GELU", "hardswish": "HardSwish", "hardtanh": "HardTanh", "leaky_relu": "LeakyReLU", "relu": "ReLU",
+    "relu6": "ReLU6", "sigmoid": "Sigmoid", "silu": "SiLU", "tanh": "Tanh",
+}  # fmt: skip
 """How the activations are written."""
 
 
@@ -74,19 +67,16 @@ def activation_domain(
     rows = -(-len(names) // columns)
     figure = plt.figure(figsize=(PAGE_WIDTH, 0.4 + 2.25 * rows), layout="constrained")
     grid = figure.add_gridspec(2 * rows, columns, height_ratios=[1.0, 2.1] * rows)
-    first: Axes | None = None
     for k, name in enumerate(names):
         row, column = divmod(k, columns)
         above = figure.add_subplot(grid[2 * row, column])
-        below = figure.add_subplot(grid[2 * row + 1, column], sharex=above, sharey=first)
-        first = first or below
+        below = figure.add_subplot(grid[2 * row + 1, column], sharex=above)
         scores = table[table["activation"] == name]
         above.plot(graphs.index, graphs[name], color=PALETTE["black"], linewidth=1.2, linestyle="-")
-        above.set_title(NAMES.get(name, name))
+        above.set(title=NAMES.get(name, name), xlim=(scores["mean"].min() - 1, scores["mean"].max() + 1))
         above.tick_params(labelbottom=False)
         above.margins(y=0.12)
         _draw_boxes(below, scores, None if baselines is None else baselines.get(name))
-        above.set_xlim(scores["mean"].min() - 1, scores["mean"].max() + 1)
         if column == 0:
             above.set_ylabel(r"$\sigma(x)$")
             below.set_ylabel(r"score $\rho$")
@@ -123,37 +113,36 @@ def domain_limit(table: pd.DataFrame) -> Figure:
     """
     if table.empty:
         raise AffscoreError("expected at least one score to draw, got an empty table")
-    constant = table["constant"].to_numpy(dtype=bool)
-    falling = ~constant & (table["limit"].to_numpy() == 0)
-    groups = {
-        "the output varies, and rises with the input on the whole": (~constant & ~falling, PALETTE["blue"]),
-        "the output falls with the input on the whole": (falling, OUTPUT),
-        "the output of the sample is constant": (constant, PALETTE["black"]),
+    kinds = {
+        "the output varies, and rises with the input on the whole": PALETTE["blue"],
+        "the output falls with the input on the whole": OUTPUT,
+        "the output of the sample is constant": PALETTE["black"],
     }
-    figure, axes = one_panel(4.3)
+    rises, falls, flat = kinds
+    kind = np.where(table["constant"], flat, np.where(table["limit"] == 0, falls, rises))
+    figure, (axes,) = page(1, 4.3, xlabel=r"limit $1 - \sqrt{1 - \mathrm{corr}}$", ylabel=r"measured score $\rho$")
     axes.plot([0, 1], [0, 1], color=PALETTE["grey"], linestyle="--", linewidth=1.0, zorder=1)
-    for (label, (rows, colour)), marker in zip(groups.items(), MARKERS, strict=False):
-        chosen = table[rows]
+    for (label, colour), marker in zip(kinds.items(), MARKERS, strict=False):
+        chosen = table[kind == label]
         look: Any = {"marker": marker, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8, "zorder": 2}
         axes.scatter(chosen["limit"], chosen["score"], s=18, label=f"{label} ({len(chosen)})", **look)
-    axes.set(xlabel=r"limit $1 - \sqrt{1 - \mathrm{corr}}$", ylabel=r"measured score $\rho$")
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     legend_below(figure, 1)
     return figure
 
 
 def _draw_boxes(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> None:
+    by_mean = scores.groupby("mean")["score"]
     means = np.unique(scores["mean"])
-    step = float(np.diff(means).min()) if len(means) > 1 else 1.0
     box: Any = {"facecolor": PALETTE["sky"], "edgecolor": PALETTE["blue"], "linewidth": 0.6}
-    options: Any = {"whis": (0, 100), "showcaps": False, "manage_ticks": False, "patch_artist": True, "boxprops": box}
-    options["whiskerprops"] = {"color": PALETTE["blue"], "linewidth": 0.8, "linestyle": "-"}
-    of_each = [scores.loc[scores["mean"] == mean, "score"].to_numpy() for mean in means]
-    axes.boxplot(of_each, positions=means, widths=0.62 * step, medianprops={"linewidth": 0}, **options)
+    whiskers = {"color": PALETTE["blue"], "linewidth": 0.8, "linestyle": "-"}
+    options: Any = {"whis": (0, 100), "showcaps": False, "manage_ticks": False, "patch_artist": True}
+    options |= {"boxprops": box, "whiskerprops": whiskers, "medianprops": {"linewidth": 0}}
+    step = np.diff(means).min(initial=40.0)
+    axes.boxplot([some.to_numpy() for _, some in by_mean], positions=means, widths=0.62 * step, **options)
     axes.fill([], [], label="scores of one mean", **box)
-    medians = scores.groupby("mean")["score"].median()
     line: Any = {"color": PALETTE["black"], "linestyle": "-", "linewidth": 1.1, "marker": "o", "markersize": 1.8}
-    axes.plot(medians.index, medians.to_numpy(), label="median", **line)
+    axes.plot(by_mean.median(), label="median", **line)
     if baseline is not None:
         axes.axhline(baseline, color=OUTPUT, linestyle="--", linewidth=1.3, label="baseline")
     axes.set_ylim(-0.03, 1.05)

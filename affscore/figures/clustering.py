@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import family_styles, house_style, legend_below, literal, one_panel, page, series_style
+from affscore.figures.style import family_styles, house_style, legend_below, literal, page, series_style
 
 __all__ = ["comparison", "dendrogram", "distance_heatmap"]
 
@@ -50,13 +50,10 @@ def distance_heatmap(
     if sorted(order) != sorted(distances.index):
         raise AffscoreError(f"the order must hold each of the {len(distances)} networks once")
     few = len(order) <= 12
-    figure, axes = one_panel(5.2 if few else 7.2)
-    size = 8 if few else 6.5
-    image = _heatmap(axes, distances.loc[order, order], numbers=few)
-    names = [literal(name) for name in order]
-    axes.set_xticks(range(len(order)), names, rotation=90, fontsize=size)
-    axes.set_yticks(range(len(order)), names, fontsize=size)
-    axes.tick_params(length=0)
+    figure, (axes,) = page(1, 5.2 if few else 7.2)
+    image = _heatmap(axes, distances.loc[order, order], [literal(name) for name in order], numbers=few)
+    axes.tick_params(labelsize=8 if few else 6.5)
+    axes.tick_params(axis="x", rotation=90)
     axes.spines[:].set_visible(False)
     figure.colorbar(image, ax=axes, label=label, shrink=0.6)
     return figure
@@ -94,15 +91,15 @@ def dendrogram(
         raise AffscoreError(
             f"a tree of {leaves} networks needs as many names and families, got {len(names)} and {len(families)}"
         )
-    figure, axes = one_panel(1.2 + 0.19 * leaves)
+    figure, (axes,) = page(1, 1.2 + 0.19 * leaves)
     drawn = hierarchy.dendrogram(
         tree, labels=list(names), orientation="left", ax=axes, color_threshold=0, above_threshold_color="#555555"
     )
-    in_order = [families[int(leaf)] for leaf in hierarchy.leaves_list(tree)]
+    in_order = np.array(families)[hierarchy.leaves_list(tree)]
     for family, (colour, marker) in family_styles(families).items():
-        places = [5 + 10 * number for number, this in enumerate(in_order) if this == family]  # where SciPy puts leaves
+        places = 5 + 10 * np.flatnonzero(in_order == family)  # where SciPy puts leaves
         look: Any = {"marker": marker, "color": colour, "s": 28, "clip_on": False, "zorder": 3}
-        axes.scatter([0] * len(places), places, label=literal(family), **look)
+        axes.scatter(np.zeros(len(places)), places, label=literal(family), **look)
     axes.set_yticklabels([literal(name) for name in drawn["ivl"]], fontsize=8)
     axes.set_xlabel(f"{label} at which two clusters are joined")
     axes.tick_params(axis="y", length=0, pad=10)
@@ -138,30 +135,27 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
         raise AffscoreError(f"a comparison needs at least two signatures, got {len(names)}")
     if list(distances.index) != names or list(distances.columns) != names:
         raise AffscoreError("the distances must have the names of the signatures as rows and columns, in their order")
-    figure, grid = page(1, 2, max(3.2, 1.6 + 0.42 * len(names)), width_ratios=(3, 2))
-    curves, matrix = grid[0]
+    figure, (curves, matrix) = page(2, max(3.2, 1.6 + 0.42 * len(names)), width_ratios=(3, 2))
     for number, name in enumerate(names):
         scores = np.asarray(signatures[name], dtype=float)
         position = np.linspace(0, 1, len(scores)) if len(scores) > 1 else [0.5]
         line: Any = {"linestyle": _STYLES[number // 7 % len(_STYLES)], "linewidth": 1, "markersize": 4}
         curves.plot(position, scores, label=literal(name), **line, **series_style(number))
     curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score", ylim=(0, 1.02))
-    _heatmap(matrix, distances, numbers=True)
-    numbers = [str(number + 1) for number in range(len(names))]
-    matrix.set_xticks(range(len(names)), numbers)
-    matrix.set_yticks(range(len(names)), numbers)
+    _heatmap(matrix, distances, range(1, len(names) + 1), numbers=True)
     matrix.set(xlabel="signature, in the order of the legend", title="DTW distance")
-    matrix.grid(visible=False)
     legend_below(figure, 2)
     return figure
 
 
-def _heatmap(axes: Axes, distances: pd.DataFrame, *, numbers: bool) -> AxesImage:
+def _heatmap(axes: Axes, distances: pd.DataFrame, names: Sequence[Any], *, numbers: bool) -> AxesImage:
     """The darker, the farther apart; with the distances written into the cells or without."""
     values = distances.to_numpy(dtype=float)
     largest = values.max() or 1.0
-    if numbers:
-        for (row, column), value in np.ndenumerate(values):
-            colour = "white" if value > 0.6 * largest else "black"
-            axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=8)
+    for (row, column), value in np.ndenumerate(values) if numbers else ():
+        colour = "white" if value > 0.6 * largest else "black"
+        axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=8)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(length=0)
     return axes.imshow(values, cmap="Greys", vmin=0, vmax=largest)

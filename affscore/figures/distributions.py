@@ -7,13 +7,12 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
-import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, one_panel, page_of
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
 
 __all__ = ["score_distributions", "score_histograms"]
 
@@ -42,13 +41,15 @@ def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['alexnet', 'vit_b_16']
     """
+    import seaborn as sns  # slow to load
+
     names = list(signatures)
     if not names or len(families) != len(names):
         raise AffscoreError(f"expected signatures and a family for each, got {len(names)} and {len(families)}")
     styles = family_styles(families)
     generator = np.random.default_rng(0)
     violin: Any = {"native_scale": True, "cut": 0, "inner": None, "density_norm": "width", "width": 0.8}
-    figure, axes = one_panel(4.0)
+    figure, (axes,) = page(1, 4.0)
     for place, (name, family) in enumerate(zip(names, families, strict=True)):
         scores = np.asarray(signatures[name], dtype=float)
         colour, marker = styles[family]
@@ -86,25 +87,19 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
     if not panels or not all(panels.values()):
         raise AffscoreError("expected at least one panel, and scores in each")
     kinds = list(dict.fromkeys(kind for panel in panels.values() for kind in panel))
-    looks = [
-        {"color": PALETTE[colour], "hatch": hatch}
-        for colour, hatch in (("sky", ""), ("vermilion", "///"), ("green", "..."), ("purple", "xxx"))
-    ]
+    pairs = (("sky", ""), ("vermilion", "///"), ("green", "..."), ("purple", "xxx"))
+    looks = [{"color": PALETTE[colour], "hatch": hatch} for colour, hatch in pairs]
     edges = np.linspace(0, 1, 26)
-    figure, grid, lowest = page_of(len(panels), columns, 0.6, 2.1, sharex=True, sharey="row")
-    for axes, (title, panel) in zip(grid.flat, panels.items(), strict=False):
+    labels = {"xlabel": "affinity score", "ylabel": "activations"}
+    figure, grid = page(len(panels), 0.6, each=2.1, columns=columns, sharex=True, sharey="row", **labels)
+    for axes, (title, panel) in zip(grid, panels.items(), strict=True):
         below = np.zeros(len(edges) - 1)
         for kind, scores in panel.items():
             counts, _ = np.histogram(np.clip(np.asarray(scores, dtype=float), 0, 1), edges)
             look: Any = {"align": "edge", "linewidth": 0.4, "edgecolor": "white", **looks[kinds.index(kind) % 4]}
             axes.bar(edges[:-1], counts, np.diff(edges), bottom=below, label=literal(kind), **look)
             below += counts
-        axes.set_title("\n".join(wrap(literal(title), width=96 // grid.shape[1])))
-        axes.set_xlim(0, 1)
+        axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(0, 1))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    for axes in grid[:, 0]:
-        axes.set_ylabel("activations")
-    for axes in lowest:
-        axes.set_xlabel("affinity score")
     legend_below(figure, 4)
     return figure

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
 from affscore.figures.activations import NAMES
-from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, one_panel, page, series_style
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
 
 __all__ = ["bias_against_points", "drift", "reductions"]
 
@@ -46,7 +45,7 @@ def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Fig
         raise AffscoreError("expected at least one score to draw, got an empty table")
     if missing := [column for column in labels if column not in table.columns]:
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(table.columns)}")
-    figure, axes = one_panel(0.9 + 0.29 * len(table))
+    figure, (axes,) = page(1, 0.9 + 0.29 * len(table), xlabel=r"score $\rho$")
     for k, (column, label) in enumerate(labels.items()):
         # the first marker is the largest, so that markers which coincide are all seen
         style = series_style(k)
@@ -54,7 +53,6 @@ def reductions(table: pd.DataFrame, labels: dict[str, str] | None = None) -> Fig
         axes.scatter(table[column], range(len(table)), s=110 / 2.0**k + 8, label=label, zorder=3, **look)
     name_rows(axes, [NAMES.get(name, name) for name in table.index])
     axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.5)
-    axes.set_xlabel(r"score $\rho$")
     legend_below(figure, len(labels))
     return figure
 
@@ -84,23 +82,20 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     """
     if table.empty or table[["points", "exponent"]].drop_duplicates().shape[0] > 1:
         raise AffscoreError("expected scores of one number of points and one kind of input")
-    covariances, names = (list(dict.fromkeys(table[column])) for column in ("covariance", "activation"))
-    figure, grid = page(1, len(covariances), 3.9, sharey=True)
-    for axes, covariance in zip(grid.flat, covariances, strict=True):
-        rows = table[table["covariance"] == covariance]
-        for k, name in enumerate(names):
-            scores = rows[rows["activation"] == name].groupby("width")["score"].mean()
-            ratios = scores.index.to_numpy() / float(rows["points"].iloc[0])
+    curves = table.assign(ratio=table["width"] / table["points"])
+    labels: Any = {"xlabel": "width over points, $d / n$", "ylabel": r"score $\rho$"}
+    figure, grid = page(table["covariance"].nunique(), 3.9, sharey=True, **labels)
+    for axes, (covariance, rows) in zip(grid, curves.groupby("covariance", sort=False), strict=True):
+        for k, (name, scores) in enumerate(rows.groupby("activation", sort=False)):
             style = series_style(k)
             # two series more than there are colours: these are hollow
-            style |= {"markerfacecolor": "none" if k >= 7 else style["color"]}
-            axes.plot(ratios, scores.to_numpy(), linestyle="-", linewidth=1.1, label=NAMES.get(name, name), **style)
-            if printed is not None and covariance in printed.columns:
+            style |= {"markerfacecolor": "none" if k >= 7 else style["color"], "linestyle": "-", "linewidth": 1.1}
+            axes.plot(scores.groupby("ratio")["score"].mean(), label=NAMES.get(str(name), str(name)), **style)
+            if printed is not None and covariance in printed:
                 tick: Any = {"marker": "_", "markersize": 9, "markeredgewidth": 1.6, "color": style["color"]}
                 place: Any = {"transform": axes.get_yaxis_transform(), "clip_on": False, "linestyle": ""}
-                axes.plot(1.03, float(printed.loc[name, covariance]), **tick, **place)
-        axes.set(title=_COVARIANCES.get(covariance, covariance), xlabel="width over points, $d / n$")
-    grid[0, 0].set_ylabel(r"score $\rho$")
+                axes.plot(1.03, printed[str(covariance)][name], **tick, **place)
+        axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
     legend_below(figure, 5)
     return figure
 
@@ -135,29 +130,24 @@ def bias_against_points(
     """
     if summary.empty or summary[["activation", "width"]].drop_duplicates().shape[0] > 1:
         raise AffscoreError("expected the bias of one activation at one width")
-    exponents = list(dict.fromkeys(summary["exponent"]))
-    figure, grid = page(1, len(exponents), 3.3, sharey=True)
-    for axes, exponent in zip(grid.flat, exponents, strict=True):
-        _draw_bias(axes, summary[summary["exponent"] == exponent], theory, tolerance)
+    labels: Any = {"xlabel": "points over width, $n / d$", "ylabel": r"bias of the score $\rho$"}
+    figure, grid = page(summary["exponent"].nunique(), 3.3, sharey=True, **labels)
+    ratios = np.unique(summary["ratio"])
+    names = [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios]
+    line: Any = {"linewidth": 1.0}
+    for axes, (exponent, rows) in zip(grid, summary.groupby("exponent", sort=False), strict=True):
+        axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+        if tolerance is not None:
+            axes.axhline(tolerance, label=f"a bias of {tolerance:g}", color=PALETTE["grey"], linestyle=":", **line)
+        if theory is not None:
+            axes.plot(theory, label="first order, empirical covariance", color="black", linestyle="--", **line)
+        for k, (covariance, label) in enumerate(_COVARIANCES.items()):
+            chosen = rows[rows["covariance"] == covariance].sort_values("ratio")
+            look: Any = {"linestyle": "-", "linewidth": 1.1, "capsize": 2, **series_style(k), "marker": "os"[k]}
+            if len(chosen):
+                axes.errorbar(chosen["ratio"], chosen["bias"], chosen["spread"], label=label, **look)
         axes.set_title("independent coordinates" if exponent == 0 else f"spectrum $k^{{-{exponent:g}}}$")
-        axes.set_xlabel("points over width, $n / d$")
-    grid[0, 0].set_ylabel(r"bias of the score $\rho$")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ratios, names)
     legend_below(figure, 2)
     return figure
-
-
-def _draw_bias(axes: Axes, rows: pd.DataFrame, theory: pd.Series | None, tolerance: float | None) -> None:
-    axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
-    if tolerance is not None:
-        axes.axhline(tolerance, label=f"a bias of {tolerance:g}", color=PALETTE["grey"], linewidth=1.0, linestyle=":")
-    if theory is not None:
-        line: Any = {"color": "black", "linewidth": 1.0, "linestyle": "--"}
-        axes.plot(theory.index, theory.to_numpy(), label="first order, empirical covariance", **line)
-    for k, (covariance, label) in enumerate(_COVARIANCES.items()):
-        chosen = rows[rows["covariance"] == covariance].sort_values("ratio")
-        if len(chosen):
-            look: Any = {"linestyle": "-", "linewidth": 1.1, "capsize": 2, **series_style(k), "marker": "os"[k]}
-            axes.errorbar(chosen["ratio"], chosen["bias"], chosen["spread"], label=label, **look)
-    ratios = np.unique(rows["ratio"])
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ratios, [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios], minor=False)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.transforms import blended_transform_factory
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, one_panel
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
 
 __all__ = ["timeline"]
 
@@ -36,27 +38,22 @@ def timeline(table: pd.DataFrame) -> Figure:
     """
     if table.empty:
         raise AffscoreError("expected at least one network to draw, got none")
-    years = [str(year) if pd.notna(year) else "?" for year in table["year"]]
+    years = table["year"].astype("string").fillna("?").to_numpy()
     # a gap of half a place where a year ends
-    places: list[float] = []
-    for number, year in enumerate(years):
-        places.append(0.0 if number == 0 else places[-1] + (1.0 if year == years[number - 1] else 1.5))
-    figure, axes = one_panel(4.4)
+    places = np.arange(len(years)) + 0.5 * np.cumsum(years != np.roll(years, 1))
+    figure, (axes,) = page(1, 4.4, ylabel="affinity score: minimum, median, maximum")
     for family, (colour, marker) in family_styles(table["family"]).items():
         rows = (table["family"] == family).to_numpy()
-        where = [place for place, chosen in zip(places, rows, strict=True) if chosen]
-        of_family = table[rows]
-        axes.vlines(where, of_family["min"], of_family["max"], color=colour, linewidth=1.4)
-        for end in ("min", "max"):
-            axes.scatter(where, of_family[end], marker="_", s=28, color=colour, linewidths=1.4)
-        axes.scatter(where, of_family["median"], marker=marker, s=26, color=colour, label=literal(family), zorder=3)
-    above = blended_transform_factory(axes.transData, axes.transAxes)
+        low, middle, high = table.loc[rows, ["min", "median", "max"]].to_numpy().T
+        look: Any = {"linestyle": "", "marker": marker, "markersize": 5, "color": colour, "capsize": 2.7}
+        bars: Any = {"elinewidth": 1.4, "capthick": 1.4, "yerr": [middle - low, high - middle]}
+        axes.errorbar(places[rows], middle, label=literal(family), **look, **bars)
     for year in dict.fromkeys(years):
-        of_year = [place for place, this in zip(places, years, strict=True) if this == year]
-        axes.text((of_year[0] + of_year[-1]) / 2, 1.01, year, transform=above, ha="center", fontsize=8)
+        of_year = places[years == year]
+        axes.text(of_year.mean(), 1.01, year, transform=axes.get_xaxis_transform(), ha="center", fontsize=8)
         if of_year[-1] != places[-1]:
             axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
     axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=7)
-    axes.set(xlim=(-0.8, places[-1] + 0.8), ylim=(0, 1.02), ylabel="affinity score: minimum, median, maximum")
+    axes.set(xlim=(places[0] - 0.8, places[-1] + 0.8), ylim=(0, 1.02))
     legend_below(figure, 5)
     return figure

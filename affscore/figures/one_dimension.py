@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import FIT, INPUT, OUTPUT, PAGE_WIDTH, house_style, legend_below
+from affscore.figures.style import FIT, INPUT, OUTPUT, house_style, legend_below, page
 
 if TYPE_CHECKING:
     from affscore.experiments import ScoreSteps
@@ -68,20 +66,14 @@ def activation_panels(
         if steps.x.shape[1] != 1:
             raise AffscoreError(f"the samples of {name!r} must be on a line, (n, 1), got {steps.x.shape}")
     columns = min(columns, len(cases))
-    rows = -(-len(cases) // columns)
-    layout = ConstrainedLayoutEngine(wspace=0.06, hspace=0.06)
-    figure = plt.figure(figsize=(PAGE_WIDTH, 0.45 + 1.75 * rows), layout=layout)
-    grid = figure.add_gridspec(rows, 2 * columns, width_ratios=[1.0, 0.24] * columns)
-    for k, (name, function, steps) in enumerate(cases):
-        row, column = divmod(k, columns)
-        main = figure.add_subplot(grid[row, 2 * column])
+    look: Any = {"xlabel": "$x$", "ylabel": r"$y = \sigma(x)$", "width_ratios": [1.0, 0.24] * columns}
+    figure, grid = page(2 * len(cases), 0.45, each=1.75, columns=2 * columns, **look)
+    figure.set_layout_engine("constrained", wspace=0.06, hspace=0.06)
+    for (name, function, steps), main, side in zip(cases, grid[::2], grid[1::2], strict=True):
         main.set_title(f"{name}\n$\\rho$ = {steps.score.value:.2f}")
         _draw(main, function, steps, domain)
-        _draw_histograms(figure.add_subplot(grid[row, 2 * column + 1], sharey=main), steps, bins)
-        if k + columns >= len(cases):
-            main.set_xlabel("$x$")
-        if column == 0:
-            main.set_ylabel(r"$y = \sigma(x)$")
+        side.sharey(main)
+        _draw_histograms(side, steps, bins)
     legend_below(figure, 5)
     return figure
 
@@ -95,8 +87,7 @@ def _draw(
     low, high = domain or (float(x[0]), float(x[-1]))
     grid = np.linspace(low, high, 400)
     axes.plot(grid, function(grid), color=INPUT, linewidth=1.0, linestyle="-", label=r"$\sigma$")
-    dots: Any = {"linestyle": "", "marker": ".", "markersize": 3.5, "color": OUTPUT}
-    axes.plot(x, y, label=r"samples $(x, \sigma(x))$", **dots)
+    axes.plot(x, y, color=OUTPUT, linestyle="", marker=".", markersize=3.5, label=r"samples $(x, \sigma(x))$")
     axes.plot(x[[0, -1]], image[[0, -1]], color=FIT, linestyle="--", label="affine fit $T$")
 
 

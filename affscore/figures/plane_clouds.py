@@ -16,7 +16,7 @@ from matplotlib.patches import ConnectionPatch
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import FIT, INPUT, OUTPUT, PAGE_WIDTH, house_style, page
+from affscore.figures.style import FIT, INPUT, OUTPUT, PAGE_WIDTH, house_style, legend_below, page
 
 if TYPE_CHECKING:
     from affscore.experiments import ScoreSteps
@@ -60,24 +60,22 @@ def coupling(x: ArrayLike, y: ArrayLike, optimal: Coupling) -> Figure:
     source, target = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if source.shape != target.shape or source.shape[1:] != (2,):
         raise AffscoreError(f"x and y must both have shape (n, 2), got {source.shape} and {target.shape}")
-    drawn = (
-        (np.arange(len(source)), f"as given: mean squared length {optimal.pairing_cost:.2f}"),
-        (np.asarray(optimal.assignment), f"optimal: $W_2^2$ = {optimal.cost:.2f}"),
-    )
+    plans = {
+        f"as given: mean squared length {optimal.pairing_cost:.2f}": np.arange(len(source)),
+        f"optimal: $W_2^2$ = {optimal.cost:.2f}": np.asarray(optimal.assignment),
+    }
     number: Any = {"textcoords": "offset points", "fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
-    figure, grid = page(1, 2, 3.1, sharex=True, sharey=True)
-    for axes, (partner, title) in zip(grid[0], drawn, strict=True):
+    figure, panels = page(2, 3.1, xlabel="first coordinate", ylabel="second coordinate", sharex=True, sharey=True)
+    for axes, (title, partner) in zip(panels, plans.items(), strict=True):
         _lines(axes, source, target[partner], colors="black", linewidths=1.0)
-        axes.scatter(*source.T, s=110, marker="o", color=INPUT, label="$x_i$", zorder=3)
-        axes.scatter(*target.T, s=130, marker="^", color=OUTPUT, label="$y_i$", zorder=3)
+        axes.scatter(source[:, 0], source[:, 1], s=110, marker="o", color=INPUT, label="$x_i$", zorder=3)
+        axes.scatter(target[:, 0], target[:, 1], s=130, marker="^", color=OUTPUT, label="$y_i$", zorder=3)
         for cloud, drop, colour in ((source, 0.0, "black"), (target, -1.0, "white")):
             for k, point in enumerate(cloud, start=1):
                 axes.annotate(str(k), point, (0, drop), color=colour, zorder=4, **number)
-        axes.set(title=title, xlabel="first coordinate", aspect="equal")
+        axes.set(title=title, aspect="equal")
         axes.margins(0.12)
-    grid[0, 0].set_ylabel("second coordinate")
-    handles = grid[0, 0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=2, markerscale=0.6)
+    legend_below(figure, 2, markerscale=0.6)
     return figure
 
 
@@ -113,17 +111,14 @@ def scheme(activations: Sequence[ScoreSteps], shown: int = 0, *, names: Sequence
     >>> [axes.get_title() for axes in figure.axes if axes.get_title().startswith("3")]
     ['3. Optimal coupling']
     """
-    count = len(activations)
-    names = [f"ReLU {k}" for k in range(1, count + 1)] if names is None else list(names)
-    if not count or len(names) != count:
-        raise AffscoreError(
-            f"expected at least one activation and one name for each, got {count} activations and {len(names)} names"
-        )
-    if not 0 <= shown < count:
-        raise AffscoreError(f"shown must be an index from 0 to {count - 1}, got {shown}")
-    for steps in activations:
-        if steps.x.shape[1] != 2:
-            raise AffscoreError(f"a plane figure needs clouds of shape (n, 2), got {steps.x.shape}")
+    names = [f"ReLU {k + 1}" for k in range(len(activations))] if names is None else list(names)
+    if not activations or len(activations) != len(names):
+        got = f"{len(activations)} activations and {len(names)} names"
+        raise AffscoreError(f"expected at least one activation and one name for each, got {got}")
+    if shown not in range(len(names)):
+        raise AffscoreError(f"shown must be an index from 0 to {len(names) - 1}, got {shown}")
+    if wrong := [steps.x.shape for steps in activations if steps.x.shape[1] != 2]:
+        raise AffscoreError(f"a plane figure needs clouds of shape (n, 2), got {wrong[0]}")
     figure = plt.figure(figsize=(PAGE_WIDTH, 5.2), layout=ConstrainedLayoutEngine(h_pad=0.07, wspace=0.08))
     halves: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.4], hspace=0.04)
     _draw_network(halves[0], activations, names, shown)
@@ -156,27 +151,27 @@ def _draw_steps(figure: SubFigure, steps: ScoreSteps, name: str) -> None:
     size = float(np.sqrt(2 * np.trace(steps.spread)))
     panels: list[Axes] = list(figure.subplots(1, 4, sharex=True, sharey=True))
     first, second, third, fourth = panels
+    first.set_title("1. Input and output")
     _scatter(first, x, INPUT, "o", "input $X$")
     _scatter(first, y, OUTPUT, "^", "output $Y$")
-    first.set_title("1. Input and output")
+    second.set_title("2. Best affine fit")
     _scatter(second, x, INPUT, "o", alpha=0.25)
     _lines(second, x, image, colors=INPUT, linewidths=0.5, alpha=0.5)
     _scatter(second, image, FIT, "s", "affine fit $T(X)$")
-    second.set_title("2. Best affine fit")
+    third.set(title="3. Optimal coupling", xlabel=f"$W_2(TX, Y)$ = {score.w2:.2f}")
     _lines(third, image, steps.partner, colors="black", linewidths=0.6, label="optimal coupling")
     _scatter(third, image, FIT, "s")
     _scatter(third, y, OUTPUT, "^")
-    third.set(title="3. Optimal coupling", xlabel=f"$W_2(TX, Y)$ = {score.w2:.2f}")
+    fourth.set(title="4. Size of the output", xlabel=rf"$\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$ = {size:.2f}")
     _scatter(fourth, y, OUTPUT, "^")
     values, vectors = np.linalg.eigh(steps.spread)
     for arrow in (np.sqrt(values.clip(min=0)) * vectors).T:
         fourth.annotate("", y.mean(axis=0) + arrow, y.mean(axis=0), arrowprops=_ARROW)
-    fourth.set(title="4. Size of the output", xlabel=rf"$\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$ = {size:.2f}")
     corners = np.concatenate([x, y, image])
-    middle, half = np.ptp(corners, axis=0) / 2 + corners.min(axis=0), 0.55 * np.ptp(corners, axis=0).max()
-    first.set(xlim=middle[0] + half * np.array([-1, 1]), ylim=middle[1] + half * np.array([-1, 1]))
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    ends = (low + high)[:, None] / 2 + 0.55 * (high - low).max() * np.array([-1, 1])
     for axes in panels:
-        axes.set_aspect("equal")
+        axes.set(xlim=ends[0], ylim=ends[1], aspect="equal")
         axes.tick_params(length=2)
     figure.suptitle(
         rf"{name}:  $\rho$ = 1 $-$ $W_2(TX, Y)$ / $\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$"

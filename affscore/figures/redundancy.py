@@ -45,8 +45,8 @@ def criterion_dots(
     models = list(dict.fromkeys(correlations["model"]))
     criteria = list(dict.fromkeys(correlations["criterion"]))
     kinds = np.array([families.get(model, model) for model in models])
-    figure, grid = page(1, len(criteria), 1.7 + 0.19 * len(models), sharey=True)
-    for axes, criterion in zip(grid.flat, criteria, strict=True):
+    figure, grid = page(len(criteria), 1.7 + 0.19 * len(models), sharey=True)
+    for axes, criterion in zip(grid, criteria, strict=True):
         table = correlations[correlations["criterion"] == criterion].set_index("model").reindex(models)
         numbers = table[["correlation", "low", "high"]].to_numpy(dtype=float)
         for kind, (colour, marker) in family_styles(list(kinds)).items():
@@ -62,10 +62,10 @@ def criterion_dots(
         axes.axvline(0, color=PALETTE["grey"], linewidth=0.8, zorder=0)
         axes.set(title=_title(criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
         axes.tick_params(axis="y", length=0)
-    name_rows(grid[0, 0], models)
-    grid[0, 0].set_ylim(len(models) - 0.4, -0.6)
+    name_rows(grid[0], models)
+    grid[0].set_ylim(len(models) - 0.4, -0.6)
     figure.supxlabel("correlation with the affinity score", fontsize=9)
-    legend_below(figure, 5, axes=[grid[0, 0]], loc="outside upper center")
+    legend_below(figure, 5, loc="outside upper center")
     return figure
 
 
@@ -90,11 +90,10 @@ def criterion_scatter(values: pd.DataFrame, correlations: pd.DataFrame) -> Figur
     """
     found = correlations.set_index("criterion")["correlation"].astype(float)
     order = np.linspace(0.25, 1, len(values))  # from the first activation to the last
-    figure, grid = page(1, len(found), 2.3, sharey=True)
-    for axes, (name, r) in zip(grid.flat, found.items(), strict=True):
+    figure, grid = page(len(found), 2.3, sharey=True, ylabel="affinity score")
+    for axes, (name, r) in zip(grid, found.items(), strict=True):
         axes.scatter(values[name], values["score"], c=order, cmap="Blues", vmin=0, vmax=1, s=16, linewidths=0)
         axes.set(xlabel=_title(str(name)), title="r not defined" if np.isnan(r) else f"r = {r:.2f}")
-    grid[0, 0].set_ylabel("affinity score")
     return figure
 
 

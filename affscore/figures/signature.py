@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PALETTE, house_style, legend_below, literal, page_of
+from affscore.figures.style import MARKERS, PALETTE, house_style, legend_below, literal, page
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -72,57 +72,48 @@ def raw_signature(
         raise AffscoreError("expected at least one signature to draw, got none")
     if titles is not None and len(titles) != len(panels):
         raise AffscoreError(f"expected a title for each of {len(panels)} panels, got {len(titles)}")
-    summaries = [panel.summary for panel in panels]
-    styles = _styles(summaries)
+    summaries = [panel.summary.assign(label=_labels(panel.summary)) for panel in panels]
+    looks = _looks(pd.concat(summaries))
     # how it was measured is the same for most figures, and then not worth a line in every title
     usual = ["mean", "activate-first"]
     choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
-    figure, grid, lowest = page_of(len(panels), columns, 0.7, 2.6, sharey=True)
     titles = [_about(panel, choices) for panel in panels] if titles is None else titles
-    for axes, title, summary in zip(grid.flat, titles, summaries, strict=False):
-        _draw(axes, summary, styles)
-        axes.set_title("\n".join(wrap(_title(title, summary), width=96 // grid.shape[1])))
-    for axes in grid[:, 0]:
-        axes.set_ylabel("affinity score")
-    for axes in lowest:
-        axes.set_xlabel("depth" if len(lowest) > 1 else "depth (activations on the longest path from the input)")
+    columns = min(columns, len(panels))
+    depth = "depth" if columns > 1 else "depth (activations on the longest path from the input)"
+    labels = {"xlabel": depth, "ylabel": "affinity score"}
+    figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
+    for axes, title, summary in zip(grid, titles, summaries, strict=True):
+        _draw(axes, summary, looks)
+        axes.set_title("\n".join(wrap(_title(title, summary), width=96 // columns)))
     legend_below(figure, 4)
     return figure
 
 
-def _styles(summaries: Sequence[pd.DataFrame]) -> dict[str, tuple[str, str]]:
+def _looks(summary: pd.DataFrame) -> dict[str, tuple[str, str]]:
     """Colour and marker of each label, in the order in which they appear: the kind decides both.
 
     A second function of the same kind has the colour of the kind, and a marker that no other label has.
     """
-    kind_of = {
-        label: str(kind) for summary in summaries for label, kind in zip(_labels(summary), summary["kind"], strict=True)
-    }
-    order = [*_COLOURS, *(kind for kind in dict.fromkeys(kind_of.values()) if kind not in _COLOURS)]
-    markers = {kind: MARKERS[order.index(kind) % len(MARKERS)] for kind in kind_of.values()}
-    used, styles, seen = set(markers.values()), {}, set()
-    for label, kind in kind_of.items():
-        marker = markers[kind]
-        if kind in seen:
-            marker = next((other for other in MARKERS if other not in used), marker)
-            used.add(marker)
-        seen.add(kind)
-        styles[label] = (PALETTE[_COLOURS.get(kind, "purple")], marker)
-    return styles
+    kind_of = summary.drop_duplicates("label").set_index("label")["kind"].astype(str)
+    order = list(dict.fromkeys([*_COLOURS, *kind_of]))
+    marker_of = kind_of.map(lambda kind: MARKERS[order.index(kind) % len(MARKERS)])
+    free = [marker for marker in MARKERS if marker not in set(marker_of)]
+    for label, marker in zip(kind_of.index[kind_of.duplicated()], free, strict=False):
+        marker_of[label] = marker
+    pairs = zip(kind_of.items(), marker_of, strict=True)
+    return {str(label): (PALETTE[_COLOURS.get(kind, "purple")], marker) for (label, kind), marker in pairs}
 
 
-def _draw(axes: Axes, summary: pd.DataFrame, styles: dict[str, tuple[str, str]]) -> None:
+def _draw(axes: Axes, summary: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
     axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
-    labels = np.array(_labels(summary))
-    for kind, (colour, marker) in styles.items():
-        rows = summary[(labels == kind) & summary["score"].notna()]
-        if len(rows):
-            faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
-            look: Any = {"s": 20, "facecolors": faces, "edgecolors": colour, "marker": marker}
-            axes.scatter(rows["depth"], rows["score"], label=kind, **look)
-            if rows["score_std"].notna().any():
-                bars: Any = {"color": colour, "linestyle": "", "linewidth": 0.8}
-                axes.errorbar(rows["depth"], rows["score"], rows["score_std"], **bars)
+    for label, rows in summary.dropna(subset="score").groupby("label", sort=False):
+        colour, marker = looks[str(label)]
+        faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
+        look: Any = {"s": 20, "facecolors": faces, "edgecolors": colour, "marker": marker}
+        axes.scatter(rows["depth"], rows["score"], label=label, **look)
+        if rows["score_std"].notna().any():
+            bars: Any = {"color": colour, "linestyle": "", "linewidth": 0.8}
+            axes.errorbar(rows["depth"], rows["score"], rows["score_std"], **bars)
     axes.set_ylim(0, 1.02)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

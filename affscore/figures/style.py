@@ -27,9 +27,7 @@ __all__ = [
     "legend_below",
     "literal",
     "name_rows",
-    "one_panel",
     "page",
-    "page_of",
     "series_style",
 ]
 
@@ -37,15 +35,9 @@ PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
 
 PALETTE = {
-    "blue": "#0072B2",
-    "vermilion": "#D55E00",
-    "green": "#009E73",
-    "purple": "#CC79A7",
-    "orange": "#E69F00",
-    "sky": "#56B4E9",
-    "black": "#000000",
-    "grey": "#A6A6A6",
-}
+    "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "purple": "#CC79A7",
+    "orange": "#E69F00", "sky": "#56B4E9", "black": "#000000", "grey": "#A6A6A6",
+}  # fmt: skip
 """The colours of Okabe and Ito, which colour-blind readers tell apart, without their yellow, and a light grey."""
 
 INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
@@ -64,30 +56,15 @@ FAMILIES = (
 _LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 _SETTINGS: Any = {
-    "figure.figsize": (PAGE_WIDTH, 3.2),
-    "figure.dpi": 192,  # twice the 96 of a page, for screens that show two dots per pixel
-    "savefig.dpi": "figure",
-    "figure.facecolor": "white",
-    "font.size": 9,
-    "axes.titlesize": 9.5,
-    "axes.labelsize": 9,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8.5,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=_COLOURS) + cycler(linestyle=_LINESTYLES),
-    "lines.linewidth": 1.6,
-    "lines.markersize": 4,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "svg.fonttype": "none",
-    "text.usetex": False,
+    # twice the 96 dots of a page, for screens that show two dots per pixel
+    "figure.figsize": (PAGE_WIDTH, 3.2), "figure.dpi": 192, "savefig.dpi": "figure", "figure.facecolor": "white",
+    "font.size": 9, "axes.titlesize": 9.5, "axes.labelsize": 9, "xtick.labelsize": 8, "ytick.labelsize": 8,
+    "legend.fontsize": 8.5, "legend.frameon": False, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.linewidth": 0.7, "xtick.major.width": 0.7, "ytick.major.width": 0.7, "axes.axisbelow": True,
+    "axes.prop_cycle": cycler(color=_COLOURS) + cycler(linestyle=_LINESTYLES), "lines.linewidth": 1.6,
+    "lines.markersize": 4, "svg.fonttype": "none", "text.usetex": False,
     "figure.hooks": ["affscore.figures.style:draw_once"],
-}
+}  # fmt: skip
 
 
 def draw_once(figure: Figure) -> None:
@@ -129,55 +106,51 @@ def house_style() -> Iterator[None]:
     plt.rcParams["interactive"] = interactive  # the first figure of a notebook turns it on, for all that follow
 
 
-def page(rows: int, columns: int, height: float, **options: Any) -> tuple[Figure, Any]:
-    """A figure as wide as a page, and its panels as an array (rows, columns).
-
-    Args:
-        rows: Panels one below the other.
-        columns: Panels side by side.
-        height: Of the figure, in inches.
-        options: As of ``matplotlib.pyplot.subplots``.
-    """
-    size = (PAGE_WIDTH, height)
-    return plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
-
-
-def one_panel(height: float) -> tuple[Figure, Axes]:
-    """As :func:`page`, for a single panel."""
-    figure, grid = page(1, 1, height)
-    return figure, grid[0, 0]
-
-
-def page_of(count: int, columns: int, start: float, each: float, **options: Any) -> tuple[Figure, Any, list[Axes]]:
-    """As :func:`page`, for a number of panels in rows of so many, without those that are too many.
+def page(
+    count: int = 1,
+    height: float = 0.0,
+    *,
+    each: float = 0.0,
+    columns: int | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    **options: Any,
+) -> tuple[Figure, list[Axes]]:
+    """A figure as wide as a page, and its panels in rows.
 
     Args:
         count: How many panels.
-        columns: In a row.
-        start: Inches for what is below and above all rows.
-        each: Inches for each row.
+        height: Of the figure in inches, without what ``each`` adds.
+        each: Inches to add for each row.
+        columns: Panels in a row; None for all of them.
+        xlabel: What is on the horizontal axis, written below the lowest panel of each column.
+        ylabel: What is on the vertical axis, written beside the first panel of each row.
         options: As of ``matplotlib.pyplot.subplots``.
 
-    Returns:
-        The figure, the panels as an array (rows, columns), and the lowest panel of each column.
+    >>> figure, panels = page(3, 1.0, each=2.0, columns=2, xlabel="depth")
+    >>> float(figure.get_figheight()), [axes.get_xlabel() for axes in panels]
+    (5.0, ['', 'depth', 'depth'])
     """
-    columns = min(columns, count)
+    columns = min(columns or count, count)
     rows = -(-count // columns)
-    figure, grid = page(rows, columns, start + each * rows, **options)
+    size = (PAGE_WIDTH, height + each * rows)
+    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained", **options)
     for axes in grid.flat[count:]:
         axes.remove()
-    return figure, grid, list(grid.flat[max(count - columns, 0) : count])
+    for axes in grid.flat[count - columns : count]:
+        axes.set_xlabel(xlabel)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(ylabel)
+    return figure, list(grid.flat[:count])
 
 
-def legend_below(
-    figure: Figure, columns: int, *, axes: Iterable[Axes] | None = None, loc: Any = "outside lower center"
-) -> None:
-    """One legend for all panels (or for some of them) below the figure; what several have stands there once."""
+def legend_below(figure: Figure, columns: int, *, loc: Any = "outside lower center", **look: Any) -> None:
+    """One legend for all panels below the figure; what several of them have stands there once."""
     handles: dict[str, Artist] = {}
-    for some in figure.axes if axes is None else axes:
-        for handle, label in zip(*some.get_legend_handles_labels(), strict=True):
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(list(handles.values()), list(handles), loc=loc, ncols=columns)
+    figure.legend(list(handles.values()), list(handles), loc=loc, ncols=columns, **look)
 
 
 def name_rows(axes: Axes, names: Sequence[object]) -> None:
@@ -209,12 +182,10 @@ def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
     >>> family_styles(["ViTs", "mine", "ResNets"])
     {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#009E73', 'D')}
     """
-    named = set(families)
-    others = dict.fromkeys(family for family in families if family not in FAMILIES)
-    styles = {}
-    for number, family in enumerate((*FAMILIES, *others)):
-        if family in named:
-            # the markers lag behind by one after each round of colours, so that no two families look alike
-            marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
-            styles[family] = (_COLOURS[number % len(_COLOURS)], marker)
-    return styles
+    named = set(families := list(families))
+    looks = {}
+    for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):
+        # the markers lag behind by one after each round of colours, so that no two families look alike
+        marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
+        looks[family] = (_COLOURS[number % len(_COLOURS)], marker)
+    return {family: look for family, look in looks.items() if family in named}

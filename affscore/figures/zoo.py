@@ -45,8 +45,7 @@ def zoo_accuracies(models: pd.DataFrame, hard: pd.DataFrame) -> Figure:
     groups = models["group"].fillna(_OTHER)
     names = sorted(dict.fromkeys(groups), key=lambda group: group == _OTHER)  # those without a group at the end
     order = models.assign(group=groups).sort_values("group", key=lambda group: group.map(names.index), kind="stable")
-    figure, grid = page(1, 2, 1.2 + 0.15 * len(order), sharey=True)
-    left, right = grid[0]
+    figure, (left, right) = page(2, 1.2 + 0.15 * len(order), sharey=True)
     rows = pd.Series(np.arange(len(order)), index=order["name"])
     for number, (group, members) in enumerate(order.groupby("group", sort=False)):
         look: Any = {"linestyle": "none", **series_style(number)}
@@ -61,5 +60,5 @@ def zoo_accuracies(models: pd.DataFrame, hard: pd.DataFrame) -> Figure:
     for axes in (left, right):
         axes.grid(axis="y", color=PALETTE["grey"], linewidth=0.3)
         axes.tick_params(axis="y", length=0, labelsize=7.5)
-    legend_below(figure, 3, axes=[left])
+    legend_below(figure, 3)
     return figure

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-
-from affscore.experiments import read_benchmark, read_benchmarks
+from reading import read_benchmark, read_benchmarks
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 FILES = sorted(RESULTS.glob("*.json"))

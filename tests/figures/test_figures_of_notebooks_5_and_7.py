@@ -64,8 +64,7 @@ def test_the_timeline_shows_the_three_numbers_of_each_network():
     }
     for name, row in table.iterrows():
         assert bars[name] == pytest.approx([row["min"], row["max"]])
-    points = {places[x]: y for scatter in axes.collections if scatter.get_label() in table["family"].tolist()
-              for x, y in scatter.get_offsets()}  # fmt: skip
+    points = {places[x]: y for bars in axes.containers for x, y in bars.lines[0].get_xydata()}
     assert points == pytest.approx(table["median"].to_dict())
 
 

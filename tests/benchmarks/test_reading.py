@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from reading import BENCHMARKS, growth_exponents, read_benchmark, read_benchmarks
 
 from affscore import AffscoreError
-from affscore.experiments import growth_exponents, read_benchmark, read_benchmarks
-from affscore.experiments.benchmarks import BENCHMARKS
 from tests.benchmark_files import MACHINE, affinity_rows, agreement_rows, signature_rows, write
 
 
@@ -55,39 +54,32 @@ def test_a_folder_says_what_is_missing_and_what_writes_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "content",
     [
-        ("{", "it is not JSON"),
-        ("[]", 'an object with "machine" and "rows"'),
-        ({"rows": affinity_rows()}, 'an object with "machine" and "rows"'),
-        ({"machine": MACHINE}, '"rows" to be a list of objects'),
-        ({"machine": MACHINE, "rows": []}, '"rows" to be a list of objects'),
-        ({"machine": MACHINE, "rows": [1]}, '"rows" to be a list of objects'),
-        ({"machine": MACHINE, "rows": [{"n": 2}]}, "a row has no d"),
-        ({"machine": MACHINE, "rows": [*affinity_rows(), {"n": 2, "d": 2}]}, "a row has no affscore_best"),
-        ({"machine": MACHINE, "rows": [{**affinity_rows()[0], "n": "two"}]}, "n must be numbers"),
-        ({"machine": MACHINE, "rows": [{**affinity_rows()[0], "ratio": "fast"}]}, "ratio must be numbers"),
-        ({"machine": MACHINE, "rows": [{**affinity_rows()[0], "score": [1, 2]}]}, "score must be numbers"),
+        "{",
+        "[]",
+        {"rows": affinity_rows()},
+        {"machine": MACHINE},
+        {"machine": MACHINE, "rows": []},
+        {"machine": MACHINE, "rows": [1]},
+        {"machine": MACHINE, "rows": [{"n": 2}]},
+        {"machine": MACHINE, "rows": [*affinity_rows(), {"n": 2, "d": 2}]},
+        {"machine": MACHINE, "rows": [{**affinity_rows()[0], "n": "two"}]},
+        {"machine": MACHINE, "rows": [{**affinity_rows()[0], "score": [1, 2]}]},
     ],
 )
-def test_a_malformed_file(tmp_path, content, message):
+def test_a_malformed_file(tmp_path, content):
     path = tmp_path / "affinity.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    with pytest.raises(AffscoreError, match=message) as error:
+    with pytest.raises(AffscoreError, match=r"^affinity\.json holds no results .*bench_affinity.py writes one"):
         read_benchmark(path)
-    assert "affinity.json" in str(error.value)
-    assert "bench_affinity.py writes one" in str(error.value)
-    assert str(tmp_path) not in str(error.value)
 
 
-def test_no_such_file_and_no_such_benchmark(tmp_path):
-    with pytest.raises(AffscoreError, match=r"affinity\.json cannot be read"):
-        read_benchmark(tmp_path / "affinity.json")
-    with pytest.raises(AffscoreError, match="no benchmark 'speed'; known are affinity"):
-        read_benchmark(tmp_path / "speed.json")
+def test_a_folder_in_the_place_of_a_file(tmp_path):
     (tmp_path / "gpu.json").mkdir()
-    with pytest.raises(AffscoreError, match=r"gpu\.json cannot be read"):
+    with pytest.raises(AffscoreError, match=r"gpu\.json holds no results") as error:
         read_benchmarks(tmp_path)
+    assert str(tmp_path) not in str(error.value)
 
 
 class TestGrowth:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
+from reading import Benchmark
 
-from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, one_panel, page, series_style
-
-if TYPE_CHECKING:
-    from affscore.experiments import Benchmark
-
-__all__ = ["score_memory", "score_times", "signature_ratios", "speed_ups"]
+from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
 
 _ROUTES = {"affscore": "affscore", "textbook": "textbook route"}
 _GOAL: Any = {"color": "black", "linestyle": "", "markeredgewidth": 2, "zorder": 4}
@@ -33,14 +29,9 @@ def score_times(benchmark: Benchmark) -> Figure:
     Returns:
         The figure, as wide as a page.
 
-    Source: ours.
-
-    >>> from affscore.experiments import read_benchmarks
-    >>> figure = score_times(read_benchmarks("no such folder")["affinity"])
-    >>> figure.axes[0].texts[0].get_text()
-    'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'
     """
-    return _over_widths(benchmark, {route: f"{route}_best" for route in _ROUTES}, "seconds", "_largest")
+    panels = {title: (f"{route}_best", f"{route}_largest") for route, title in _ROUTES.items()}
+    return _over_widths(benchmark, panels, "seconds")
 
 
 @house_style()
@@ -52,10 +43,9 @@ def score_memory(benchmark: Benchmark) -> Figure:
 
     Returns:
         The figure, as wide as a page.
-
-    Source: ours.
     """
-    return _over_widths(benchmark, {route: f"memory_mb_{route}" for route in _ROUTES}, "peak memory, MB", "")
+    panels = {title: (f"memory_mb_{route}", "") for route, title in _ROUTES.items()}
+    return _over_widths(benchmark, panels, "peak memory, MB")
 
 
 @house_style()
@@ -68,19 +58,10 @@ def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) ->
 
     Returns:
         The figure, as wide as a page.
-
-    Source: ours.
     """
-    figure, axes = one_panel(3.6)
-    if benchmark.note:
-        return _say(figure, axes, benchmark.note)
-    _lines(axes, benchmark, "ratio")
-    for width, goal in (goals or {}).items():
-        axes.plot(width, goal, marker="_", markersize=18, label="goal for n = 512", **_GOAL)
-    axes.axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
-    axes.set(xlabel="width $d$", ylabel="times faster than the textbook route")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    legend_below(figure, 6)
+    figure = _over_widths(benchmark, {"": ("ratio", "")}, "times faster than the textbook route", goals)
+    figure.axes[0].axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+    figure.axes[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     return figure
 
 
@@ -96,13 +77,12 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
 
     Returns:
         The figure, as wide as a page.
-
-    Source: ours.
     """
     table = benchmark.table
-    figure, axes = one_panel(1.3 + 0.55 * max(len(table), 1))
-    if benchmark.note:
-        return _say(figure, axes, benchmark.note)
+    figure, (axes,) = page(1, 1.3 + 0.55 * max(len(table), 1), xlabel="time over that of the plain forward pass")
+    if table.empty:
+        _say(axes, benchmark.note)
+        return figure
     parts = (("scores", "scores only", "blue", "white"), ("criteria", "with all default criteria", "orange", "black"))
     for k, (column, label, colour, ink) in enumerate(parts):
         below = np.arange(len(table)) + 0.4 * k - 0.2
@@ -116,46 +96,45 @@ def signature_ratios(benchmark: Benchmark, goals: Mapping[str, tuple[float, floa
                 axes.plot(goals[model][k], place, marker="|", markersize=13, label="goal", **_GOAL)
     axes.axvline(1, color=PALETTE["black"], linewidth=1.0, linestyle="-", zorder=3)
     name_rows(axes, list(table["model"]))
-    axes.set_xlabel("time over that of the plain forward pass")
     legend_below(figure, 3)
     return figure
 
 
-def _over_widths(benchmark: Benchmark, columns: Mapping[str, str], label: str, largest: str) -> Figure:
-    """Two panels on one scale: what a column says of each route, over the width."""
-    figure, grid = page(1, 1 if benchmark.note else len(columns), 3.6, sharey=True)
-    if benchmark.note:
-        return _say(figure, grid[0, 0], benchmark.note)
-    for axes, (route, column) in zip(grid.flat, columns.items(), strict=True):
-        _lines(axes, benchmark, column, f"{route}{largest}" if largest else None)
-        axes.set(title=_ROUTES[route], xlabel="width $d$")
-    grid[0, 0].set_ylabel(label)
-    legend_below(figure, 6, axes=[grid[0, 0]])
-    return figure
+def _over_widths(
+    benchmark: Benchmark, panels: Mapping[str, tuple[str, str]], label: str, goals: Mapping[int, float] | None = None
+) -> Figure:
+    """Panels on one scale, in double logarithms: a column over the width, a line for each number of points.
 
-
-def _lines(axes: Axes, benchmark: Benchmark, column: str, largest: str | None = None) -> None:
-    """A line over the width for each number of points, in double logarithms; without what was not measured."""
+    Args:
+        benchmark: The benchmark "affinity".
+        panels: For each title the column, and the one to whose value its bars reach; empty for no bars.
+        label: What is on the vertical axis.
+        goals: Width -> what was aimed at for 512 points.
+    """
     table = benchmark.table
-    if not (table[column] > 0).any():
-        axes.text(0.5, 0.5, "not measured", ha="center", va="center", transform=axes.transAxes)
-        axes.set(xticks=[], yticks=[])
-        return
-    for k, (n, rows) in enumerate(table.groupby("n")):
-        measured = rows[rows[column] > 0].sort_values("d")
-        up = (measured[largest] - measured[column]).clip(lower=0) if largest else np.zeros(len(measured))
-        bars: Any = {"yerr": [np.zeros(len(measured)), up], "elinewidth": 0.8, "linestyle": "-", "linewidth": 1.1}
-        axes.errorbar(measured["d"], measured[column], label=f"n = {n}", **bars, **series_style(k))
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    widths = sorted(table["d"].unique())
-    axes.set_xticks(widths, [f"{width:g}" for width in widths])
-    axes.xaxis.set_minor_locator(NullLocator())
-
-
-def _say(figure: Figure, axes: Axes, sentence: str) -> Figure:
-    """A figure that says why it is empty."""
-    figure.set_figheight(1.0)
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, transform=axes.transAxes)
+    figure, grid = page(len(panels), 3.6, sharey=True, xlabel="width $d$", ylabel=label)
+    for axes, (title, (column, largest)) in zip(grid, panels.items(), strict=True):
+        axes.set(title=title, xlabel="width $d$")
+        if not (table[column] > 0).any():
+            _say(axes, benchmark.note or "not measured")
+            continue
+        for k, (n, rows) in enumerate(table.groupby("n")):
+            measured = rows[rows[column] > 0].sort_values("d")
+            up = (measured[largest or column] - measured[column]).clip(lower=0)
+            bars: Any = {"yerr": [0 * up, up], "elinewidth": 0.8, "linestyle": "-", "linewidth": 1.1}
+            axes.errorbar(measured["d"], measured[column], label=f"n = {n}", **bars, **series_style(k))
+        for width, goal in (goals or {}).items():
+            axes.plot(width, goal, marker="_", markersize=18, label="goal for n = 512", **_GOAL)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        widths = sorted(table.loc[table[column] > 0, "d"].unique())
+        axes.set_xticks(widths, [f"{width:g}" for width in widths])
+        axes.xaxis.set_minor_locator(NullLocator())
+    legend_below(figure, 6)
     return figure
+
+
+def _say(axes: Axes, sentence: str) -> None:
+    """A panel that says why it is empty."""
+    axes.set(xticks=[], yticks=[])
+    axes.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, transform=axes.transAxes)
