@@ -38,6 +38,9 @@ class Trend:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"{self.correlation:.2f} (p = {self.p_value:.3f})"
+
 
 def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, seed: int = 0) -> Trend:
     """How a statistic goes with the year, with few points and no assumption of a straight line.

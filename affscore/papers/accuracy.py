@@ -10,9 +10,9 @@ import pandas as pd
 from affscore.analysis import best_fit_test, over_seeds, signature_statistics
 from affscore.errors import AffscoreError
 from affscore.papers.claim import Verdict
-from affscore.papers.estimate import CHANCE, every
+from affscore.papers.estimate import CHANCE, MissingResultsError, every, require
 from affscore.papers.groups import accuracy_groups, group_of_each
-from affscore.papers.results import MissingResultsError, Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics
 
 __all__ = ["PERMUTATIONS", "accuracy_goes_with", "accuracy_table"]

@@ -25,12 +25,12 @@ from affscore.papers.accuracy import PERMUTATIONS, accuracy_goes_with, accuracy_
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import COMPUTED, OurNumber, Row, compare
-from affscore.papers.estimate import CHANCE, every
+from affscore.papers.estimate import CHANCE, every, require
 from affscore.papers.groups import group_of_each, study_groups
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics, with_version
 
 if TYPE_CHECKING:

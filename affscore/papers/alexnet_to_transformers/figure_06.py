@@ -7,8 +7,8 @@ import pandas as pd
 from affscore.experiments.activation_domain import domain_summary
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import SCORES, every, mean_of
-from affscore.papers.results import Results, require
+from affscore.papers.estimate import SCORES, every, mean_of, require
+from affscore.papers.results import Results
 
 __all__ = ["COMPUTED_HERE"]
 

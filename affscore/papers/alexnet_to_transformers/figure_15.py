@@ -14,11 +14,11 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation
+from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import IMAGENET_FOLDER, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults

@@ -17,10 +17,10 @@ from affscore.analysis import (
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import every, mean_or_deviation
+from affscore.papers.estimate import every, mean_or_deviation, require
 from affscore.papers.printed import PrintedNumber, mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_or_deviation
+from affscore.papers.estimate import Estimate, every, mean_or_deviation, require
 from affscore.papers.jackknife import jackknife_error, means_without_a_batch
 from affscore.papers.printed import mean_and_deviation, printed_numbers
 from affscore.papers.protocol import survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
