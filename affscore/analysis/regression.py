@@ -117,9 +117,7 @@ def plain_r2(adjusted: float, points: int) -> float:
 
 
 def explained_by_all(
-    summaries: Mapping[str, pd.DataFrame],
-    families: Mapping[str, str],
-    criteria: Sequence[str] = CRITERIA_OF_TABLE_1,
+    summaries: Mapping[str, pd.DataFrame], families: Mapping[str, str], criteria: Sequence[str] = CRITERIA_OF_TABLE_1
 ) -> pd.DataFrame:
     r"""How much of a signature's course a linear regression on all criteria explains.
 

@@ -95,11 +95,7 @@ def pure_convnets_low_spread(results: Results) -> Verdict:
     return _lowest(results, "spread", "Pure convnets", "The mean spread of the scores of pure convnets")
 
 
-@claim(
-    24,
-    f"{PAPER}, section 4",
-    "googlenet and the pure convnets of torchvision on ImageNet, in two batches or more",
-)
+@claim(24, f"{PAPER}, section 4", "googlenet and the pure convnets of torchvision on ImageNet, in two batches or more")
 def inception_widens(results: Results) -> Verdict:
     """GoogLeNet reaches both lower and higher scores than the networks before it.
 

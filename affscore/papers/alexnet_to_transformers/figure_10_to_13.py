@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mean_spread", "rows"]
 
-_COLUMNS = {
-    "std_over_batches": (f"{PAPER}, figures 10 to 13", "{row}: standard deviation of the scores over batches"),
-}
+_COLUMNS = {"std_over_batches": (f"{PAPER}, figures 10 to 13", "{row}: standard deviation of the scores over batches")}
 
 
 def rows(results: AllResults) -> Iterator[Row]:

@@ -9,12 +9,7 @@ import pandas as pd
 
 from affscore.analysis import CRITERIA_OF_TABLE_1, family_correlations
 from affscore.papers.alexnet_to_transformers import PAPER
-from affscore.papers.alexnet_to_transformers.table_2 import (
-    CRITERIA,
-    ROUNDED,
-    over_networks,
-    printed_correlations,
-)
+from affscore.papers.alexnet_to_transformers.table_2 import CRITERIA, ROUNDED, over_networks, printed_correlations
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import Row
 from affscore.papers.estimate import require

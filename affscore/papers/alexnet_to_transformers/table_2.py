@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from affscore.analysis import (
-    CRITERIA_OF_TABLE_1,
-    fisher_interval,
-    simultaneous_intervals,
-    strength_counts,
-)
+from affscore.analysis import CRITERIA_OF_TABLE_1, fisher_interval, simultaneous_intervals, strength_counts
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
