@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
+from scipy import optimize, stats
 from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
@@ -23,8 +23,7 @@ __all__ = [
 _GRID = 400
 
 
-@dataclass(frozen=True)
-class UnimodalityTest:
+class UnimodalityTest(NamedTuple):
     """Whether one mode is enough for a sample.
 
     Attributes:
@@ -37,8 +36,7 @@ class UnimodalityTest:
     p_value: float
 
 
-@dataclass(frozen=True)
-class MixtureTest:
+class MixtureTest(NamedTuple):
     """Whether one Gaussian is enough for a sample, or two are better.
 
     Attributes:
@@ -172,8 +170,7 @@ def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
     0.75
     """
     first, second = _sample(one), _sample(other)
-    larger = np.sign(first[:, None] - second)
-    return float((larger + 1).mean() / 2)
+    return float(stats.mannwhitneyu(first, second).statistic / (len(first) * len(second)))
 
 
 def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -156,7 +156,7 @@ def _explained_by(results: Results, names: Sequence[str], statistic: str) -> Our
 
 def _of_small_networks(small: pd.DataFrame, group: str, column: str) -> tuple[float, str] | None:
     """The same R2 of the small networks of a group on the hard task."""
-    members = small[small["group"] == group] if column in small else small
+    members = small[small["group"] == group] if column in small else small.iloc[:0]
     if len(members) < LEAST_POINTS:
         return None
     found = explained_accuracy(members, [column], kind="logarithm").iloc[0]
