@@ -33,13 +33,14 @@ _NAMES = {"affinity_score": "affinity score", "linear_cka": "linear cka"}
 def rows(results: AllResults) -> Iterator[Row]:
     """Mean and standard deviation of each criterion over checkpoints, of its mean over activations."""
     supervised = ["resnet50", "wide_resnet50_2"]
-    others = [f"resnet50@checkpoints/{name}.pth" for name in checkpoints() if name not in supervised]
-    command = survey_command([*supervised, *others])
-    measured = results.as_printed.checkpoints
-    task = results.hard_task
+    files = [f"resnet50@checkpoints/{name}.pth" for name in checkpoints() if name not in supervised]
+    command = survey_command([*supervised, *files])
+    measured, task = results.as_printed.checkpoints, results.hard_task
+    ours: dict[tuple[str, str], OurNumber] = {}
     trained = pd.Series(dtype=float) if task is None else task.loc[task["name"] == "resnet50", "mean"]
-    criteria = ("score", *CRITERIA_OF_TABLE_1[:-1]) if set(checkpoints()) <= measured.keys() else ()
-    ours = {key: number for criterion in criteria for key, number in _our_numbers(measured, criterion).items()}
+    if set(checkpoints()) <= measured.keys():
+        for criterion in ("score", *CRITERIA_OF_TABLE_1[:-1]):
+            ours |= _our_numbers(measured, criterion)
     for number in printed_numbers("table3_resnet50_robustness", _COLUMNS, _NAMES):
         our, analogue = ours.get((_CRITERIA.get(number.row, number.row), number.column)), None
         if number.row == "affinity_score" and len(trained) > 1:
@@ -78,13 +79,12 @@ def steadiest_criterion(results: Results) -> Verdict:
     """
     require(results.printed)
     table, count = results.printed["table3_resnet50_robustness"], len(results.printed["figure16_checkpoints"])
-    spreads = {str(name): float(row["std"] / row["mean"]) for name, row in table.iterrows()}
+    spreads = table["std"] / table["mean"]
     # of the logarithm of a coefficient of variation of normal numbers (the criteria are taken for independent)
-    estimates = {
-        name: Estimate(float(np.log(spread)), float(np.sqrt((0.5 + spread**2) / (count - 1))), count - 1)
-        for name, spread in spreads.items()
-    }
+    errors = np.sqrt((0.5 + spreads**2) / (count - 1))
+    parts = zip(np.log(spreads), errors, strict=True)
+    estimates = dict(zip(spreads.index, (Estimate(value, error, count - 1) for value, error in parts), strict=True))
     score = estimates.pop("affinity_score")
     holds = every((score - other).below(together=len(estimates)) for other in estimates.values())
-    listed = ", ".join(f"{name.replace('_', ' ')} {spread:.3f}" for name, spread in spreads.items())
+    listed = ", ".join(f"{str(name).replace('_', ' ')} {spread:.3f}" for name, spread in spreads.items())
     return Verdict(holds, f"Coefficients of variation over {count} checkpoints: {listed}.", count)
