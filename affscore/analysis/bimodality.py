@@ -175,15 +175,16 @@ def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
 
 def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDArray[np.intp]:
     """Local maxima of the density estimate of each row, on a grid that spans it."""
-    low, high = samples.min(axis=1), samples.max(axis=1)
+    low, width = samples.min(axis=1), np.ptp(samples, axis=1)
     # a step beyond both ends, where the estimate surely rises and falls
     places = np.arange(-1, _GRID + 1) / (_GRID - 1)
     slope = np.empty((len(samples), len(places)))
-    for row, (sample, bandwidth) in enumerate(zip(samples, bandwidths, strict=True)):
-        away = (sample - (low[row] + (high[row] - low[row]) * places)[:, None]) / bandwidth
-        exponents = -(away**2) / 2
-        # as a multiple of the largest kernel, since far from all of them everything would round to zero
-        slope[row] = (away * np.exp(exponents - exponents.max(axis=1, keepdims=True))).sum(axis=1)
+    # narrower kernels than a tenth of a step are not told apart, and would all round to zero between two points
+    for row, bandwidth in enumerate(np.maximum(bandwidths, width / (10 * _GRID))):
+        away = (samples[row] - (low[row] + width[row] * places)[:, None]) / bandwidth
+        exponents = away * away
+        exponents *= -0.5
+        slope[row] = np.einsum("ij,ij->i", away, np.exp(exponents, out=exponents))
     rising = slope > 0
     return (rising[:, :-1] & ~rising[:, 1:]).sum(axis=1)
 

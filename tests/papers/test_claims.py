@@ -559,7 +559,7 @@ def test_results_leave_out_missing_scores_and_take_parts_of_names_as_they_are():
     layers = ["block.1", "block_1", "block_1", "block.12"]
     results = of_networks({"resnet18": [0.5, np.nan, 0.6, 0.7]}, layers={"resnet18": layers})
     assert results.scores("resnet18").tolist() == [0.5, 0.6, 0.7]
-    chosen, others = results.scores_where("resnet18", layer="block.1")
+    ((chosen, others),) = results.inside_and_outside("resnet", "layer", "block.1")
     assert (chosen.tolist(), others.tolist()) == ([0.5, 0.7], [0.6])
 
 
