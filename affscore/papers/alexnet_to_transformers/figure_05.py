@@ -18,15 +18,12 @@ from affscore.analysis import (
 )
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
-from affscore.papers.alexnet_to_transformers.figure_03 import family_means, statistics_of_study
+from affscore.papers.alexnet_to_transformers.figure_03 import LEAST_FAMILIES, family_means, statistics_of_study
 from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, if_significant, mean_of, require
 from affscore.papers.results import Results
 
 __all__: list[str] = []
-
-PERMUTATIONS = 10_000
-LEAST_FAMILIES = 4
 
 
 _tested = cache(unimodality_test)  # by scores as a tuple
@@ -96,7 +93,7 @@ def back_to_convnets(results: Results) -> Verdict:
         (to_pure[later], to_pure[vits]),
         lambda one, other, axis: np.mean(one, axis=axis) - np.mean(other, axis=axis),
         vectorized=True,
-        n_resamples=PERMUTATIONS,
+        n_resamples=10_000,
         random_state=np.random.default_rng(0),
     )
     found = (

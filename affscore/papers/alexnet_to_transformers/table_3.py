@@ -51,18 +51,16 @@ def rows(results: AllResults) -> Iterator[Row]:
 
 def _our_numbers(measured: Mapping[str, Signature], criterion: str) -> dict[tuple[str, str], OurNumber]:
     """Mean and standard deviation over checkpoints of the mean of a criterion over activations."""
-    means, without = pd.Series(dtype=float), pd.DataFrame()
-    for name, one in measured.items():
-        means[name] = criterion_values(one.summary)[criterion].mean()
-        left = means_without_a_batch(one, criterion_values(one.table)[criterion]).mean()
-        without = without.join(left.rename(name), how="outer")
+    means = {name: criterion_values(one.summary)[criterion].mean() for name, one in measured.items()}
+    values = {name: criterion_values(one.table)[criterion] for name, one in measured.items()}
+    without = pd.DataFrame({name: means_without_a_batch(measured[name], each).mean() for name, each in values.items()})
     every_batch = without.fillna(means)  # of a checkpoint with fewer batches none is left out then
     numbers = {}
     for what in ("mean", "std"):
         # all checkpoints saw the same images, so a batch is left out of all at once
         replicates = np.array([mean_or_deviation(row, what) for _, row in every_batch.iterrows()])
         numbers[criterion, what] = OurNumber(
-            mean_or_deviation(means, what),
+            mean_or_deviation(list(means.values()), what),
             jackknife_error(replicates) if without.notna().sum().min() > 1 else np.inf,
             how="over checkpoints, of the mean over activations",
             why="the paper does not say whether its standard deviation is over checkpoints, activations or batches",
