@@ -55,8 +55,7 @@ def explained_accuracy(
     >>> explained_accuracy(nets, ["depth"])[["group", "points", "r2", "note"]].values.tolist()[1]
     ['B', 4, nan, 'an R2 on 4 points would say nothing; it takes at least 5: add networks to the group']
     """
-    check_columns(table, columns)
-    check_columns(table, (group, target))
+    check_columns(table, columns, (group, target))
     numbers = numbers_of(table, [target, *columns]).assign(**{group: table[group]})
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")

@@ -88,8 +88,7 @@ def criterion_correlations(
     for model, summary in summaries.items():
         values = criterion_values(summary, criteria)
         for name in criteria:
-            found = _correlation(values[["score", name]].set_axis(["score", "criterion"], axis=1), level)
-            rows.append({"model": model, "criterion": name, **found})
+            rows.append({"model": model, "criterion": name, **_correlation(values["score"], values[name], level)})
     return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
 
 
@@ -192,12 +191,12 @@ def correlations_by_kind(
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
 
 
-def _correlation(values: pd.DataFrame, level: float) -> dict[str, object]:
-    known = values.dropna()
+def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[str, object]:
+    known = pd.DataFrame({"criterion": criterion, "score": score}).dropna()
     row: dict[str, object] = {"activations": len(known), "correlation": np.nan, "low": np.nan, "high": np.nan}
-    if values["criterion"].isna().all():
+    if criterion.isna().all():
         return row | {"note": "the criterion was not measured, or is defined nowhere"}
-    constant = [name for name in ("criterion", "score") if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
+    constant = [name for name in known if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
     why = ""
     if len(known) < LEAST_ACTIVATIONS:
         least = LEAST_ACTIVATIONS
@@ -207,6 +206,6 @@ def _correlation(values: pd.DataFrame, level: float) -> dict[str, object]:
     else:
         r = float(np.corrcoef(known["score"], known["criterion"])[0, 1])
         row |= zip(("correlation", "low", "high"), (r, *fisher_interval(r, len(known), level)), strict=True)
-    missing = len(values) - len(known)
-    left_out = f"without {missing} of {len(values)} activations, where a number is missing" if missing else ""
+    missing = len(score) - len(known)
+    left_out = f"without {missing} of {len(score)} activations, where a number is missing" if missing else ""
     return row | {"note": "; ".join(filter(None, (why, left_out)))}

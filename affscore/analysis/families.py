@@ -177,7 +177,9 @@ def family_lead(
     """
     both = [distances_between(table) for table in (distances, baseline)]
     if list(distances.index) != list(baseline.index):
-        raise AffscoreError("expected two tables of distances between the same networks")
+        raise AffscoreError(
+            "expected two tables of distances between the same networks, and a family for each of these"
+        )
     codes = _codes(distances, families)
     if codes is None:
         return FamilyLead(np.nan, np.nan)

@@ -77,8 +77,7 @@ def best_fit_test(
     """
     if FITS.get(kind) != 1:
         raise AffscoreError(f"permutation tests take the fits linear and logarithm, got {kind!r}")
-    check_columns(table, candidates)
-    check_columns(table, [] if strata is None else [strata])
+    check_columns(table, candidates, [] if strata is None else [strata])
     table = table.reset_index(drop=True)  # several rows may have the same name
     numbers = numbers_of(table, [target, *candidates])
     left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
@@ -147,7 +146,7 @@ def best_fit_lead(
     (True, True)
     """
     columns = [*statistics, *common, target]
-    check_columns(table, [*columns, *([] if strata is None else [strata])])
+    check_columns(table, columns, [] if strata is None else [strata])
     table = table.reset_index(drop=True)
     group = table.loc[table[columns].dropna(axis=1, how="all").dropna().index]
     # one seed for both, so that accuracies are permuted in the same way

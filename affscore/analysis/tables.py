@@ -23,7 +23,7 @@ def cell(table: pd.DataFrame, row: str, column: str) -> float:
     return float(cast(Any, table.loc[row, column]))
 
 
-def check_columns(table: pd.DataFrame, columns: Iterable[str]) -> None:
+def check_columns(table: pd.DataFrame, *lists: Iterable[str]) -> None:
     """Refuse what is no table with these columns.
 
     >>> check_columns(pd.DataFrame({"mean": [0.5]}), ["mean", "accuracy"])
@@ -32,9 +32,9 @@ def check_columns(table: pd.DataFrame, columns: Iterable[str]) -> None:
     """
     if not isinstance(table, pd.DataFrame):
         raise AffscoreError(f"expected a table (pandas.DataFrame), got {type(table).__name__}")
-    if isinstance(columns, str):
-        raise AffscoreError(f"expected a list of columns, got the text {columns!r}")
-    if missing := [column for column in columns if column not in table]:
+    if text := [columns for columns in lists if isinstance(columns, str)]:
+        raise AffscoreError(f"expected a list of columns, got the text {text[0]!r}")
+    if missing := [column for columns in lists for column in columns if column not in table]:
         there = ", ".join(map(str, table.columns)) or "no columns at all"
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {there}")
 

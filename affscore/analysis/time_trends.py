@@ -107,8 +107,7 @@ def trends(
     >>> trends(table.assign(max=0.5), ["max"])["points"].tolist()
     [2]
     """
-    check_columns(table, columns)
-    check_columns(table, ("family", "year"))
+    check_columns(table, columns, ("family", "year"))
     dated = table[table["year"] <= (np.inf if until is None else until)]
     designs = dated.groupby(["family", "year"], sort=False)[list(columns)].mean().reset_index()
     found = {column: trend(designs["year"], designs[column], resamples, seed) for column in columns}

@@ -69,7 +69,7 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
         text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>{_folded('test', escape(claim.test))}"
         first = f'<td rowspan="{len(some)}">{text}</td>'
         for _, results, verdict in some:
-            about = escape(results.about or "nothing that there is") + " (analogue)" * results.analogue
+            about = escape(results.about or "nothing that there is") + (" (analogue)" if results.analogue else "")
             words = (f"<strong>{verdict.word}</strong>", about, escape(results.scope))
             lines.append(f"<tr>{first}{_cells(*words, str(verdict.networks or ''), escape(verdict.found))}</tr>")
             first = ""

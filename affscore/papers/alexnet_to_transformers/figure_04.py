@@ -119,13 +119,13 @@ def rows(results: AllResults) -> Iterator[Row]:
     again, printed = common_characteristics_again(), printed_table("figure4_r2")
     known = results.hard_task is not None and results.zoo is not None
     small = accuracy_table(results.trained_again) if known else pd.DataFrame()
-    how, depth = f"{_FIT}, with the accuracies of torchvision's default weights", "the paper does not say how it counts"
+    how = f"{_FIT}, with the accuracies of torchvision's default weights"
+    depth = "the paper does not say how it counts depth; ours is the most activations on a path"
     for number in printed_numbers("figure4_r2", _COLUMNS):
         group, command, our = number.row, "", None
         if number.column == "common_r2":
             column, ours = str(again.loc[group, "characteristic"]), float(again["ours"][group])
-            why = f"{depth} depth; ours is the most activations on a path" if column == "depth" else ""
-            our = OurNumber(ours, way=COMPUTED, how=how, why=why)
+            our = OurNumber(ours, way=COMPUTED, how=how, why=depth if column == "depth" else "")
         else:
             column = str(printed.loc[group, "best_signature_statistic"])
             our = _explained_by(results.as_printed, study_groups()[group], column)
