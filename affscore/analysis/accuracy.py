@@ -55,25 +55,19 @@ def explained_accuracy(
     >>> explained_accuracy(nets, ["depth"])[["group", "points", "r2", "note"]].values.tolist()[1]
     ['B', 4, nan, 'an R2 on 4 points would say nothing; it takes at least 5: add networks to the group']
     """
-    check_columns(table, columns)
-    check_columns(table, (group, target))
+    check_columns(table, columns, (group, target))
     numbers = numbers_of(table, [target, *columns]).assign(**{group: table[group]})
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     rows = []
     for (name, members), column in product(numbers.groupby(group, sort=False), columns):
         known = members[[column, target]].dropna()
-        row: dict[str, object] = {"group": name, "characteristic": column, "fit": kind, "points": len(known)}
-        missing, notes = len(members) - len(known), []
-        try:
-            found = fit(known[column], known[target], kind)
-            correlation = float(np.corrcoef(known[column], known[target])[0, 1])
-            row |= {"r2": found.r2, "adjusted_r2": found.adjusted_r2, "correlation": correlation}
-        except AffscoreError as reason:
-            notes.append(str(reason))
-        if missing:
-            notes.append(f"without {missing} of {len(members)} networks, of which a number is missing")
-        rows.append(row | {"note": "; ".join(notes)})
+        found, why = _fit(known[column], known[target], kind)
+        about = [] if found is None else [found.r2, found.adjusted_r2, known.corr().iloc[0, 1]]
+        missing = len(members) - len(known)
+        left_out = f"without {missing} of {len(members)} networks, of which a number is missing" if missing else ""
+        note = "; ".join(filter(None, (why, left_out)))
+        rows.append((name, column, kind, len(known), *(about or [np.nan] * 3), note))
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
@@ -92,10 +86,7 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
     ['max']
     """
     check_columns(explained, ("group", by))
-    best = [
-        members.index[0] if members[by].isna().all() else members[by].idxmax()
-        for _, members in explained.groupby("group", sort=False)
-    ]
+    best = explained[by].astype(float).fillna(-np.inf).groupby(explained["group"], sort=False).idxmax()
     return explained.loc[best].reset_index(drop=True)
 
 
@@ -119,13 +110,10 @@ def panel_fits(table: pd.DataFrame, panels: pd.DataFrame, target: str = "accurac
     """
     check_columns(panels, ("group", "characteristic", "fit"))
     check_columns(table, ("group", target, *panels["characteristic"]))
-    fits: list[Fit | None] = []
+    fits = []
     for group, name, kind in panels[["group", "characteristic", "fit"]].itertuples(index=False):
         known = table.loc[table["group"] == group, [name, target]].dropna()
-        try:
-            fits.append(fit(known[name], known[target], kind))
-        except AffscoreError:
-            fits.append(None)
+        fits.append(_fit(known[name], known[target], kind)[0])
     return fits
 
 
@@ -152,10 +140,8 @@ def over_seeds(table: pd.DataFrame, by: str = "name", seed: str = "seed") -> pd.
     if table.duplicated([by, seed]).any():
         raise AffscoreError("a network has two rows of the same seed")
     groups = table.groupby(by, sort=False)
-    columns: dict[str, pd.Series] = {"seeds": groups.size()}
-    for name in map(str, table.drop(columns=[by, seed]).select_dtypes("number")):
-        columns |= {name: groups[name].mean(), name + ERROR: groups[name].sem()}
-    return pd.DataFrame(columns)
+    numbers = groups[list(table.drop(columns=[by, seed]).select_dtypes("number"))]
+    return groups.size().to_frame("seeds").join([numbers.mean(), numbers.sem().add_suffix(ERROR)])
 
 
 def best_of_each_seed(
@@ -181,11 +167,10 @@ def best_of_each_seed(
     [[3, 'mean', 1.0]]
     """
     check_columns(table, (seed,))
-    best = {
-        number: best_explained(explained_accuracy(some, columns, kind=kind)) for number, some in table.groupby(seed)
-    }
-    if not best:
+    if not table[seed].notna().any():
         raise AffscoreError("the table has no rows, so there is no seed to look at")
+    groups = table.groupby(seed)
+    best = {number: best_explained(explained_accuracy(some, columns, kind=kind)) for number, some in groups}
     return pd.concat(best, names=["seed"]).reset_index("seed").reset_index(drop=True)
 
 
@@ -241,3 +226,11 @@ def between_families(table: pd.DataFrame, family: str = "family", target: str = 
     means = values.groupby(table.loc[values.index, family], sort=False).transform("mean")
     whole = np.square(values - values.mean()).sum()
     return float(1 - np.square(values - means).sum() / whole) if whole > 0 else np.nan
+
+
+def _fit(x: pd.Series, y: pd.Series, kind: str) -> tuple[Fit | None, str]:
+    """A fit, or None and why there is none."""
+    try:
+        return fit(x, y, kind), ""
+    except AffscoreError as reason:
+        return None, str(reason)

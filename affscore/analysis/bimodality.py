@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
+from scipy import optimize, stats
 from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
@@ -23,8 +23,7 @@ __all__ = [
 _GRID = 400
 
 
-@dataclass(frozen=True)
-class UnimodalityTest:
+class UnimodalityTest(NamedTuple):
     """Whether one mode is enough for a sample.
 
     Attributes:
@@ -37,8 +36,7 @@ class UnimodalityTest:
     p_value: float
 
 
-@dataclass(frozen=True)
-class MixtureTest:
+class MixtureTest(NamedTuple):
     """Whether one Gaussian is enough for a sample, or two are better.
 
     Attributes:
@@ -172,21 +170,21 @@ def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
     0.75
     """
     first, second = _sample(one), _sample(other)
-    larger = np.sign(first[:, None] - second)
-    return float((larger + 1).mean() / 2)
+    return float(stats.mannwhitneyu(first, second).statistic / (len(first) * len(second)))
 
 
 def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDArray[np.intp]:
     """Local maxima of the density estimate of each row, on a grid that spans it."""
-    low, high = samples.min(axis=1), samples.max(axis=1)
+    low, width = samples.min(axis=1), np.ptp(samples, axis=1)
     # a step beyond both ends, where the estimate surely rises and falls
     places = np.arange(-1, _GRID + 1) / (_GRID - 1)
     slope = np.empty((len(samples), len(places)))
-    for row, (sample, bandwidth) in enumerate(zip(samples, bandwidths, strict=True)):
-        away = (sample - (low[row] + (high[row] - low[row]) * places)[:, None]) / bandwidth
-        exponents = -(away**2) / 2
-        # as a multiple of the largest kernel, since far from all of them everything would round to zero
-        slope[row] = (away * np.exp(exponents - exponents.max(axis=1, keepdims=True))).sum(axis=1)
+    # narrower kernels than a tenth of a step are not told apart, and would all round to zero between two points
+    for row, bandwidth in enumerate(np.maximum(bandwidths, width / (10 * _GRID))):
+        away = (samples[row] - (low[row] + width[row] * places)[:, None]) / bandwidth
+        exponents = away * away
+        exponents *= -0.5
+        slope[row] = np.einsum("ij,ij->i", away, np.exp(exponents, out=exponents))
     rising = slope > 0
     return (rising[:, :-1] & ~rising[:, 1:]).sum(axis=1)
 

@@ -141,16 +141,16 @@ def _counts(criterion: pd.Series, **flags: pd.Series) -> pd.DataFrame:
 
 
 def _mean(values: pd.Series, level: float) -> dict[str, object]:
-    known = values.dropna().to_numpy(dtype=float)
-    count, note = len(known), ""
-    row: dict[str, object] = {"networks": count, **dict.fromkeys(("mean", "std", "low", "high"), np.nan)}
-    if count == 0:
-        note = "no network of the family has a correlation"
-    elif count == 1:
-        row["mean"], note = float(known[0]), "one network has no spread, and no interval of the mean"
+    known = values.dropna()
+    count, row = len(known), dict.fromkeys(("mean", "std", "low", "high"), np.nan)
+    note = f"without {len(values) - count} of {len(values)} networks" if count < len(values) else ""
+    if count:
+        row["mean"] = float(known.mean())
+    if count > 1:
+        row["std"] = float(known.std(ddof=0))
+        ends = t.interval(level, count - 1, row["mean"], row["std"] / (count - 1) ** 0.5)
+        row["low"], row["high"] = np.clip(np.array(ends), -1, 1)
     else:
-        ends = t.interval(level, count - 1, known.mean(), known.std(ddof=1) / np.sqrt(count))
-        low, high = (float(end) for end in np.clip(ends, -1, 1))
-        row |= {"mean": float(known.mean()), "std": float(known.std()), "low": low, "high": high}
-        note = f"without {len(values) - count} of {len(values)} networks" if count < len(values) else ""
-    return row | {"note": note}
+        one = "one network has no spread, and no interval of the mean"
+        note = one if count else "no network of the family has a correlation"
+    return {"networks": count, **row, "note": note}

@@ -88,8 +88,7 @@ def criterion_correlations(
     for model, summary in summaries.items():
         values = criterion_values(summary, criteria)
         for name in criteria:
-            found = _correlation(values[["score", name]].set_axis(["score", "criterion"], axis=1), level)
-            rows.append({"model": model, "criterion": name, **found})
+            rows.append({"model": model, "criterion": name, **_correlation(values["score"], values[name], level)})
     return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
 
 
@@ -178,37 +177,35 @@ def correlations_by_kind(
     >>> table["cka"].round(2).tolist()
     [0.96, 0.0, 0.0]
     """
-    parts: dict[tuple[str, str], pd.DataFrame] = {}
+    rows = {}
     for name, summary in summaries.items():
         check_columns(summary, ["kind", "score"])
         known = summary.dropna(subset="score")
         of_kind = known["kind"] == kind
-        if of_kind.any():
-            parts |= {(name, "all"): known, (name, kind): known[of_kind], (name, "others"): known[~of_kind]}
-    if not parts:
+        parts = {"all": known, kind: known[of_kind], "others": known[~of_kind]} if of_kind.any() else {}
+        for part, members in parts.items():
+            found = correlation_table({"": members}, criteria).loc[""]
+            rows[name, part] = {"activations": len(members), **found.to_dict()}
+    if not rows:
         raise AffscoreError(f"none of the networks has activations of the kind {kind!r}")
-    rows = {part: correlation_table({"": members}, criteria).loc[""] for part, members in parts.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
-    table.insert(0, "activations", [len(members) for members in parts.values()])
-    return table
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
 
 
-def _correlation(values: pd.DataFrame, level: float) -> dict[str, object]:
-    known = values.dropna()
+def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[str, object]:
+    known = pd.DataFrame({"criterion": criterion, "score": score}).dropna()
     row: dict[str, object] = {"activations": len(known), "correlation": np.nan, "low": np.nan, "high": np.nan}
-    if values["criterion"].isna().all():
+    if criterion.isna().all():
         return row | {"note": "the criterion was not measured, or is defined nowhere"}
-    notes = []
-    constant = [name for name in ("criterion", "score") if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
+    constant = [name for name in known if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
+    why = ""
     if len(known) < LEAST_ACTIVATIONS:
         least = LEAST_ACTIVATIONS
-        notes.append(f"{len(known)} activations are too few for a correlation with an interval; it takes {least}")
+        why = f"{len(known)} activations are too few for a correlation with an interval; it takes {least}"
     elif constant:
-        notes.append(f"the {constant[0]} is the same for all activations ({known[constant[0]].iloc[0]:.4g})")
+        why = f"the {constant[0]} is the same for all activations ({known[constant[0]].iloc[0]:.4g})"
     else:
         r = float(np.corrcoef(known["score"], known["criterion"])[0, 1])
-        low, high = fisher_interval(r, len(known), level)
-        row |= {"correlation": r, "low": low, "high": high}
-    if missing := len(values) - len(known):
-        notes.append(f"without {missing} of {len(values)} activations, where a number is missing")
-    return row | {"note": "; ".join(notes)}
+        row |= zip(("correlation", "low", "high"), (r, *fisher_interval(r, len(known), level)), strict=True)
+    missing = len(score) - len(known)
+    left_out = f"without {missing} of {len(score)} activations, where a number is missing" if missing else ""
+    return row | {"note": "; ".join(filter(None, (why, left_out)))}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from dtaidistance import dtw
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.spatial.distance import squareform
 
-from affscore.analysis.permutation import check_permutations, permutation_test
+from affscore.analysis.clustering import condensed
+from affscore.analysis.permutation import permutation_test
 from affscore.analysis.tables import check_scores, distances_between
 from affscore.errors import AffscoreError
 
@@ -69,11 +71,7 @@ def distance_matrix(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     """
     names = list(signatures)
     scores = [check_scores(signatures[name], name) for name in names]
-    distances = np.zeros((len(names), len(names)))
-    for i, one in enumerate(scores):
-        for j in range(i):
-            distances[i, j] = distances[j, i] = dtw.distance(one, scores[j])
-    return pd.DataFrame(distances, index=names, columns=names)
+    return pd.DataFrame(dtw.distance_matrix(scores, use_c=dtw.dtw_cc is not None), names, names)
 
 
 def length_distances(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
@@ -150,8 +148,7 @@ def deviations(here: Mapping[str, ArrayLike], there: Mapping[str, ArrayLike]) ->
     )
 
 
-@dataclass(frozen=True)
-class MantelTest:
+class MantelTest(NamedTuple):
     """How two matrices of distances between the same networks go together.
 
     Attributes:
@@ -189,23 +186,18 @@ def mantel_test(one: pd.DataFrame, other: pd.DataFrame, permutations: int = 9999
     >>> mantel_test(distances, distances**2).correlation
     1.0
     """
-    fixed, moving = distances_between(one), distances_between(other)
+    fixed, moving = condensed(one), condensed(other)
     if list(one.index) != list(other.index):
         raise AffscoreError("both matrices must have the same names in the same order")
-    check_permutations(permutations)
-    first, second = np.triu_indices(len(one), 1)
-    if len(first) < 3 or np.ptp(fixed[first, second]) == 0 or np.ptp(moving[first, second]) == 0:
+    if len(fixed) < 3 or np.ptp(fixed) == 0 or np.ptp(moving) == 0:
         return MantelTest(np.nan, np.nan)
-    aim = stats.zscore(stats.rankdata(fixed[first, second])) / len(first)
-    ranks = np.zeros_like(moving)
-    ranks[first, second] = stats.zscore(stats.rankdata(moving[first, second]))
-    ranks += ranks.T
-    test = permutation_test(
-        np.arange(len(one)),
-        lambda orders: ranks[orders[..., first], orders[..., second]] @ aim,
-        permutations=permutations,
-        seed=seed,
-    )
+    first, second = np.triu_indices(len(one), 1)
+    aim, ranks = stats.zscore(stats.rankdata(fixed)) / len(fixed), squareform(stats.zscore(stats.rankdata(moving)))
+
+    def correlation(orders: NDArray[np.intp]) -> NDArray[np.float64]:
+        return ranks[orders[..., first], orders[..., second]] @ aim
+
+    test = permutation_test(np.arange(len(one)), correlation, permutations=permutations, seed=seed)
     return MantelTest(round(test.observed, 12), test.p_value)
 
 

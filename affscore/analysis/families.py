@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from affscore.analysis.clustering import Method, linkage
-from affscore.analysis.permutation import PermutationTest, check_permutations, permutation_test
+from affscore.analysis.permutation import PermutationTest, permutation_test
 from affscore.analysis.tables import distances_between
 from affscore.errors import AffscoreError
 
@@ -22,8 +22,7 @@ _SAME = 1e-9
 """Distances that differ by less, relative to their size, are equally near."""
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """How well something agrees with the families, beside what permuted families give.
 
     Attributes:
@@ -40,6 +39,9 @@ class Agreement:
     def of(cls, test: PermutationTest) -> Agreement:
         """The agreement that a permutation test has looked at."""
         return cls(test.observed, test.p_value, float(test.permuted.mean()))
+
+
+_UNKNOWN = Agreement(np.nan, np.nan, np.nan)
 
 
 def family_agreement(
@@ -76,14 +78,12 @@ def family_agreement(
     >>> family_agreement(distances, ["u", "u", "v", "v"], permutations=99).value
     1.0
     """
-    codes = _codes(distances, families)
-    check_permutations(permutations)
-    if not _can_be_found(codes):
-        return Agreement(np.nan, np.nan, np.nan)
-    found = _cut(linkage(distances, method), codes)
-    return Agreement.of(
-        permutation_test(codes, lambda labels: _adjusted_rand(found, labels), permutations=permutations, seed=seed)
-    )
+    codes, tree = _codes(distances, families), linkage(distances, method)
+    if codes is None:
+        return _UNKNOWN
+    found = _cut(tree, codes)
+    test = permutation_test(codes, lambda labels: _adjusted_rand(found, labels), permutations=permutations, seed=seed)
+    return Agreement.of(test)
 
 
 def nearest_neighbour_accuracy(
@@ -113,29 +113,23 @@ def nearest_neighbour_accuracy(
     >>> nearest_neighbour_accuracy(distances, ["u", "u", "v"], permutations=99).value
     1.0
     """
-    codes = _codes(distances, families)
-    away = distances_between(distances).copy()
-    check_permutations(permutations)
-    if not _can_be_found(codes):
-        return Agreement(np.nan, np.nan, np.nan)
+    codes, away = _codes(distances, families), distances_between(distances).copy()
+    if codes is None:
+        return _UNKNOWN
     np.fill_diagonal(away, np.inf)
     nearest = away <= away.min(axis=1, keepdims=True) * (1 + _SAME)
     network, neighbour = np.nonzero(nearest)
-    weights = (nearest / nearest.sum(axis=1, keepdims=True))[network, neighbour]
     sizes = np.bincount(codes)
     count = sizes[sizes > 1].sum()  # a network that is alone has no neighbour of its family
-    return Agreement.of(
-        permutation_test(
-            codes,
-            lambda labels: (labels[..., network] == labels[..., neighbour]) @ weights / count,
-            permutations=permutations,
-            seed=seed,
-        )
-    )
+    weights = (nearest / nearest.sum(axis=1, keepdims=True))[network, neighbour]
+
+    def share(labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        return (labels[..., network] == labels[..., neighbour]) @ weights / count
+
+    return Agreement.of(permutation_test(codes, share, permutations=permutations, seed=seed))
 
 
-@dataclass(frozen=True)
-class FamilyLead:
+class FamilyLead(NamedTuple):
     """How much better one clustering finds the families than another.
 
     Attributes:
@@ -182,13 +176,12 @@ def family_lead(
     1.5
     """
     both = [distances_between(table) for table in (distances, baseline)]
-    if list(distances.index) != list(baseline.index) or len(families) != len(distances):
+    if list(distances.index) != list(baseline.index):
         raise AffscoreError(
             "expected two tables of distances between the same networks, and a family for each of these"
         )
     codes = _codes(distances, families)
-    every, count = np.arange(len(codes)), len(codes)
-    if not _can_be_found(codes):
+    if codes is None:
         return FamilyLead(np.nan, np.nan)
 
     def lead(kept: NDArray[np.intp]) -> float:
@@ -197,10 +190,10 @@ def family_lead(
         ours, theirs = (float(_adjusted_rand(cut, codes[kept])) for cut in cuts)
         return ours - theirs
 
-    out = max(count // 6, 1)
+    count, out = len(codes), max(len(codes) // 6, 1)
     generator = np.random.default_rng(seed)
-    leads = [lead(np.sort(generator.choice(every, count - out, replace=False))) for _ in range(subsets)]
-    return FamilyLead(lead(every), float(np.sqrt((count - out) / out) * np.std(leads)))
+    leads = [lead(np.sort(generator.choice(count, count - out, replace=False))) for _ in range(subsets)]
+    return FamilyLead(lead(np.arange(count)), float(np.sqrt((count - out) / out) * np.std(leads)))
 
 
 def _cut(tree: NDArray[np.float64], codes: NDArray[np.intp]) -> NDArray[np.signedinteger]:
@@ -218,14 +211,11 @@ def _adjusted_rand(found: NDArray[np.signedinteger], labels: NDArray[np.intp]) -
     return np.divide(above, most, out=np.ones_like(above), where=most > 0)
 
 
-def _can_be_found(codes: NDArray[np.intp]) -> bool:
-    """Whether there are several families, and one with two members."""
-    return 1 < len(set(codes)) < len(codes)
-
-
-def _codes(distances: pd.DataFrame, families: Sequence[str]) -> NDArray[np.intp]:
+def _codes(distances: pd.DataFrame, families: Sequence[str]) -> NDArray[np.intp] | None:
+    """The families as numbers; None for a single one, and where none has two members: there is nothing to find."""
     if len(families) != len(distances):
         raise AffscoreError(f"expected a family for each of {len(distances)} networks, got {len(families)}")
-    if pd.isna(pd.Series(list(families), dtype=object)).any():
+    codes = pd.factorize(pd.Series(list(families), dtype=object))[0]
+    if (codes < 0).any():
         raise AffscoreError("a network has no family; leave it out, or give it a family of its own")
-    return pd.factorize(pd.Series(list(families)))[0]
+    return codes if 1 < len(set(codes)) < len(codes) else None

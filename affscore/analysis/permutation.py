@@ -85,19 +85,13 @@ def permutation_test(
     (34.0, 24, True)
     """
     check_permutations(permutations)
-    held = np.asarray(values)
-    generator = np.random.default_rng(seed)
+    held, generator = np.asarray(values), np.random.default_rng(seed)
     if strata is not None:
         rows, exact = _within(np.asarray(strata), permutations, generator)
         return PermutationTest(float(statistic(held)), statistic(held[rows]), exact)
+    options: dict[str, Any] = {"permutation_type": "pairings", "vectorized": True, "batch": 10_000}
     test = stats.permutation_test(
-        (held,),
-        lambda rows, axis: statistic(rows),
-        permutation_type="pairings",
-        vectorized=True,
-        n_resamples=permutations,
-        batch=10_000,
-        random_state=generator,
+        (held,), lambda rows, axis: statistic(rows), n_resamples=permutations, random_state=generator, **options
     )
     return PermutationTest(float(test.statistic), test.null_distribution, math.factorial(len(held)) <= permutations)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.analysis.correlations import CRITERIA_OF_TABLE_1, criterion_values
@@ -32,25 +33,19 @@ class Fit:
         points: Number of points.
         r2: Share of the variance of y that the fit explains, in [0, 1].
         adjusted_r2: The same after a correction for the number of coefficients; at most r2, may be below 0.
-        coefficients: Of the polynomial in (x - centre) / scale or (ln x - centre) / scale, highest power first.
-        centre: Mean of x or ln x.
-        scale: Standard deviation of x or ln x.
+        curve: The polynomial in x or ln x.
     """
 
     kind: str
     points: int
     r2: float
     adjusted_r2: float
-    coefficients: tuple[float, ...]
-    centre: float
-    scale: float
+    curve: Polynomial
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """The fitted values at x."""
         values = np.asarray(x, dtype=np.float64)
-        variable = np.log(values) if self.kind == "logarithm" else values
-        fitted = np.polyval(self.coefficients, (variable - self.centre) / self.scale)
-        return np.asarray(fitted, dtype=np.float64)
+        return np.asarray(self.curve(np.log(values) if self.kind == "logarithm" else values), dtype=np.float64)
 
 
 def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
@@ -86,7 +81,7 @@ def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
         raise AffscoreError(
             f"an R2 on {points} points would say nothing; it takes at least {LEAST_POINTS}: add networks to the group"
         )
-    if not (np.isfinite(variable).all() and np.isfinite(target).all()):
+    if not np.isfinite([variable, target]).all():
         raise AffscoreError("x and y must be finite; leave out the networks of which a number is missing")
     if kind == "logarithm":
         if variable.min() <= 0:
@@ -96,13 +91,9 @@ def fit(x: ArrayLike, y: ArrayLike, kind: str = "linear") -> Fit:
         raise AffscoreError(f"a {kind} fit needs at least {order + 1} different values of x")
     if np.ptp(target) == 0:
         raise AffscoreError("y is the same everywhere, so there is nothing to explain")
-    centre, scale = float(variable.mean()), float(variable.std())
-    standard = (variable - centre) / scale
-    coefficients = np.polyfit(standard, target, order)
-    rest = float(np.square(target - np.polyval(coefficients, standard)).sum())
-    r2 = float(np.clip(1 - rest / np.square(target - target.mean()).sum(), 0, 1))
-    adjusted = 1 - (1 - r2) * (points - 1) / (points - order - 1)
-    return Fit(kind, points, r2, adjusted, tuple(map(float, coefficients)), centre, scale)
+    curve = Polynomial.fit(variable, target, order)
+    r2 = float(np.clip(1 - np.square(target - curve(variable)).mean() / target.var(), 0, 1))
+    return Fit(kind, points, r2, 1 - (1 - r2) * (points - 1) / (points - order - 1), curve)
 
 
 def plain_r2(adjusted: float, points: int) -> float:
@@ -117,9 +108,7 @@ def plain_r2(adjusted: float, points: int) -> float:
 
 
 def explained_by_all(
-    summaries: Mapping[str, pd.DataFrame],
-    families: Mapping[str, str],
-    criteria: Sequence[str] = CRITERIA_OF_TABLE_1,
+    summaries: Mapping[str, pd.DataFrame], families: Mapping[str, str], criteria: Sequence[str] = CRITERIA_OF_TABLE_1
 ) -> pd.DataFrame:
     r"""How much of a signature's course a linear regression on all criteria explains.
 
@@ -158,25 +147,20 @@ def explained_by_all(
     family = {name: families.get(name, name) for name in data}
     if len(set(family.values())) < 2:
         raise AffscoreError("a regression is carried over between families, so it takes at least two of them")
-    usable = {name: found for name, found in data.items() if found is not None}
     rows = {}
     for name, found in data.items():
         row: dict[str, object] = {"family": family[name], "activations": len(summaries[name])}
-        row |= {"within": np.nan, "from_others": np.nan, "note": ""}
-        if found is None:
-            rows[name] = {**row, "note": "its scores do not vary, or too few are known"}
-            continue
-        x, z = found
-        row["activations"] = len(z)
-        free = len(z) - 1 - int(np.linalg.matrix_rank(x))
-        if free < 2:
-            row["note"] = f"{len(z)} activations are too few to fit {len(criteria)} criteria within the network"
-        else:
-            rest = np.square(z - x @ np.linalg.lstsq(x, z, rcond=None)[0]).sum()
-            row["within"] = float(1 - rest / np.square(z).sum() * (len(z) - 1) / free)
-        others = [pair for other, pair in usable.items() if family[other] != family[name]]
-        if others:
-            row["from_others"] = float(1 - np.square(z - x @ _coefficients(others)).sum() / np.square(z).sum())
+        row |= {"within": np.nan, "from_others": np.nan, "note": "its scores do not vary, or too few are known"}
+        if found is not None:
+            x, z = found
+            row |= {"activations": len(z), "note": ""}
+            free = len(z) - 1 - int(np.linalg.matrix_rank(x))
+            if free < 2:
+                row["note"] = f"{len(z)} activations are too few to fit {len(criteria)} criteria within the network"
+            else:
+                row["within"] = 1 - (1 - _r2([found], x, z)) * (len(z) - 1) / free
+            others = [pair for other, pair in data.items() if pair is not None and family[other] != family[name]]
+            row["from_others"] = _r2(others, x, z) if others else np.nan
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -187,15 +171,14 @@ def _standard(values: pd.DataFrame) -> tuple[Array, Array] | None:
     if "score" not in known or len(known) < 3:
         return None
     known = known.reindex(columns=values.columns).fillna(0.0)
-    centred = (known - known.mean()).to_numpy()
-    spread = centred.std(axis=0)
-    scale = np.where(spread > 1e-6 * np.abs(known.to_numpy()).max(axis=0), spread, np.inf)
-    standard = centred / scale
-    return None if np.isinf(scale[0]) else (standard[:, 1:], standard[:, 0])
+    spread = known.std(ddof=0).where(lambda spread: spread > 1e-6 * known.abs().max(), np.inf)
+    standard = ((known - known.mean()) / spread).to_numpy()
+    return None if np.isinf(spread["score"]) else (standard[:, 1:], standard[:, 0])
 
 
-def _coefficients(networks: Sequence[tuple[Array, Array]]) -> Array:
-    """Of one regression over several networks, each of which weighs the same."""
-    x = np.concatenate([criteria / len(scores) ** 0.5 for criteria, scores in networks])
-    z = np.concatenate([scores / len(scores) ** 0.5 for _, scores in networks])
-    return np.linalg.lstsq(x, z, rcond=None)[0]
+def _r2(networks: Sequence[tuple[Array, Array]], x: Array, z: Array) -> float:
+    """Of x and z, by one regression over several networks, each of which weighs the same."""
+    weights = np.concatenate([np.full(len(scores), len(scores) ** -0.5) for _, scores in networks])
+    criteria, scores = (np.concatenate(parts) for parts in zip(*networks, strict=True))
+    coefficients = np.linalg.lstsq(criteria * weights[:, None], scores * weights, rcond=None)[0]
+    return float(1 - np.square(z - x @ coefficients).sum() / np.square(z).sum())

@@ -75,10 +75,25 @@ def best_fit_test(
     >>> test.best, round(test.observed, 3), len(test.permuted), round(120 * test.p_value)
     ('mean', 0.973, 120, 2)
     """
-    check_columns(table, candidates)
+    if FITS.get(kind) != 1:
+        raise AffscoreError(f"permutation tests take the fits linear and logarithm, got {kind!r}")
+    check_columns(table, candidates, [] if strata is None else [strata])
     table = table.reset_index(drop=True)  # several rows may have the same name
-    known, left_out = _known(table, candidates, target, kind)
-    values = known.drop(columns=target)
+    numbers = numbers_of(table, [target, *candidates])
+    left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
+    known = numbers.drop(columns=list(left_out)).dropna()
+    if len(known) < LEAST_POINTS:
+        raise AffscoreError(f"{len(known)} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
+    values, accuracy = known.drop(columns=target), known[target].to_numpy()
+    same = values.columns[np.ptp(values, axis=0) <= ROUNDING * values.abs().max()]
+    left_out |= dict.fromkeys(same, "it is the same for all networks")
+    if kind == "logarithm":
+        wrong = values.columns[values.min() <= 0]
+        left_out |= dict.fromkeys(wrong, "it is not positive everywhere, so it has no logarithm")
+        values = values.drop(columns=wrong).apply(np.log)
+    values = values.drop(columns=same, errors="ignore")
+    if values.empty or np.ptp(accuracy) == 0:
+        raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
     x = (values - values.mean()).to_numpy()
     x = x / np.linalg.norm(x, axis=0)
 
@@ -86,13 +101,9 @@ def best_fit_test(
         y = accuracies - accuracies.mean(axis=-1, keepdims=True)
         return np.square(y @ x).max(axis=-1) / np.square(y).sum(axis=-1)
 
-    accuracy = known[target].to_numpy()
-    labels = None
-    if strata is not None:
-        check_columns(table, [strata])
-        labels = pd.factorize(table.loc[known.index, strata])[0]
-        if (labels < 0).any():
-            raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
+    labels = None if strata is None else pd.factorize(table.loc[known.index, strata])[0]
+    if labels is not None and (labels < 0).any():
+        raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
     test = permutation_test(accuracy, best_r2, strata=labels, permutations=permutations, seed=seed)
     best = values.columns[np.square(x.T @ (accuracy - accuracy.mean())).argmax()]
     return BestFitTest(test.observed, test.permuted, test.exact, len(known), str(best), left_out)
@@ -135,23 +146,19 @@ def best_fit_lead(
     (True, True)
     """
     columns = [*statistics, *common, target]
-    check_columns(table, columns)
+    check_columns(table, columns, [] if strata is None else [strata])
     table = table.reset_index(drop=True)
-    known = table[[c for c in columns if table[c].notna().any()]].dropna()
-    group = known.reindex(columns=columns)
-    if strata is not None:
-        check_columns(table, [strata])
-        group[strata] = table.loc[known.index, strata]
+    group = table.loc[table[columns].dropna(axis=1, how="all").dropna().index]
     # one seed for both, so that accuracies are permuted in the same way
     try:
         ours, theirs = (
             best_fit_test(group, names, target=target, strata=strata, **options) for names in (statistics, common)
         )
     except AffscoreError as reason:
-        return {"points": len(known), "note": str(reason)}
+        return {"points": len(group), "note": str(reason)}
     leads = ours.permuted - theirs.permuted
     return {
-        "points": len(known),
+        "points": len(group),
         "best_statistic": ours.best,
         "statistic_r2": ours.observed,
         "permuted_median": float(np.median(ours.permuted)),
@@ -163,7 +170,7 @@ def best_fit_lead(
         "wins_if_nothing_matters": float((leads > 0).mean()),
         "lead_p_value": ours.share_of(leads >= ours.observed - theirs.observed - ROUNDING),
         "exact": ours.exact,
-        "note": "; ".join(f"{name}: {why}" for name, why in {**ours.left_out, **theirs.left_out}.items()),
+        "note": "; ".join(f"{name}: {why}" for name, why in (ours.left_out | theirs.left_out).items()),
     }
 
 
@@ -223,34 +230,8 @@ def best_fit_tests(
             row["note"] = "" if families > 1 else "one family"
             if families > 1:
                 inside = test(strata=family)
-                least = inside.share_reaching(float(inside.permuted.max()))
-                row |= {"p_within": inside.p_value, "smallest_p_within": least}
+                row |= {"p_within": inside.p_value, "smallest_p_within": inside.share_reaching(inside.permuted.max())}
         except AffscoreError as reason:
             row["note"] = str(reason)
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_COLUMNS)
-
-
-def _known(
-    table: pd.DataFrame, candidates: Sequence[str], target: str, kind: str
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Accuracies and candidates (or their logarithms) of the networks that have them all, and what was left out."""
-    if FITS.get(kind) != 1:
-        raise AffscoreError(f"permutation tests take the fits linear and logarithm, got {kind!r}")
-    numbers = numbers_of(table, [target, *candidates])
-    left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
-    known = numbers[[*(name for name in candidates if name not in left_out), target]].dropna()
-    if len(known) < LEAST_POINTS:
-        raise AffscoreError(f"{len(known)} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
-    columns = {}
-    for name in known.columns.drop(target):
-        values = known[name]
-        if kind == "logarithm" and values.min() <= 0:
-            left_out[str(name)] = "it is not positive everywhere, so it has no logarithm"
-        elif np.ptp(values) <= ROUNDING * np.abs(values).max():
-            left_out[str(name)] = "it is the same for all networks"
-        else:
-            columns[str(name)] = np.log(values) if kind == "logarithm" else values
-    if not columns or np.ptp(known[target]) == 0:
-        raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
-    return pd.DataFrame({**columns, target: known[target]}), left_out

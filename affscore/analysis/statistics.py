@@ -41,14 +41,12 @@ def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
         raise AffscoreError(f"expected signatures by name (a dict), got {type(signatures).__name__}")
     if not signatures:
         raise AffscoreError("expected at least one signature, got none")
-    rows = {}
-    for name, signature in signatures.items():
-        scores = check_scores(signature, name)
-        mean, median, largest = scores.mean(), np.median(scores), scores.max()
-        ratios = (largest / middle if middle > 0 else np.nan for middle in (mean, median))
-        values = (mean, scores.std(), scores.min(), median, largest, *ratios)
-        rows[name] = {"activations": len(scores), **dict(zip(STATISTICS, map(float, values), strict=True))}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    known = {name: check_scores(signature, name) for name, signature in signatures.items()}
+    basic = (len, np.mean, np.std, np.min, np.median, np.max)
+    rows = {name: [float(of(scores)) for of in basic] for name, scores in known.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["activations", *STATISTICS[:5]])
+    ratios = {f"max/{name}": table["max"] / table[name].where(table[name] > 0) for name in ("mean", "median")}
+    return table.assign(**ratios).astype({"activations": int})
 
 
 def rarefied_range(scores: ArrayLike, size: int) -> float:
@@ -108,10 +106,8 @@ def along_depth(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
     for name, values in signatures.items():
         scores = np.asarray(values, dtype=float)
         third = len(scores) // 3
-        parts = np.split(scores, [third, len(scores) - third])
-        means = [float(part.mean()) if third else np.nan for part in parts]
-        constant = np.ptp(scores) == 0
-        correlation = np.nan if constant else float(stats.spearmanr(np.arange(len(scores)), scores).statistic)
-        rows[name] = [*means, float(scores[-1]), correlation]
+        means = [part.mean() if third else np.nan for part in np.split(scores, [third, len(scores) - third])]
+        correlation = np.nan if np.ptp(scores) == 0 else stats.spearmanr(np.arange(len(scores)), scores).statistic
+        rows[name] = [*means, scores[-1], correlation]
     columns = ["first third", "middle", "last third", "last", "correlation"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)

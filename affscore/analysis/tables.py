@@ -23,7 +23,7 @@ def cell(table: pd.DataFrame, row: str, column: str) -> float:
     return float(cast(Any, table.loc[row, column]))
 
 
-def check_columns(table: pd.DataFrame, columns: Iterable[str]) -> None:
+def check_columns(table: pd.DataFrame, *lists: Iterable[str]) -> None:
     """Refuse what is no table with these columns.
 
     >>> check_columns(pd.DataFrame({"mean": [0.5]}), ["mean", "accuracy"])
@@ -32,12 +32,11 @@ def check_columns(table: pd.DataFrame, columns: Iterable[str]) -> None:
     """
     if not isinstance(table, pd.DataFrame):
         raise AffscoreError(f"expected a table (pandas.DataFrame), got {type(table).__name__}")
-    if isinstance(columns, str):
-        raise AffscoreError(f"expected a list of columns, got the text {columns!r}")
-    for column in columns:
-        if column not in table:
-            there = ", ".join(map(str, table.columns)) or "no columns at all"
-            raise AffscoreError(f"the table has no column {column!r}; it has {there}")
+    if text := [columns for columns in lists if isinstance(columns, str)]:
+        raise AffscoreError(f"expected a list of columns, got the text {text[0]!r}")
+    if missing := [column for columns in lists for column in columns if column not in table]:
+        there = ", ".join(map(str, table.columns)) or "no columns at all"
+        raise AffscoreError(f"the table has no column {missing[0]!r}; it has {there}")
 
 
 def numbers_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
@@ -97,9 +96,9 @@ def distances_between(distances: pd.DataFrame) -> NDArray[np.float64]:
             f"table of {distances.shape}"
         )
     values = numbers_of(distances, names).to_numpy()
-    if not (np.isfinite(values).all() and (values >= 0).all()):
-        wrong = values[~(values >= 0) | ~np.isfinite(values)][0]
-        raise AffscoreError(f"distances must be finite and not negative, got {wrong:g}")
+    wrong = values[~(np.isfinite(values) & (values >= 0))]
+    if len(wrong):
+        raise AffscoreError(f"distances must be finite and not negative, got {wrong[0]:g}")
     if not np.allclose(values, values.T) or np.diag(values).any():
         raise AffscoreError("distances must be a symmetric matrix with zeros on the diagonal")
     return values
@@ -122,10 +121,8 @@ def check_scores(values: ArrayLike, name: str = "a signature") -> NDArray[np.flo
     if scores.ndim != 1 or len(scores) == 0:
         raise AffscoreError(f"{name} must be one score for each activation, got shape {scores.shape}")
     if missing := int(np.isnan(scores).sum()):
-        raise AffscoreError(
-            f"{name} has no score for {missing} of {len(scores)} activations (their input is constant); "
-            "leave these out to compare it"
-        )
+        unknown = f"{name} has no score for {missing} of {len(scores)} activations"
+        raise AffscoreError(f"{unknown} (their input is constant); leave these out to compare it")
     if scores.min() < 0 or scores.max() > 1:
         raise AffscoreError(f"{name} must hold scores in [0, 1], got {scores.min():.3g} to {scores.max():.3g}")
     return scores

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from affscore.analysis.permutation import PERMUTATIONS, check_permutations, permutation_test
+from affscore.analysis.permutation import PERMUTATIONS, permutation_test
 from affscore.analysis.tables import check_columns
 from affscore.errors import AffscoreError
 
 __all__ = ["Trend", "trend", "trends"]
 
 
-@dataclass(frozen=True)
-class Trend:
+class Trend(NamedTuple):
     """How a statistic goes with the year.
 
     Attributes:
@@ -37,6 +36,9 @@ class Trend:
     slope: float
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{self.correlation:.2f} (p = {self.p_value:.3f})"
 
 
 def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, seed: int = 0) -> Trend:
@@ -59,16 +61,13 @@ def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, se
     1.0
     """
     x, y = np.asarray(years, dtype=float), np.asarray(values, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all()):
+    if x.ndim != 1 or x.shape != y.shape or not np.isfinite([x, y]).all():
         raise AffscoreError(f"expected a year for each value, finite and none missing, got {x.shape} and {y.shape}")
-    check_permutations(resamples)
     if len(x) < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Trend(len(x), *[np.nan] * 5)
-    ranks = stats.zscore(stats.rankdata(x)) / len(x)
+    ranks, moved = stats.zscore(stats.rankdata(x)) / len(x), stats.zscore(stats.rankdata(y))
     # two permutations of ranks with the same correlation differ by rounding only, which the test knows
-    test = permutation_test(
-        stats.zscore(stats.rankdata(y)), lambda rows: rows @ ranks, permutations=resamples, seed=seed
-    )
+    test = permutation_test(moved, lambda rows: rows @ ranks, permutations=resamples, seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # equal years have no slope between them
         slopes = stats.theilslopes(y, x, alpha=0.95)
@@ -108,11 +107,8 @@ def trends(
     >>> trends(table.assign(max=0.5), ["max"])["points"].tolist()
     [2]
     """
-    check_columns(table, columns)
-    check_columns(table, ("family", "year"))
-    dated = table[table["year"].notna()]
-    if until is not None:
-        dated = dated[dated["year"] <= until]
+    check_columns(table, columns, ("family", "year"))
+    dated = table[table["year"] <= (np.inf if until is None else until)]
     designs = dated.groupby(["family", "year"], sort=False)[list(columns)].mean().reset_index()
     found = {column: trend(designs["year"], designs[column], resamples, seed) for column in columns}
-    return pd.DataFrame.from_dict({column: vars(result) for column, result in found.items()}, orient="index")
+    return pd.DataFrame.from_dict(found, orient="index", columns=list(Trend._fields))

@@ -5,39 +5,37 @@ A folder a paper, a module a figure or table: what is printed in figure 15, ours
 estimates, comparison and verdict; the ledger puts all together.
 """
 
-from affscore.papers.alexnet_to_transformers.figure_03 import history
-from affscore.papers.alexnet_to_transformers.figure_04 import common_characteristic_fits, common_characteristics_again
-from affscore.papers.alexnet_to_transformers.table_1 import table_1_again
-from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
-from affscore.papers.groups import (
-    FIRST_PAPER_STATISTICS,
-    accuracy_groups,
-    group_of_each,
-    study_groups,
-    table_1_families,
-)
-from affscore.papers.networks import network_table, short_name, short_names, study_models
-from affscore.papers.printed import printed_table, printed_tables, printed_text
-from affscore.papers.protocol import by_printed_reduction, measure_as_printed
+from __future__ import annotations
 
-__all__ = [
-    "FIRST_PAPER_STATISTICS",
-    "accuracy_groups",
-    "by_printed_reduction",
-    "common_characteristic_fits",
-    "common_characteristics_again",
-    "group_of_each",
-    "history",
-    "measure_as_printed",
-    "network_table",
-    "printed_correlations",
-    "printed_table",
-    "printed_tables",
-    "printed_text",
-    "short_name",
-    "short_names",
-    "study_groups",
-    "study_models",
-    "table_1_again",
-    "table_1_families",
-]
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.papers.alexnet_to_transformers.figure_03 import history as history
+    from affscore.papers.alexnet_to_transformers.figure_04 import (
+        common_characteristic_fits as common_characteristic_fits,
+    )
+    from affscore.papers.alexnet_to_transformers.figure_04 import (
+        common_characteristics_again as common_characteristics_again,
+    )
+    from affscore.papers.alexnet_to_transformers.table_1 import table_1_again as table_1_again
+    from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations as printed_correlations
+    from affscore.papers.groups import *
+    from affscore.papers.networks import *
+    from affscore.papers.printed import *
+    from affscore.papers.protocol import *
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "alexnet_to_transformers.figure_03": "history",
+        "alexnet_to_transformers.figure_04": "common_characteristic_fits common_characteristics_again",
+        "alexnet_to_transformers.table_1": "table_1_again",
+        "alexnet_to_transformers.table_2": "printed_correlations",
+        "groups": "FIRST_PAPER_STATISTICS accuracy_groups group_of_each study_groups table_1_families",
+        "networks": "network_table short_name short_names study_models",
+        "printed": "printed_table printed_tables printed_text",
+        "protocol": "by_printed_reduction measure_as_printed",
+    },
+)

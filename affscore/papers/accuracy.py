@@ -10,9 +10,9 @@ import pandas as pd
 from affscore.analysis import best_fit_test, over_seeds, signature_statistics
 from affscore.errors import AffscoreError
 from affscore.papers.claim import Verdict
-from affscore.papers.estimate import CHANCE, every
+from affscore.papers.estimate import MissingResultsError, every, if_significant, require
 from affscore.papers.groups import accuracy_groups, group_of_each
-from affscore.papers.results import MissingResultsError, Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics
 
 __all__ = ["PERMUTATIONS", "accuracy_goes_with", "accuracy_table"]
@@ -66,9 +66,8 @@ def accuracy_goes_with(
             found = best_fit_test(members, some, strata="family", permutations=PERMUTATIONS)
         except AffscoreError as error:
             raise MissingResultsError from error
-        sign = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1])
-        as_said = sign > 0 if group in rising else sign < 0 if group in falling else True
-        parts.append(bool(as_said) if found.p_value < CHANCE else None)
-        listed.append(f"{group} {' or '.join(some)} {sign * found.observed**0.5:.2f} (p = {found.p_value:.3f})")
+        r = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1]) * found.observed**0.5
+        parts.append(if_significant(found.p_value, r > 0 if group in rising else r < 0 if group in falling else True))
+        listed.append(f"{group} {' or '.join(some)} {r:.2f} (p = {found.p_value:.3f})")
     networks = int(table[column].isin(list(candidates)).sum())
     return Verdict(every(parts), f"Correlation with accuracy: {', '.join(listed)}.", networks)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -70,32 +69,26 @@ class AllResults:
         """The kinds of results that claims are tested on, the papers' own networks first."""
         tanh = sweep("domain").query("activation == 'tanh'")
         stretched = tanh.assign(activation="sigmoid", mean=2 * tanh["mean"], std=2 * tanh["std"])
-        other_inputs = {name: sweep(name) for name in ("wide", "correlated")}
-        return (
-            self.as_printed,
-            Results(
-                "activation functions on the inputs of figures 6 and 7",
-                "independent normal coordinates, means -20 to 20 and deviations up to 2 in figure 6; 3 samples of each",
-                sweeps={name: sweep(name) for name in ("domain", "reductions", "drift")},
-            ),
-            Results(
-                "the printed numbers",
-                "as the papers print them, rounded",
-                correlations=printed_correlations(),
-                printed={name: printed_table(name) for name in printed_tables()},
-            ),
-            Results(
-                "activation functions on other inputs",
-                "deviations up to 8 around 0; Sigmoid on inputs twice as far and wide as in figure 6; correlated "
-                "coordinates (a spectrum that falls as k^-1.5); 3 samples of each",
-                analogue=True,
-                sweeps={"domain": pd.concat([tanh, stretched]), **other_inputs},
-            ),
-            self.mini,
-            self.trained_again,
-            self.cifar,
-            self.other_weights,
+        functions = Results(
+            "activation functions on the inputs of figures 6 and 7",
+            "independent normal coordinates, means -20 to 20 and deviations up to 2 in figure 6; 3 samples of each",
+            sweeps={name: sweep(name) for name in ("domain", "reductions", "drift")},
         )
+        printed = Results(
+            "the printed numbers",
+            "as the papers print them, rounded",
+            correlations=printed_correlations(),
+            printed={name: printed_table(name) for name in printed_tables()},
+        )
+        other_inputs = Results(
+            "activation functions on other inputs",
+            "deviations up to 8 around 0; Sigmoid on inputs twice as far and wide as in figure 6; correlated "
+            "coordinates (a spectrum that falls as k^-1.5); 3 samples of each",
+            analogue=True,
+            sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
+        )
+        networks = (self.mini, self.trained_again, self.cifar, self.other_weights)
+        return (self.as_printed, functions, printed, other_inputs, *networks)
 
     @cached_property
     def as_printed(self) -> Results:
@@ -104,36 +97,34 @@ class AllResults:
         What is the same measurement says :func:`affscore.papers.protocol.not_as_printed`; other weights or another
         reduction are an analogue. Of several the one of most images.
         """
-        found = {
-            dataset: _by_name(one for one in self.signatures if not not_as_printed(one, dataset))
+        on_imagenet, *elsewhere = (
+            _by_name(one for one in self.signatures if not not_as_printed(one, dataset))
             for dataset in (IMAGENET, *ON_MORE_DATA)
-        }
-        on_imagenet = found.pop(IMAGENET)
+        )
         # the checkpoints of figure 16: a file of weights for ResNet-50 that is named as the checkpoint
-        known = dict(on_imagenet)
-        for one in sorted(self._chosen(model="resnet50", reduction="mean"), key=lambda one: one.metadata["images"]):
-            if one.metadata["dataset"].startswith(f"{IMAGENET}:"):
-                known[one.metadata["weights"].rpartition(".")[0]] = one
-        checkpoints = {str(name): known[name] for name in printed_table("figure16_checkpoints").index if name in known}
+        photographs = (one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:"))
+        files = _by_name(photographs, by="weights", model="resnet50", reduction="mean")
+        known = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
+        checkpoints = map(str, printed_table("figure16_checkpoints").index)
         return Results(
             "the papers' networks on ImageNet",
             "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
             signatures=on_imagenet,
-            elsewhere=found,
-            checkpoints=checkpoints,
+            elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
+            checkpoints={name: known[name] for name in checkpoints if name in known},
         )
 
     @cached_property
     def mini(self) -> Results:
         """The small networks on the held-out digits, by the names of the networks that they are analogues of."""
-        about: dict[str, Any] = {"prefix": "mini:", "reduction": "mean"}
+        small = partial(_by_name, self.signatures, prefix="mini:", reduction="mean")
         return Results(
             "the small networks on digits",
             "one training of each network, one batch of 512, activate first, averaged over positions",
             analogue=True,
-            signatures=self._named(dataset="digits", **about),
-            untrained=self._named(dataset="digits", trained=False, **about),
-            elsewhere={dataset: self._named(dataset=dataset, **about) for dataset in ON_MORE_DATA},
+            signatures=small(dataset="digits"),
+            untrained=small(dataset="digits", trained=False),
+            elsewhere={dataset: small(dataset=dataset) for dataset in ON_MORE_DATA},
         )
 
     @cached_property
@@ -151,30 +142,33 @@ class AllResults:
     @cached_property
     def cifar(self) -> Results:
         """ResNets and PlainNets that were trained on CIFAR-10, on its test images."""
-        about: dict[str, Any] = {"prefix": "cifar_networks.py:", "dataset": "folder:cifar10-test", "reduction": "mean"}
+        trained = partial(
+            _by_name, self.signatures, prefix="cifar_networks.py:", dataset="folder:cifar10-test", reduction="mean"
+        )
         return Results(
             "networks trained on CIFAR-10, on its test images",
             "one training of each network, 19 batches of 512, activate first (and reduce first, where it says so)",
             analogue=True,
-            signatures=self._named(**about),
-            reduce_first=self._named(order="reduce-first", **about),
+            signatures=trained(),
+            reduce_first=trained(order="reduce-first"),
         )
 
     @cached_property
     def other_weights(self) -> Results:
         """Networks of torchvision on photographs whose weights, reduction or number of images are not the papers'."""
         known, taken = set(torchvision_networks.names()), {id(one) for one in self.as_printed.signatures.values()}
+        photographs = (f"{IMAGENET}:", f"folder:{IMAGENET}")
         return Results(
             "networks with other weights or reductions, on photographs",
             "one set of weights for each network, one batch of 512, activate first",
             analogue=True,
             signatures=_by_name(
                 one
-                for one in self._chosen()
+                for one in self.signatures
                 if id(one) not in taken
                 and one.metadata["model"] in known
                 and one.metadata["reduction"] in ("mean", "published")
-                and one.metadata["dataset"].startswith((f"{IMAGENET}:", f"folder:{IMAGENET}"))
+                and one.metadata["dataset"].startswith(photographs)
             ),
         )
 
@@ -192,25 +186,24 @@ class AllResults:
                 reasons[f"{model}@{weights} on {dataset}"] = "; ".join(why) or "another result of it has more images"
         return reasons
 
-    def _chosen(
-        self, prefix: str = "", trained: bool = True, order: str = "activate-first", **about: str
-    ) -> list[Signature]:
-        """The signatures with the papers' options of which the metadata say this."""
-        return [
-            one
-            for one in self.signatures
-            if one.metadata["model"].startswith(prefix)
-            and (one.metadata["weights"] != "random") == trained
-            and all(one.metadata[key] == value for key, value in about.items())
-            and not other_options(one, order=order)
-        ]
 
-    def _named(self, prefix: str, **about: Any) -> dict[str, Signature]:
-        return _by_name(self._chosen(prefix, **about), prefix)
-
-
-def _by_name(signatures: Iterable[Signature], prefix: str = "") -> dict[str, Signature]:
-    """By the name of the network; of several the last one with the most images."""
-    named = [(one.metadata["model"].removeprefix(prefix), one) for one in signatures]
+def _by_name(
+    signatures: Iterable[Signature],
+    *,
+    by: str = "model",
+    prefix: str = "",
+    trained: bool = True,
+    order: str = "activate-first",
+    **about: str,
+) -> dict[str, Signature]:
+    """Those with the papers' options of which the metadata say this, by their network; of several the largest."""
+    named = [
+        (one.metadata[by].removeprefix(prefix), one)
+        for one in signatures
+        if one.metadata["model"].startswith(prefix)
+        and (one.metadata["weights"] != "random") == trained
+        and about.items() <= one.metadata.items()
+        and not other_options(one, order=order)
+    ]
     found = dict(sorted(named, key=lambda pair: pair[1].metadata["images"]))
     return {name: found[name] for name, _ in named}

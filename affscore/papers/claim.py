@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from affscore.papers.results import MissingResultsError, Results
+from affscore.papers.estimate import MissingResultsError
+from affscore.papers.results import Results
 
 __all__ = [
     "DOES_NOT_HOLD",
@@ -19,9 +21,7 @@ __all__ = [
     "claim",
 ]
 
-HOLDS = "holds"
-DOES_NOT_HOLD = "does not hold"
-UNDECIDED = "cannot be decided"
+HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "cannot be decided"
 
 STUDY_ON_IMAGENET = "the study's networks of torchvision on ImageNet (notebooks/params/paper.yml names them)"
 ON_IMAGENET = "of torchvision on ImageNet (affscore survey --datasets imagenet:data/imagenet --store results)"
@@ -50,7 +50,7 @@ class Verdict:
         >>> Verdict(None, "The interval contains zero.").word
         'cannot be decided'
         """
-        return UNDECIDED if self.holds is None else HOLDS if self.holds else DOES_NOT_HOLD
+        return {True: HOLDS, False: DOES_NOT_HOLD, None: UNDECIDED}[self.holds]
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,18 @@ class Claim:
         number: Its place on the page; a new claim takes the next number.
         source: Where it stands.
         needs: What it takes to decide it, for the reader of an undecided one.
-        test_on: The test: it gives a verdict, or raises :class:`~affscore.papers.results.MissingResultsError`. Its
-            docstring is what the claim says, in our words, and after "Test:" when we call it true.
+        name: A short name: that of the test.
+        text: What the papers say, in our words.
+        test: When we call it true, in one sentence.
+        test_on: The test: it gives a verdict, or raises :class:`~affscore.papers.estimate.MissingResultsError`.
     """
 
     number: int
     source: str
     needs: str
+    name: str
+    text: str
+    test: str
     test_on: Callable[[Results], Verdict]
 
     def decide(self, results: Results) -> Verdict | None:
@@ -81,28 +86,11 @@ class Claim:
         except MissingResultsError:
             return None
 
-    @property
-    def name(self) -> str:
-        """A short name: that of the test."""
-        return self.test_on.__name__.replace("_", "-")
-
-    @property
-    def text(self) -> str:
-        """What the papers say, in our words."""
-        return self._words.partition(" Test: ")[0]
-
-    @property
-    def test(self) -> str:
-        """When we call it true, in one sentence."""
-        return self._words.partition(" Test: ")[2]
-
-    @property
-    def _words(self) -> str:
-        return " ".join((self.test_on.__doc__ or "").split())
-
 
 def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results], Verdict]], Claim]:
     """Make a claim of its test; the ledger finds the claims of every module of a paper.
+
+    The docstring of the test is what the claim says, in our words, and after "Test:" when we call it true.
 
     Args:
         number: As of :class:`Claim`.
@@ -119,24 +107,23 @@ def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results],
     >>> all_is_well.name, all_is_well.text, all_is_well.test, all_is_well.decide(Results("nothing")).holds
     ('all-is-well', 'All is well.', 'It is.', True)
     """
-    return lambda test_on: Claim(number, source, needs, test_on)
+
+    def claim_of(test_on: Callable[[Results], Verdict]) -> Claim:
+        text, _, test = " ".join((test_on.__doc__ or "").split()).partition(" Test: ")
+        return Claim(number, source, needs, test_on.__name__.replace("_", "-"), text, test, test_on)
+
+    return claim_of
 
 
-@dataclass(frozen=True)
-class ClaimRow:
+class ClaimRow(NamedTuple):
     """A claim with its verdict on some results.
 
     Attributes:
         claim: The claim.
-        results: What it was tested on; None where there was nothing.
+        results: What it was tested on; without a name where there was nothing.
         verdict: What the test says; of a claim that was not tested, what it takes.
     """
 
     claim: Claim
-    results: Results | None
+    results: Results
     verdict: Verdict
-
-    @property
-    def analogue(self) -> bool:
-        """Whether it was tested on something else than the papers looked at."""
-        return self.results is not None and self.results.analogue

@@ -100,10 +100,7 @@ class Row:
 
 
 def compare(
-    printed: PrintedNumber,
-    our: OurNumber | None = None,
-    analogue: tuple[float, str] | None = None,
-    command: str = "",
+    printed: PrintedNumber, our: OurNumber | None = None, analogue: tuple[float, str] | None = None, command: str = ""
 ) -> Row:
     r"""The line of the ledger for a printed number.
 

@@ -10,13 +10,41 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-__all__ = ["CHANCE", "SCORES", "Estimate", "correlation", "every", "mean_of", "mean_or_deviation"]
+__all__ = [
+    "CHANCE",
+    "SCORES",
+    "Estimate",
+    "MissingResultsError",
+    "correlation",
+    "every",
+    "if_significant",
+    "mean_of",
+    "mean_or_deviation",
+    "require",
+]
 
 CHANCE = 0.05
 """A test decides below this p-value, an interval at one minus this level."""
 
 SCORES = (0.0, 1.0)
 """The range of a score, and of a mean of scores."""
+
+
+class MissingResultsError(LookupError):
+    """The results have nothing to say of a claim."""
+
+
+def require(there: object) -> None:
+    """Leave the test of a claim where its results are not there.
+
+    Args:
+        there: A condition, or what must not be empty.
+
+    Raises:
+        MissingResultsError: It is false, or empty.
+    """
+    if not there:
+        raise MissingResultsError
 
 
 @dataclass(frozen=True)
@@ -77,15 +105,18 @@ class Estimate:
 def mean_of(values: ArrayLike, within: tuple[float, float] = (-np.inf, np.inf)) -> Estimate:
     """The mean of independent values, with their standard deviation over the root of their number as its error.
 
+    Raises:
+        MissingResultsError: There are no values.
+
     >>> f"{mean_of([0.2, 0.3, 0.4]):.2f}"
     '0.30 [0.05, 0.55]'
     >>> f"{mean_of([0.8, 0.9, 1.0], SCORES):.2f}"
     '0.90 [0.65, 1.00]'
     """
     known = np.asarray(values, dtype=float)
-    if len(known) < 2:
-        return Estimate(float(known.mean()), within=within)
-    return Estimate(float(known.mean()), float(known.std(ddof=1) / len(known) ** 0.5), len(known) - 1, within)
+    require(len(known))
+    spread = known.std(ddof=1) if len(known) > 1 else np.inf
+    return Estimate(float(known.mean()), float(spread / len(known) ** 0.5), len(known) - 1 or np.inf, within)
 
 
 def mean_or_deviation(values: ArrayLike, what: str) -> float:
@@ -111,6 +142,15 @@ def correlation(one: ArrayLike, other: ArrayLike) -> Estimate:
     """
     r = float(np.corrcoef(np.asarray(one), np.asarray(other))[0, 1])
     return Estimate(float(np.arctanh(r)), (len(np.asarray(one)) - 3) ** -0.5)
+
+
+def if_significant(p_value: float, holds: object) -> bool | None:
+    """What a test says where it rejects chance; None where it does not.
+
+    >>> if_significant(0.01, True), if_significant(0.2, True)
+    (True, None)
+    """
+    return bool(holds) if p_value < CHANCE else None
 
 
 def every(parts: Iterable[bool | None]) -> bool | None:

@@ -37,8 +37,7 @@ def study_groups() -> dict[str, list[str]]:
     >>> study_groups()["ViTs"]
     ['vit_b_16', 'vit_b_32', 'vit_l_16', 'vit_l_32', 'vit_h_14']
     """
-    table = printed_table("study_networks")
-    members = table[table["in_figure14"] == 1].groupby("figure4_group", sort=False).groups
+    members = printed_table("study_networks").query("in_figure14 == 1").groupby("figure4_group", sort=False).groups
     return {str(group): list(names) for group, names in members.items()}
 
 
@@ -67,10 +66,9 @@ def accuracy_groups(models: Iterable[str]) -> pd.DataFrame:
     >>> accuracy_groups(["mini:vgg11", "squeezenet1_0"])[["group", "first_paper_group"]].fillna("").values.tolist()
     [['Pre-residual', 'Traditional and residual'], ['', 'Efficient']]
     """
-    table = network_table(models)
+    table = network_table(models)[["name", "family", "group"]]
     of_family = {family: group for group, families in FIRST_PAPER_GROUPS.items() for family in families}
-    first = [of_family.get(family) for family in table["family"]]
-    return table[["name", "family", "group"]].assign(first_paper_group=pd.Series(first, table.index, dtype=object))
+    return table.assign(first_paper_group=table["family"].map(of_family).astype(object))
 
 
 def table_1_families(models: Iterable[str]) -> dict[str, str]:
@@ -82,9 +80,6 @@ def table_1_families(models: Iterable[str]) -> dict[str, str]:
     >>> table_1_families(["alexnet", "mini:vgg11", "resnet18"])
     {'alexnet': 'AlexNet', 'mini:vgg11': 'VGGs', 'resnet18': 'ResNets'}
     """
-    own = {"alexnet": "AlexNet", "vgg": "VGGs"}
     table = network_table(models)
-    return {
-        str(model): next((name for begin, name in own.items() if row["name"].startswith(begin)), str(row["family"]))
-        for model, row in table.iterrows()
-    }
+    family = table["family"].where(~table["name"].str.startswith("vgg"), "VGGs")
+    return {str(model): str(name) for model, name in family.where(table["name"] != "alexnet", "AlexNet").items()}

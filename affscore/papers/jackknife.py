@@ -49,14 +49,11 @@ def means_without_a_batch(signature: Signature, values: pd.Series | None = None)
     Returns:
         A row for each activation, a column for each batch that is left out; missing where no value is left.
     """
-    table = signature.table[["index", "batch"]].assign(
-        value=signature.table["score"] if values is None else values.to_numpy()
-    )
+    scores = signature.table["score"] if values is None else values.to_numpy()
+    table = signature.table[["index", "batch"]].assign(value=scores)
     by_batch = table.pivot(index="index", columns="batch", values="value")  # noqa: PD010 - a value for each pair
-    counts = by_batch.notna()
-    left = counts.to_numpy().sum(axis=1, keepdims=True) - counts
-    sums = by_batch.to_numpy()
-    return (np.nansum(sums, axis=1, keepdims=True) - by_batch.fillna(0.0)) / left  # 0 / 0 is missing
+    sums, known = by_batch.fillna(0.0), by_batch.notna().astype(int)
+    return sums.rsub(sums.sum(axis=1), axis=0) / known.rsub(known.sum(axis=1), axis=0)  # 0 / 0 is missing
 
 
 def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signatures: Mapping[str, Signature]) -> float:
@@ -75,9 +72,6 @@ def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signat
     if any(table.shape[1] < 2 for table in without.values()):
         return np.inf
     batches = sorted(set().union(*(table.columns for table in without.values())))
-
-    def scores(name: str, batch: str) -> Array:
-        """The scores without a batch; all of them where the network has fewer batches."""
-        return without[name][batch].to_numpy(dtype=float) if batch in without[name] else signatures[name].scores
-
-    return jackknife_error(np.array([statistic({name: scores(name, batch) for name in without}) for batch in batches]))
+    full = {name: one.scores for name, one in signatures.items()}  # where a network has fewer batches, all of them
+    scores = ({name: np.asarray(table.get(batch, full[name])) for name, table in without.items()} for batch in batches)
+    return jackknife_error(np.array([statistic(some) for some in scores]))

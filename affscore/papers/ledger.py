@@ -6,6 +6,7 @@ import pkgutil
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
+from operator import attrgetter
 from types import ModuleType
 
 import pandas as pd
@@ -24,11 +25,20 @@ from affscore.papers.comparison import (
     WAYS,
     Row,
 )
+from affscore.papers.results import Results
 
 __all__ = ["ALL", "COLUMNS", "KINDS", "MATERIAL", "Ledger", "all_claims", "figures_and_tables"]
 
 COLUMNS = ("source", "item", "published", "way", "ours", "analogue", "difference", "verdict", "command")
 """The columns of the table, and of the file that the command writes."""
+
+_CELLS = ("printed.source", "printed.item", "printed.text", "our_number.way", "ours", "analogue", "difference",
+          "verdict_text", "command")  # fmt: skip
+_CLAIM_CELLS = {
+    "claim": "claim.text", "source": "claim.source", "test": "claim.test",
+    "on": "results.about", "scope": "results.scope", "networks": "verdict.networks",
+    "analogue": "results.analogue", "verdict": "verdict.word", "found": "verdict.found",
+}  # fmt: skip
 
 NO_MEASURE = f"{NEEDS_DATA} and a measure"
 
@@ -85,7 +95,7 @@ class Ledger:
         for claim in all_claims():
             tested = ((kind, claim.decide(kind)) for kind in self.results.kinds)
             found = [ClaimRow(claim, kind, verdict) for kind, verdict in tested if verdict is not None]
-            rows += found or [ClaimRow(claim, None, Verdict(None, f"It takes {claim.needs}."))]
+            rows += found or [ClaimRow(claim, Results(""), Verdict(None, f"It takes {claim.needs}."))]
         return tuple(rows)
 
     @property
@@ -97,21 +107,9 @@ class Ledger:
         data. ``analogue`` says what it is of. ``verdict`` begins with one of reproduced, differs and needs data; the
         reason stands in brackets. ``command`` is there where something can be measured that is not.
         """
-        lines = [
-            {
-                "source": row.printed.source,
-                "item": row.printed.item,
-                "published": row.printed.text,
-                "way": row.our_number.way,
-                "ours": row.ours,
-                "analogue": row.analogue,
-                "difference": row.difference,
-                "verdict": row.verdict_text,
-                "command": row.command,
-            }
-            for row in self.rows
-        ]
-        return pd.DataFrame(lines, columns=list(COLUMNS)).astype({"ours": float, "difference": float})
+        cells = attrgetter(*_CELLS)
+        table = pd.DataFrame([cells(row) for row in self.rows], columns=list(COLUMNS))
+        return table.astype({"ours": float, "difference": float})
 
     @property
     def counts(self) -> pd.DataFrame:
@@ -136,22 +134,8 @@ class Ledger:
         (under which choices), ``networks`` (how many), ``analogue`` (whether that is something else than the papers
         looked at), ``verdict`` and ``found``, a sentence with the numbers.
         """
-        return pd.DataFrame(
-            [
-                {
-                    "claim": one.claim.text,
-                    "source": one.claim.source,
-                    "test": one.claim.test,
-                    "on": one.results.about if one.results else "",
-                    "scope": one.results.scope if one.results else "",
-                    "networks": one.verdict.networks,
-                    "analogue": one.analogue,
-                    "verdict": one.verdict.word,
-                    "found": one.verdict.found,
-                }
-                for one in self.claims
-            ]
-        )
+        cells = attrgetter(*_CLAIM_CELLS.values())
+        return pd.DataFrame([cells(row) for row in self.claims], columns=list(_CLAIM_CELLS))
 
     @property
     def claim_counts(self) -> pd.DataFrame:
@@ -167,12 +151,9 @@ class Ledger:
     def __str__(self) -> str:
         counts = self.counts.reset_index("source").query("source == @ALL").drop(columns="source")
         words = {MEASURED: "measured here", COMPUTED: "computed from public metadata", LOOKED_UP: "looked up"}
-        ways = "; ".join(
-            f"{words[str(way)]}: {row[REPRODUCED]} {REPRODUCED}, {row[DIFFERS]} {DIFFERS}"
-            for way, row in counts.iterrows()
-        )
-        total = counts.sum()
-        with_analogue = sum(bool(row.analogue) for row in self.rows)
+        of_ways = zip(map(str, counts.index), counts[REPRODUCED], counts[DIFFERS], strict=True)
+        ways = "; ".join(f"{words[way]}: {same} {REPRODUCED}, {other} {DIFFERS}" for way, same, other in of_ways)
+        total, with_analogue = counts.sum(), sum(bool(row.analogue) for row in self.rows)
         return (
             f"{total['numbers']} printed numbers; {ways}; {NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not "
             f"here: {total[NO_MEASURE]}; {with_analogue} have an analogue"

@@ -12,24 +12,16 @@ from affscore.papers.comparison import VERDICTS, Row
 
 __all__ = ["claims_page", "ledger_page"]
 
-_HEAD = ("item", "printed", "way", "ours", "difference", "verdict", "analogue")
-
 _FILTER = """
 <script>
 (() => {
-  const box = document.getElementById("NAME"), source = box.querySelector("[data-pick=source]"),
-    verdict = box.querySelector("[data-pick=verdict]");
-  const show = () => box.querySelectorAll("details.source").forEach((part) => {
-    let left = 0;
-    part.querySelectorAll("tbody tr").forEach((row) => {
-      row.hidden = verdict.value !== "" && row.dataset.verdict !== verdict.value;
-      left += !row.hidden;
-    });
-    part.hidden = left === 0 || (source.value !== "" && part.dataset.source !== source.value);
-    part.open = !part.hidden && (source.value !== "" || verdict.value !== "");
-  });
-  source.addEventListener("change", show);
-  verdict.addEventListener("change", show);
+  const box = document.getElementById("NAME"), [source, verdict] = box.querySelectorAll("select");
+  box.addEventListener("change", () => box.querySelectorAll("details.source").forEach((part) => {
+    const rows = [...part.querySelectorAll("tbody tr")];
+    rows.forEach((row) => { row.hidden = !["", row.dataset.verdict].includes(verdict.value); });
+    part.hidden = !["", part.dataset.source].includes(source.value) || rows.every((row) => row.hidden);
+    part.open = !part.hidden && source.value + verdict.value !== "";
+  }));
 })();
 </script>
 """
@@ -48,15 +40,17 @@ def ledger_page(rows: Sequence[Row], name: str = "ledger") -> str:
         A fragment of HTML that needs no other file.
     """
     sources = list(dict.fromkeys(row.printed.source for row in rows))
-    parts = [f'<div class="ledger" id="{escape(name)}">', "<p>"]
-    parts += [_choice("source", sources), _choice("verdict", VERDICTS), "</p>"]
+    lists = _choice("source", sources) + _choice("verdict", VERDICTS)
+    parts = [f'<div class="ledger" id="{escape(name)}"><p>{lists}</p>']
     for source in sources:
         some = [row for row in rows if row.printed.source == source]
         counts = Counter(row.verdict for row in some)
         listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-        parts.append(f'<details class="source" data-source="{escape(source)}">')
-        parts.append(f"<summary><strong>{escape(source)}</strong>: {listed}</summary>")
-        parts.append(f"{_table_head(_HEAD)}<tbody>{''.join(map(_line, some))}</tbody></table></details>")
+        table = _table("item printed way ours difference verdict analogue", map(_line, some))
+        parts.append(
+            f'<details class="source" data-source="{escape(source)}">'
+            f"<summary><strong>{escape(source)}</strong>: {listed}</summary>{table}</details>"
+        )
     return "\n".join([*parts, "</div>"]) + _FILTER.replace("NAME", escape(name))
 
 
@@ -72,22 +66,14 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
     lines = []
     for claim, members in groupby(rows, lambda one: one.claim):
         some = list(members)
-        text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>"
-        test = f"<details><summary>test</summary>{escape(claim.test)}</details>"
-        first = f'<td rowspan="{len(some)}">{text}{test}</td>'
-        for one in some:
-            about, scope = (one.results.about, one.results.scope) if one.results else ("nothing that there is", "")
-            cells = [
-                f"<strong>{escape(one.verdict.word)}</strong>",
-                f"{escape(about)}{' (analogue)' if one.analogue else ''}",
-                escape(scope),
-                str(one.verdict.networks or ""),
-                escape(one.verdict.found),
-            ]
-            lines.append(f"<tr>{first}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+        text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>{_folded('test', escape(claim.test))}"
+        first = f'<td rowspan="{len(some)}">{text}</td>'
+        for _, results, verdict in some:
+            about = escape(results.about or "nothing that there is") + (" (analogue)" if results.analogue else "")
+            words = (f"<strong>{verdict.word}</strong>", about, escape(results.scope))
+            lines.append(f"<tr>{first}{_cells(*words, str(verdict.networks or ''), escape(verdict.found))}</tr>")
             first = ""
-    head = _table_head(("claim", "verdict", "tested on", "scope", "networks", "found"))
-    return f'<div class="ledger">{head}<tbody>{"".join(lines)}</tbody></table></div>'
+    return f'<div class="ledger">{_table("claim verdict tested&nbsp;on scope networks found", lines)}</div>'
 
 
 def _choice(what: str, values: Sequence[str]) -> str:
@@ -95,21 +81,25 @@ def _choice(what: str, values: Sequence[str]) -> str:
     return f'<label>{what} <select data-pick="{what}"><option value="">all</option>{options}</select></label>'
 
 
-def _table_head(columns: Sequence[str]) -> str:
-    return f'<table class="dataframe"><thead><tr>{"".join(f"<th>{c}</th>" for c in columns)}</tr></thead>'
+def _folded(summary: str, text: str) -> str:
+    return f"<details><summary>{summary}</summary>{text}</details>"
+
+
+def _cells(*cells: str) -> str:
+    return "".join(f"<td>{cell}</td>" for cell in cells)
+
+
+def _table(columns: str, lines: Iterable[str]) -> str:
+    head = "".join(f"<th>{column}</th>" for column in columns.split())
+    return f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
 def _line(row: Row) -> str:
     digits = 0 if row.our_number.exact else row.printed.decimals + 2
+    ours = "" if row.ours is None else f"{row.ours:.{digits}f}"
+    difference = "" if row.difference is None else f"{row.difference:+.{digits}f}"
     reason = f"<br>{escape(row.reason)}" if row.reason else ""
-    how = f"<details><summary>command</summary><code>{escape(row.command)}</code></details>" if row.command else ""
-    cells = [
-        escape(row.printed.item),
-        escape(row.printed.text),
-        escape(row.our_number.way),
-        "" if row.ours is None else f"{row.ours:.{digits}f}",
-        "" if row.difference is None else f"{row.difference:+.{digits}f}",
-        f"<strong>{escape(row.verdict)}</strong>{reason}{how}",
-        escape(row.analogue),
-    ]
-    return f'<tr data-verdict="{escape(row.verdict)}">{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+    how = _folded("command", f"<code>{escape(row.command)}</code>") if row.command else ""
+    verdict = f"<strong>{row.verdict}</strong>{reason}{how}"
+    words = _cells(escape(row.printed.item), row.printed.text, row.our_number.way, ours, difference, verdict)
+    return f'<tr data-verdict="{row.verdict}">{words}{_cells(escape(row.analogue))}</tr>'

@@ -27,8 +27,7 @@ def study_models(prefix: str = "mini:") -> list[str]:
     >>> len(names), names[0], names[-1]
     (36, 'mini:alexnet', 'mini:convnext_large')
     """
-    study = printed_table("study_networks")
-    return [f"{prefix}{name}" for name in study.index[study["in_figure14"] == 1]]
+    return [f"{prefix}{name}" for name in printed_table("study_networks").query("in_figure14 == 1").index]
 
 
 def short_name(model: str) -> str:
@@ -85,19 +84,15 @@ def network_table(models: Iterable[str]) -> pd.DataFrame:
     models = check_names(models)
     if twice := sorted({model for model in models if models.count(model) > 1}):
         raise AffscoreError(f"each network must be named once, got {', '.join(twice)} more than once")
-    study = printed_table("study_networks")
-    study = study[study["in_figure14"] == 1]
-    rows: list[dict[str, object]] = []
-    for model in models:
-        name = short_name(model)
+    study = printed_table("study_networks").query("in_figure14 == 1")[["family", "figure4_group", "year"]]
+    rows: list[tuple[object, ...]] = []
+    for name in map(short_name, models):
         if name in study.index:
-            known = study.loc[name].to_dict()
-            about = {"family": known["family"], "group": known["figure4_group"], "year": known["year"]}
-        elif architecture := architecture_of(name):
-            about = {"family": architecture.family, "group": None, "year": architecture.year}
+            rows.append((name, *study.loc[name]))
         else:
-            about = {"family": name, "group": None, "year": None}
-        rows.append({"name": name, **about})
+            architecture = architecture_of(name)
+            known = (architecture.family, architecture.year) if architecture else (name, None)
+            rows.append((name, known[0], None, known[1]))
     columns = ["name", "family", "group", "year"]
     table = pd.DataFrame(rows, index=pd.Index(models, dtype=object), columns=columns, dtype=object)
     return table.astype({"year": "Int64"})

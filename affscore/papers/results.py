@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,28 +13,13 @@ from numpy.typing import NDArray
 
 from affscore.analysis import criterion_correlations, distance_matrix
 from affscore.network.result import Signature
-from affscore.papers.estimate import Estimate, mean_of
+from affscore.papers.estimate import Estimate, mean_of, require
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.networks import network_table, study_models
 
-__all__ = ["MissingResultsError", "Results", "require"]
+__all__ = ["Results"]
 
-
-class MissingResultsError(LookupError):
-    """The results have nothing to say of a claim."""
-
-
-def require(there: object) -> None:
-    """Leave the test of a claim where its results are not there.
-
-    Args:
-        there: A condition, or what must not be empty.
-
-    Raises:
-        MissingResultsError: It is false, or empty.
-    """
-    if not there:
-        raise MissingResultsError
+Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,27 +61,26 @@ class Results:
         """The rows of :attr:`affscore.Signature.summary` of each network."""
         return {name: one.summary for name, one in self.signatures.items()}
 
-    def scores(self, name: str) -> NDArray[np.float64]:
+    def scores(self, name: str) -> Array:
         """The scores of a network in the order of its activations, without those that are missing."""
         require(name in self.summaries)
         return self.summaries[name]["score"].dropna().to_numpy(dtype=float)
 
-    def scores_where(
-        self, name: str, kind: str = "", layer: str = ""
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The scores of a network in two groups: activations of this kind whose layer has this in its name, and others.
+    def inside_and_outside(self, start: str, column: str, part: str) -> list[tuple[Array, Array]]:
+        """The scores of networks in two groups, inside of some part and elsewhere; networks without one are left out.
 
         Args:
-            name: The network.
-            kind: The kind of the first group; empty for any.
-            layer: A part of the names of its layers; empty for any.
+            start: Of the names of the networks; those with the fewest activations come first.
+            column: Of the summary of a signature, as ``kind`` or ``layer``.
+            part: What that column has in it for the first group.
         """
-        summary = self.summaries[name].dropna(subset="score")
-        chosen = summary["layer"].astype(str).str.contains(layer, regex=False)
-        if kind:
-            chosen &= summary["kind"] == kind
-        scores = summary["score"].to_numpy(dtype=float)
-        return scores[chosen.to_numpy()], scores[~chosen.to_numpy()]
+        groups = []
+        for name in self.beginning(start):
+            summary = self.summaries[name].dropna(subset="score")
+            inside = summary[column].astype(str).str.contains(part, regex=False).to_numpy()
+            scores = summary["score"].to_numpy(dtype=float)
+            groups.append((scores[inside], scores[~inside]))
+        return [both for both in groups if all(map(len, both))]
 
     def sweep(self, *names: str) -> pd.DataFrame:
         """The first of these sweeps that is there.
@@ -117,6 +102,11 @@ class Results:
         """Family, group and year of those networks that are the study's, by name, oldest first."""
         there = set(self.signatures) if self.trainings is None else set(self.trainings["name"])
         return network_table([name for name in study_models("") if name in there])
+
+    @property
+    def study_scores(self) -> dict[str, Array]:
+        """The scores of these networks by name."""
+        return {str(name): self.scores(str(name)) for name in self.study.index}
 
     @cached_property
     def families(self) -> dict[str, list[str]]:
@@ -153,7 +143,7 @@ class Results:
     @cached_property
     def distances(self) -> pd.DataFrame:
         """Dynamic time warping distances between the study's networks that are there."""
-        return distance_matrix({name: self.scores(name) for name in self.study.index})
+        return distance_matrix(self.study_scores)
 
     @cached_property
     def criteria(self) -> pd.DataFrame:
@@ -179,9 +169,5 @@ class Results:
         return pd.DataFrame(errors)
 
 
-_STATISTIC: dict[str, Callable[[NDArray[np.float64]], float]] = {
-    "mean": np.nanmean,
-    "min": np.nanmin,
-    "max": np.nanmax,
-    "spread": lambda scores: np.nanmax(scores) - np.nanmin(scores),
-}
+_STATISTIC: dict[str, Callable[[Array], float]] = {"mean": np.nanmean, "min": np.nanmin, "max": np.nanmax}
+_STATISTIC["spread"] = lambda scores: np.nanmax(scores) - np.nanmin(scores)

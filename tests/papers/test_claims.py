@@ -12,10 +12,10 @@ from affscore.experiments.sweeps import sweep
 from affscore.papers import network_table, printed_table, printed_tables, study_models
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED
-from affscore.papers.estimate import Estimate, every, mean_of
+from affscore.papers.estimate import Estimate, MissingResultsError, every, mean_of
 from affscore.papers.groups import study_groups
 from affscore.papers.ledger import MATERIAL, all_claims
-from affscore.papers.results import MissingResultsError, Results
+from affscore.papers.results import Results
 from tests.synthetic_signatures import synthetic
 
 RESNETS = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152")
@@ -559,7 +559,7 @@ def test_results_leave_out_missing_scores_and_take_parts_of_names_as_they_are():
     layers = ["block.1", "block_1", "block_1", "block.12"]
     results = of_networks({"resnet18": [0.5, np.nan, 0.6, 0.7]}, layers={"resnet18": layers})
     assert results.scores("resnet18").tolist() == [0.5, 0.6, 0.7]
-    chosen, others = results.scores_where("resnet18", layer="block.1")
+    ((chosen, others),) = results.inside_and_outside("resnet", "layer", "block.1")
     assert (chosen.tolist(), others.tolist()) == ([0.5, 0.7], [0.6])
 
 
@@ -759,6 +759,6 @@ def test_the_verdicts_on_what_comes_with_the_package(shipped):
     short = {about: place for place, about in places.items()}
     found = {}
     for one in shipped.claims:
-        place = short[one.results.about] if one.results else "untested"
+        place = short[one.results.about] if one.results.about else "untested"
         found.setdefault(one.claim.name, []).append(f"{place} {WORDS[one.verdict.word]}")
     assert "\n".join(f"{name}: {', '.join(some)}" for name, some in found.items()) == VERDICTS.strip()

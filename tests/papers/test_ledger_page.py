@@ -5,7 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from affscore.papers.claim import Claim, ClaimRow, Verdict
+from affscore.papers.claim import ClaimRow, Verdict
+from affscore.papers.claim import claim as claim_of
 from affscore.papers.comparison import VERDICTS, OurNumber, compare
 from affscore.papers.ledger_page import claims_page, ledger_page
 from affscore.papers.printed import PrintedNumber
@@ -105,13 +106,13 @@ def test_claims_have_a_line_for_each_test():
     def other(results):
         """Other. Test: Test."""
 
-    claim, open_one = Claim(1, "section 4", "data", relu), Claim(2, "section 5", "ImageNet", other)
+    claim, open_one = claim_of(1, "section 4", "data")(relu), claim_of(2, "section 5", "ImageNet")(other)
     theirs = Results("the papers' networks", "one batch")
     small = Results("small networks", "5 seeds & more", analogue=True)
     claims = [
         ClaimRow(claim, theirs, Verdict(True, "It is 0.1.", 4)),
         ClaimRow(claim, small, Verdict(False, "It is 0.5.")),
-        ClaimRow(open_one, None, Verdict(None, "It takes ImageNet.")),
+        ClaimRow(open_one, Results(""), Verdict(None, "It takes ImageNet.")),
     ]
     page = Table(claims_page(claims))
     assert page.open == []

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import numpy as np
-from numpy.typing import NDArray
-
 from affscore.analysis import trend
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, mean_of
-from affscore.papers.results import Results, require
+from affscore.papers.estimate import SCORES, Estimate, every, if_significant, mean_of, require
+from affscore.papers.results import Results
 
-__all__ = ["around_sums"]
-
-Groups = tuple[NDArray[np.float64], NDArray[np.float64]]
+__all__: list[str] = []
 
 _BOTH_VERSIONS = f"{PAPER}, appendix F; {FIRST}, section 4.1"
 
@@ -39,10 +32,8 @@ def inception_v3_further(results: Results) -> Verdict:
     Test: Its largest score and its spread (largest minus smallest) are both larger, with intervals over trainings or
     batches.
     """
-    leads = [
-        results.estimate("inception_v3", statistic) - results.estimate("googlenet", statistic)
-        for statistic in ("max", "spread")
-    ]
+    of = results.estimate
+    leads = [of("inception_v3", statistic) - of("googlenet", statistic) for statistic in ("max", "spread")]
     found = f"Inception v3 less GoogLeNet: largest score {leads[0]:.3f}, spread {leads[1]:.3f}."
     return Verdict(every(lead.above(together=2) for lead in leads), found, 2)
 
@@ -54,12 +45,10 @@ def transitions_linearise(results: Results) -> Verdict:
     Test: Their mean score goes more than half of the way from that of the other activations to 1, with an interval over
     networks.
     """
-    layers = _around_layers(results, "densenet", "transition")
-    shares = [(inside.mean() - rest.mean()) / (1 - rest.mean()) for inside, rest in layers if rest.mean() < 1]
-    require(shares)
-    share = mean_of(shares)
+    layers = results.inside_and_outside("densenet", "layer", "transition")
+    share = mean_of([(inside.mean() - rest.mean()) / (1 - rest.mean()) for inside, rest in layers])
     found = f"Transitions go {share:.2f} of the way from the mean score elsewhere to 1, on average over the DenseNets."
-    return Verdict(share.above(0.5), found, len(shares))
+    return Verdict(share.above(0.5), found, len(layers))
 
 
 @claim(13, _BOTH_VERSIONS, f"densenet161 and resnet152 {ON_IMAGENET}, in two batches or more")
@@ -79,11 +68,15 @@ def squeeze_layers_linearise(results: Results) -> Verdict:
 
     Test: Their mean score is above that of the other activations, with an interval over networks.
     """
-    gaps = [inside.mean() - rest.mean() for inside, rest in _around_layers(results, "squeezenet", "squeeze")]
-    require(gaps)
-    gap = mean_of(gaps)
-    found = f"The mean score of squeeze layers less that of the others is {gap:.2f} on average over the SqueezeNets."
-    return Verdict(gap.above(), found, len(gaps))
+    return _more_linear(results, "SqueezeNet", "layer", "squeeze", "of squeeze layers")
+
+
+def _more_linear(results: Results, family: str, column: str, part: str, what: str) -> Verdict:
+    """Whether the activations in some part of these networks are more linear than the others."""
+    groups = results.inside_and_outside(family.lower(), column, part)
+    gap = mean_of([inside.mean() - others.mean() for inside, others in groups])
+    found = f"The mean score {what} less that of the others is {gap:.2f} on average over the {family}s."
+    return Verdict(gap.above(), found, len(groups))
 
 
 @claim(15, _BOTH_VERSIONS, f"vit_l_16 {ON_IMAGENET}")
@@ -112,10 +105,8 @@ def large_patches_plateau(results: Results) -> Verdict:
     plateau, last = scores[len(scores) // 4 : -1], float(scores[-1])
     one = Estimate(last, float(plateau.std(ddof=1)), len(plateau) - 1)  # as if it were one of the plateau
     holds = every([(one - mean_of(plateau)).above(together=2), one.above(0.9, together=2)])
-    found = (
-        f"Before its last activation ViT-L/32 scores {plateau.mean():.2f} +- {plateau.std():.2f}, the last {last:.2f}."
-    )
-    return Verdict(holds, found, 1)
+    around = f"{plateau.mean():.2f} +- {plateau.std():.2f}"
+    return Verdict(holds, f"Before its last activation ViT-L/32 scores {around}, the last {last:.2f}.", 1)
 
 
 @claim(18, _BOTH_VERSIONS, f"ResNets {ON_IMAGENET}")
@@ -124,11 +115,7 @@ def after_sums_more_linear(results: Results) -> Verdict:
 
     Test: Their mean score is above that of the other activations, with an interval over networks.
     """
-    gaps = [after.mean() - others.mean() for after, others in around_sums(results)]
-    require(gaps)
-    gap = mean_of(gaps)
-    found = f"The mean score after a sum less that of the others is {gap:.2f} on average over the ResNets."
-    return Verdict(gap.above(), found, len(gaps))
+    return _more_linear(results, "ResNet", "kind", "after-sum", "after a sum")
 
 
 @claim(19, f"{PAPER}, appendix F", f"three ResNets {ON_IMAGENET}")
@@ -138,30 +125,14 @@ def deeper_approaches_one(results: Results) -> Verdict:
     Test: Their mean score and its lead have a positive rank correlation with the number of activations, by a
     permutation test, and the interval of the deepest network's mean lies above 0.9.
     """
-    groups = around_sums(results)
+    groups = results.inside_and_outside("resnet", "kind", "after-sum")
     require(len(groups) > 2)
-    means = [scores.mean() for scores, _ in groups]
-    gaps = [scores.mean() - others.mean() for scores, others in groups]
-    rises = [trend(range(len(groups)), values) for values in (means, gaps)]
+    means, leads = zip(*((after.mean(), after.mean() - others.mean()) for after, others in groups), strict=True)
+    score, lead = (trend(range(len(groups)), values) for values in (means, leads))
+    rising = [if_significant(one.p_value, one.correlation > 0) for one in (score, lead)]
     last = mean_of(groups[-1][0], SCORES)
-    rising = [one.correlation > 0 if one.p_value < CHANCE else None for one in rises]
-    of_score, of_lead = (f"{one.correlation:.2f} (p = {one.p_value:.3f})" for one in rises)
     found = (
-        f"Over the ResNets the mean score after a sum has the rank correlation {of_score} with depth, its lead "
-        f"{of_lead}; after a sum the deepest scores {last:.2f}."
+        f"Over the ResNets the mean score after a sum has the rank correlation {score} with depth, its lead {lead}; "
+        f"after a sum the deepest scores {last:.2f}."
     )
     return Verdict(every([*rising, last.above(0.9)]), found, len(groups))
-
-
-def around_sums(results: Results) -> list[Groups]:
-    """Of each ResNet, the smallest first, the scores after a sum, and all its others."""
-    return _both(results.scores_where(name, kind="after-sum") for name in results.beginning("resnet"))
-
-
-def _around_layers(results: Results, start: str, layer: str) -> list[Groups]:
-    """Of each network whose name begins so the scores of layers with this in their names, and all its others."""
-    return _both(results.scores_where(name, layer=layer) for name in results.beginning(start))
-
-
-def _both(groups: Iterable[Groups]) -> list[Groups]:
-    return [both for both in groups if all(map(len, both))]

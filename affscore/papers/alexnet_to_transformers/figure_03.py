@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from affscore.analysis import over_seeds, rarefied_range, signature_statistics, trends
+from affscore.analysis import Trend, over_seeds, rarefied_range, signature_statistics, trends
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, Estimate, every, mean_of
+from affscore.papers.estimate import Estimate, every, if_significant, mean_of, require
 from affscore.papers.networks import network_table
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 
 __all__ = ["family_means", "history", "statistics_of_study"]
 
@@ -49,16 +49,11 @@ def history(signatures: Mapping[str, ArrayLike], few: int | None = None) -> pd.D
     table = network_table(signatures).join(statistics)
     table["spread"] = table["max"] - table["min"]
     table["spread of few"] = [rarefied_range(signatures[name], few) for name in table.index]
-    table["skewness"] = [_skewness(np.asarray(signatures[name], dtype=float)) for name in table.index]
+    varied = {name: np.asarray(signatures[name]) for name in table.index if table.loc[name, "spread"] >= 1e-9}
+    table["skewness"] = pd.Series({name: stats.skew(scores) for name, scores in varied.items()}, dtype=float)
     table = table.sort_values("year", kind="stable", na_position="last")
     table.attrs["few"] = few
     return table
-
-
-def _skewness(scores: NDArray[np.float64]) -> float:
-    if np.ptp(scores) < 1e-9:
-        return np.nan  # of equal scores, or of one
-    return float(stats.skew(scores))
 
 
 def statistics_of_study(results: Results) -> pd.DataFrame:
@@ -69,8 +64,7 @@ def statistics_of_study(results: Results) -> pd.DataFrame:
     """
     if results.repeats is not None:
         return results.study.join(over_seeds(results.repeats))
-    scores = {name: results.scores(name) for name in results.study.index}
-    return history(scores) if scores else results.study
+    return history(results.study_scores) if len(results.study) else results.study
 
 
 def family_means(results: Results, statistic: str) -> dict[str, Estimate]:
@@ -82,9 +76,9 @@ def family_means(results: Results, statistic: str) -> dict[str, Estimate]:
 def _lowest(results: Results, statistic: str, family: str, what: str, until: int = 9999) -> Verdict:
     """Whether the networks of a family have the lowest statistic of all families until a year."""
     require(len(results.families) >= LEAST_FAMILIES and family in results.families)
-    means, years = family_means(results, statistic), results.study["year"]
+    means, years = family_means(results, statistic), results.study.groupby("family")["year"].max()
     own = means.pop(family)
-    means = {name: one for name, one in means.items() if years[results.families[name]].max() <= until}
+    means = {name: one for name, one in means.items() if years[name] <= until}
     require(means)
     holds = every((own - other).below(together=len(means)) for other in means.values())
     lowest = min(means, key=lambda name: means[name].value)
@@ -101,28 +95,22 @@ def pure_convnets_low_spread(results: Results) -> Verdict:
     return _lowest(results, "spread", "Pure convnets", "The mean spread of the scores of pure convnets")
 
 
-@claim(
-    24,
-    f"{PAPER}, section 4",
-    "googlenet and the pure convnets of torchvision on ImageNet, in two batches or more",
-)
+@claim(24, f"{PAPER}, section 4", "googlenet and the pure convnets of torchvision on ImageNet, in two batches or more")
 def inception_widens(results: Results) -> Verdict:
     """GoogLeNet reaches both lower and higher scores than the networks before it.
 
     Test: Its smallest score is below, its largest above those of each pure convnet, with intervals over trainings or
     batches.
     """
-    names = results.families.get("Pure convnets", [])
+    names, of = results.families.get("Pure convnets", []), results.estimate
     require(names)
-    low, high = results.estimate("googlenet", "min"), results.estimate("googlenet", "max")
-    lows, highs = ([results.estimate(name, end) for name in names] for end in ("min", "max"))
-    lower = [(low - other).below(together=2 * len(names)) for other in lows]
-    higher = [(high - other).above(together=2 * len(names)) for other in highs]
+    low, high = of("googlenet", "min"), of("googlenet", "max")
+    lows, highs = ([of(name, end) for name in names] for end in ("min", "max"))
+    parts = [(low - other).below(together=2 * len(names)) for other in lows]
+    parts += [(high - other).above(together=2 * len(names)) for other in highs]
     least, most = min(one.value for one in lows), max(one.value for one in highs)
-    found = (
-        f"GoogLeNet's scores reach from {low:.2f} to {high:.2f}, those of pure convnets from {least:.2f} to {most:.2f}."
-    )
-    return Verdict(every([*lower, *higher]), found, 1 + len(names))
+    ends = f"from {low:.2f} to {high:.2f}, those of pure convnets from {least:.2f} to {most:.2f}"
+    return Verdict(every(parts), f"GoogLeNet's scores reach {ends}.", 1 + len(names))
 
 
 def _trend(results: Results, *statistics: str) -> Verdict:
@@ -130,14 +118,12 @@ def _trend(results: Results, *statistics: str) -> Verdict:
     require(len(results.study))
     found = trends(statistics_of_study(results), statistics, until=BEFORE_TRANSFORMERS, seed=0)
     require(found["correlation"].notna().all())
-    rises = [(str(name), float(one["correlation"]), float(one["p_value"])) for name, one in found.iterrows()]
-    listed = ", ".join(f"{name} {r:.2f} (p = {p:.3f})" for name, r, p in rises)
+    rises = {name: Trend(*one) for name, *one in found.itertuples()}
+    listed = ", ".join(f"{name} {one}" for name, one in rises.items())
+    designs = f"{found['points'].iloc[0]:.0f} designs until {BEFORE_TRANSFORMERS}"
+    holds = every(if_significant(one.p_value, one.correlation > 0) for one in rises.values())
     dated = int((results.study["year"] <= BEFORE_TRANSFORMERS).sum())
-    sentence = (
-        f"Rank correlation with the year over {int(found['points'].iloc[0])} designs until {BEFORE_TRANSFORMERS}: "
-        f"{listed}."
-    )
-    return Verdict(every(r > 0 if p < CHANCE else None for _, r, p in rises), sentence, dated)
+    return Verdict(holds, f"Rank correlation with the year over {designs}: {listed}.", dated)
 
 
 @claim(25, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -25,12 +26,12 @@ from affscore.papers.accuracy import PERMUTATIONS, accuracy_goes_with, accuracy_
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import COMPUTED, OurNumber, Row, compare
-from affscore.papers.estimate import CHANCE, every
+from affscore.papers.estimate import CHANCE, every, if_significant, require
 from affscore.papers.groups import group_of_each, study_groups
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics, with_version
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ _COLUMNS = {
     "common_r2": (f"{PAPER}, figure 4", "{row}: R2 of {best_common_characteristic}"),
 }
 _FIT = "adjusted R2 of a fit in the logarithm"
+_COMMON = list(COMMON_CHARACTERISTICS.values())
+_FOUND = ["statistic_r2", "common_r2", "p_value", "lead_p_value"]
 _OF_SPREAD, _OF_LEVEL = ("std", "max/mean", "max/median"), ("min", "median")
 
 
@@ -79,17 +82,15 @@ def common_characteristic_fits() -> pd.DataFrame:
         choices: dict[tuple[str, ...], str] = {}
         for version in VERSIONS:
             choices.setdefault(tuple(with_version(name, version) for name in names), version)
-        for models, version in choices.items():
+        for (models, version), kind in product(choices.items(), FITS):
             table = characteristics(models)
-            for kind in FITS:
-                found = fit(table[column], table["accuracy"], kind)
-                row = {"group": group, "characteristic": column, "weights": version, "fit": kind}
-                rows.append({**row, "points": found.points, "r2": found.r2, "adjusted_r2": found.adjusted_r2})
-    table = pd.DataFrame(rows)
-    table["printed"] = table["group"].map(printed["common_r2"]).astype(float)
-    return table.assign(
-        difference=table["r2"] - table["printed"], adjusted_difference=table["adjusted_r2"] - table["printed"]
-    )
+            found = fit(table[column], table["accuracy"], kind)
+            about = (group, column, version, kind, found.points, found.r2, found.adjusted_r2)
+            rows.append((*about, printed.loc[group, "common_r2"]))
+    columns = ["group", "characteristic", "weights", "fit", "points", "r2", "adjusted_r2", "printed"]
+    table = pd.DataFrame(rows, columns=columns)
+    gaps = table[["r2", "adjusted_r2"]].sub(table["printed"], axis=0)
+    return table.assign(difference=gaps["r2"], adjusted_difference=gaps["adjusted_r2"])
 
 
 def common_characteristics_again() -> pd.DataFrame:
@@ -109,8 +110,8 @@ def common_characteristics_again() -> pd.DataFrame:
     [0.666, 0.666]
     """
     chosen = common_characteristic_fits().query("weights == 'DEFAULT' and fit == 'logarithm'").set_index("group")
-    chosen = chosen.assign(ours=chosen["adjusted_r2"], difference=chosen["adjusted_difference"])
-    return chosen[["characteristic", "points", "printed", "ours", "difference"]]
+    renamed = chosen[["characteristic", "points", "printed", "adjusted_r2", "adjusted_difference"]]
+    return renamed.rename(columns={"adjusted_r2": "ours", "adjusted_difference": "difference"})
 
 
 def rows(results: AllResults) -> Iterator[Row]:
@@ -118,17 +119,13 @@ def rows(results: AllResults) -> Iterator[Row]:
     again, printed = common_characteristics_again(), printed_table("figure4_r2")
     known = results.hard_task is not None and results.zoo is not None
     small = accuracy_table(results.trained_again) if known else pd.DataFrame()
+    how = f"{_FIT}, with the accuracies of torchvision's default weights"
     depth = "the paper does not say how it counts depth; ours is the most activations on a path"
     for number in printed_numbers("figure4_r2", _COLUMNS):
-        group, command = number.row, ""
+        group, command, our = number.row, "", None
         if number.column == "common_r2":
-            column = str(again.loc[group, "characteristic"])
-            our: OurNumber | None = OurNumber(
-                float(again["ours"][group]),
-                way=COMPUTED,
-                how=f"{_FIT}, with the accuracies of torchvision's default weights",
-                why=depth if column == "depth" else "",
-            )
+            column, ours = str(again.loc[group, "characteristic"]), float(again["ours"][group])
+            our = OurNumber(ours, way=COMPUTED, how=how, why=depth if column == "depth" else "")
         else:
             column = str(printed.loc[group, "best_signature_statistic"])
             our = _explained_by(results.as_printed, study_groups()[group], column)
@@ -140,13 +137,13 @@ def _explained_by(results: Results, names: Sequence[str], statistic: str) -> Our
     """The R2 of a statistic of these networks."""
     if not set(names) <= results.signatures.keys():
         return None
+    signatures = {name: results.signatures[name] for name in names}
+    accuracy = characteristics(names)[["accuracy"]].assign(group="")
 
     def fitted(scores: Mapping[str, NDArray[np.float64]]) -> pd.Series:
         statistics = signature_statistics({name: values[~np.isnan(values)] for name, values in scores.items()})
-        table = characteristics(names)[["accuracy"]].join(statistics).assign(group="")
-        return explained_accuracy(table, [statistic], kind="logarithm").iloc[0]
+        return explained_accuracy(accuracy.join(statistics), [statistic], kind="logarithm").iloc[0]
 
-    signatures = {name: results.signatures[name] for name in names}
     found = fitted({name: one.scores for name, one in signatures.items()})
     return OurNumber(
         float(found["adjusted_r2"]),
@@ -159,13 +156,11 @@ def _explained_by(results: Results, names: Sequence[str], statistic: str) -> Our
 
 def _of_small_networks(small: pd.DataFrame, group: str, column: str) -> tuple[float, str] | None:
     """The same R2 of the small networks of a group on the hard task."""
-    if column not in small:
+    members = small[small["group"] == group] if column in small else small.iloc[:0]
+    if len(members) < LEAST_POINTS:
         return None
-    found = explained_accuracy(small[small["group"] == group], [column], kind="logarithm")
-    if found.empty or found["points"].iloc[0] < LEAST_POINTS:
-        return None
-    about = f"{found['points'].iloc[0]} networks mini: of that group on the hard task"
-    return float(found["adjusted_r2"].iloc[0]), about
+    found = explained_accuracy(members, [column], kind="logarithm").iloc[0]
+    return float(found["adjusted_r2"]), f"{found['points']} networks mini: of that group on the hard task"
 
 
 @claim(39, f"{PAPER}, section 4 and figure 4", STUDY_ON_IMAGENET)
@@ -186,13 +181,12 @@ def signature_explains_accuracy(results: Results) -> Verdict:
     lead = found["statistic_r2"] - found["common_r2"]
     ahead = (lead > 0) & (found["p_value"] < CHANCE) & (found["lead_p_value"] < CHANCE)
     behind = (lead < 0) & (found["lead_p_value"] > 1 - CHANCE)
-    holds = True if ahead.mean() > 0.5 else False if behind.mean() > 0.5 else None
     sentence = (
         f"The best statistic of the signature has a larger R2 than the best of depth, parameters and operations in "
-        f"{int((lead > 0).sum())} of {len(found)} groups, in {int(ahead.sum())} beyond chance; it is behind by more "
-        f"than chance in {int(behind.sum())}."
+        f"{(lead > 0).sum()} of {len(found)} groups, in {ahead.sum()} beyond chance; it is behind by more than chance "
+        f"in {behind.sum()}."
     )
-    return Verdict(holds, sentence, networks)
+    return Verdict(True if ahead.mean() > 0.5 else False if behind.mean() > 0.5 else None, sentence, networks)
 
 
 def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
@@ -201,24 +195,17 @@ def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
     for group, names in study_groups().items():
         size = len(names)
         ours, common = (plain_r2(float(printed[column][group]), size) for column in _COLUMNS)
-        rows[group] = {
-            "statistic_r2": ours,
-            "common_r2": common,
-            "p_value": independent_p_value(ours, size, len(STATISTICS)),
-            "lead_p_value": independent_lead(ours - common, size, len(STATISTICS), len(COMMON_CHARACTERISTICS)),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
+        chance = independent_p_value(ours, size, len(STATISTICS))
+        rows[group] = ours, common, chance, independent_lead(ours - common, size, len(STATISTICS), len(_COMMON))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=_FOUND)
 
 
 def _fits(table: pd.DataFrame) -> pd.DataFrame:
     """For each group the best R2 of a statistic and of a common characteristic, and chance beside both."""
-    common = list(COMMON_CHARACTERISTICS.values())
-    rows = {
-        group: best_fit_lead(members, STATISTICS, common, kind="logarithm", strata="family", permutations=PERMUTATIONS)
-        for group, members in table.groupby("group", sort=False)
-    }
-    wanted = ["statistic_r2", "common_r2", "p_value", "lead_p_value"]
-    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=wanted).astype(float).dropna()
+    options: dict[str, Any] = {"kind": "logarithm", "strata": "family", "permutations": PERMUTATIONS}
+    groups = table.groupby("group", sort=False)
+    rows = {group: best_fit_lead(members, STATISTICS, _COMMON, **options) for group, members in groups}
+    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=_FOUND).astype(float).dropna()
 
 
 @claim(40, f"{PAPER}, section 4 (second finding) and figure 4", STUDY_ON_IMAGENET)
@@ -234,12 +221,8 @@ def spread_then_level(results: Results) -> Verdict:
         candidates = dict.fromkeys(BEFORE, ("std",)) | dict.fromkeys(AFTER, _OF_LEVEL)
         return accuracy_goes_with(results, "group", candidates, rising=BEFORE)
     printed = results.printed["figure4_r2"]
-    p_values = _printed_fits(printed)["p_value"]
-    parts, listed = [], []
-    for group in (*BEFORE, *AFTER):
-        best, p = str(printed.loc[group, "best_signature_statistic"]), p_values[group]
-        parts.append((best in (_OF_SPREAD if group in BEFORE else _OF_LEVEL)) if p < CHANCE else None)
-        listed.append(f"{group} {best} (p = {p:.3f})")
-    return Verdict(
-        every(parts), f"Best statistic and its chance among seven: {', '.join(listed)}.", len(group_of_each())
-    )
+    best, p_values = printed["best_signature_statistic"], _printed_fits(printed)["p_value"]
+    expected = dict.fromkeys(BEFORE, _OF_SPREAD) | dict.fromkeys(AFTER, _OF_LEVEL)
+    parts = [if_significant(p_values[group], best[group] in some) for group, some in expected.items()]
+    listed = ", ".join(f"{group} {best[group]} (p = {p_values[group]:.3f})" for group in expected)
+    return Verdict(every(parts), f"Best statistic and its chance among seven: {listed}.", len(group_of_each()))

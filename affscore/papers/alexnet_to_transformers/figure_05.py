@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from affscore.analysis import (
@@ -17,21 +18,22 @@ from affscore.analysis import (
 )
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
-from affscore.papers.alexnet_to_transformers.appendix_f import around_sums
-from affscore.papers.alexnet_to_transformers.figure_03 import family_means, statistics_of_study
+from affscore.papers.alexnet_to_transformers.figure_03 import LEAST_FAMILIES, family_means, statistics_of_study
 from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, mean_of
-from affscore.papers.results import Results, require
+from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, if_significant, mean_of, require
+from affscore.papers.results import Results
 
 __all__: list[str] = []
 
-PERMUTATIONS = 10_000
-LEAST_FAMILIES = 4
+
+_tested = cache(unimodality_test)  # by scores as a tuple
 
 
-def _require_relatives(results: Results) -> None:
-    require(results.signatures and len(results.families) >= LEAST_FAMILIES)
-    require(max(map(len, results.families.values())) > 1)
+def _with_relatives(results: Results) -> pd.Series:
+    """The families of the study's networks, where there are enough of these and some networks have relatives."""
+    families = results.study["family"]
+    require(results.signatures and families.nunique() >= LEAST_FAMILIES and families.duplicated().any())
+    return families
 
 
 @claim(32, f"{PAPER}, section 4 and figure 5 A", STUDY_ON_IMAGENET)
@@ -41,11 +43,9 @@ def families_are_found(results: Results) -> Verdict:
     Test: As many clusters as families agree with these better than chance, by a permutation test, and better than
     clusters by length alone, with a jackknife interval of that lead over networks.
     """
-    _require_relatives(results)
-    families = list(results.study["family"])
-    lengths = length_distances({name: results.scores(name) for name in results.study.index})
-    found = family_agreement(results.distances, families, permutations=1999)
-    by_length = family_lead(results.distances, lengths, families)
+    families = _with_relatives(results)
+    found = family_agreement(results.distances, list(families), permutations=1999)
+    by_length = family_lead(results.distances, length_distances(results.study_scores), list(families))
     lead = Estimate(by_length.value, by_length.error, len(families) - 1)
     sentence = (
         f"Clusters agree with the families to an adjusted Rand index of {found.value:.2f} (chance reaches it with p = "
@@ -62,10 +62,9 @@ def no_outliers(results: Results) -> Verdict:
     Test: The nearest other network is a relative of every network that has one. It does not hold where there are more
     outliers than a study that has none half of the time would have by chance.
     """
-    _require_relatives(results)
-    families = results.study["family"]
+    families = _with_relatives(results)
     share = nearest_neighbour_accuracy(results.distances, list(families), permutations=199)
-    with_relatives = int((families.map(families.value_counts()) > 1).sum())
+    with_relatives = int(families.duplicated(keep=False).sum())
     outliers = round(with_relatives * (1 - share.value))
     # where half of all studies would have none, a single network is one with this probability
     rate = 1 - 0.5 ** (1 / with_relatives)
@@ -75,7 +74,7 @@ def no_outliers(results: Results) -> Verdict:
         f"of all such studies had none, so many would have p = {p:.3f} (chance finds {100 * share.permuted:.0f} % "
         "relatives)."
     )
-    return Verdict(True if outliers == 0 else False if p < CHANCE else None, found, len(families))
+    return Verdict(True if outliers == 0 else if_significant(p, False), found, len(families))
 
 
 @claim(30, f"{PAPER}, section 4 and figure 5 B", STUDY_ON_IMAGENET)
@@ -85,25 +84,24 @@ def back_to_convnets(results: Results) -> Verdict:
     Test: Their mean distance to the pure convnets is smaller than that of the ViTs, by a permutation test over
     networks. The claim does not hold where it is larger by that test.
     """
-    pure, vits, swins, convnexts = (
-        results.families.get(family, []) for family in ("Pure convnets", "ViTs", "Swins", "Convnexts")
-    )
-    later = [*swins, *convnexts]
+    family = results.study["family"]
+    pure, vits = (list(family.index[family == name]) for name in ("Pure convnets", "ViTs"))
+    later = list(family.index[family.isin(["Swins", "Convnexts"])])
     require(results.signatures and pure and vits and later)
-    to_pure = results.distances.loc[[*later, *vits], pure].mean(axis=1)
+    to_pure = results.distances[pure].mean(axis=1)
     test = stats.permutation_test(
         (to_pure[later], to_pure[vits]),
         lambda one, other, axis: np.mean(one, axis=axis) - np.mean(other, axis=axis),
         vectorized=True,
-        n_resamples=PERMUTATIONS,
+        n_resamples=10_000,
         random_state=np.random.default_rng(0),
     )
     found = (
         f"Swins and ConvNeXts are {to_pure[later].mean():.2f} away from pure convnets on average, the ViTs "
         f"{to_pure[vits].mean():.2f} (p = {test.pvalue:.3f})."
     )
-    nearer = bool(test.statistic < 0)
-    return Verdict(nearer if test.pvalue < CHANCE else None, found, len(pure) + len(vits) + len(later))
+    networks = len([*pure, *vits, *later])
+    return Verdict(if_significant(test.pvalue, test.statistic < 0), found, networks)
 
 
 @claim(28, f"{PAPER}, section 4 and figure 5 C", "the EfficientNets of torchvision on ImageNet")
@@ -112,9 +110,9 @@ def efficientnets_skewed(results: Results) -> Verdict:
 
     Test: Their mean skewness is below -0.5, with an interval over networks.
     """
-    skewness = _skewness(results, "EfficientNets")
-    found = f"The skewness of the scores of EfficientNets is {skewness['EfficientNets']:.2f} on average."
-    return Verdict(skewness["EfficientNets"].below(-0.5), found, len(results.families["EfficientNets"]))
+    (skewness,) = _skewness(results, "EfficientNets")
+    found = f"The skewness of the scores of EfficientNets is {skewness:.2f} on average."
+    return Verdict(skewness.below(-0.5), found, len(results.families["EfficientNets"]))
 
 
 @claim(29, f"{PAPER}, figure 5 C", "the DenseNets and ViTs of torchvision on ImageNet")
@@ -123,17 +121,17 @@ def densenets_skewed_against_vits(results: Results) -> Verdict:
 
     Test: The mean skewness of DenseNets is negative and that of ViTs positive, with intervals over networks.
     """
-    skewness = _skewness(results, "DenseNets", "ViTs")
-    dense, vits = skewness["DenseNets"], skewness["ViTs"]
+    dense, vits = _skewness(results, "DenseNets", "ViTs")
     found = f"The mean skewness of the scores is {dense:.2f} in DenseNets and {vits:.2f} in ViTs."
     networks = len(results.families["DenseNets"]) + len(results.families["ViTs"])
     return Verdict(every([dense.below(together=2), vits.above(together=2)]), found, networks)
 
 
-def _skewness(results: Results, *families: str) -> dict[str, Estimate]:
+def _skewness(results: Results, *families: str) -> list[Estimate]:
     """The mean skewness of each family, where these are there, and their scores."""
     require(set(families) <= results.families.keys() and "skewness" in statistics_of_study(results))
-    return family_means(results, "skewness")
+    means = family_means(results, "skewness")
+    return [means[family] for family in families]
 
 
 @claim(21, f"{PAPER}, figure 5 C", f"two ResNets {ON_IMAGENET}")
@@ -147,7 +145,7 @@ def resnets_bimodal(results: Results) -> Verdict:
     p_values = [_one_mode(one) for one in resnets]
     listed = ", ".join(f"{p:.3f} ({len(one)})" for p, one in zip(p_values, resnets, strict=True))
     found = f"Silverman's p for one mode (activations of the ResNet): {listed}."
-    return Verdict(True if max(p_values) < CHANCE else None, found, len(resnets))
+    return Verdict(if_significant(max(p_values), True), found, len(resnets))
 
 
 @claim(20, f"{PAPER}, section 4 and figure 5 D", "trained pairs of networks with and without shortcuts, six at least")
@@ -158,17 +156,15 @@ def shortcuts_make_two_modes(results: Results) -> Verdict:
     often than for its plain twin alone, by a sign test over pairs.
     """
     orders = {"activate first": _pairs(results.signatures), "reduce first": _pairs(results.reduce_first)}
+    orders = {order: pairs for order, pairs in orders.items() if pairs}
+    require(orders)
     parts, listed = [], []
     for order, pairs in orders.items():
-        if not pairs:
-            continue
         with_it = sum(residual < CHANCE <= plain for _, plain, residual in pairs)
         without = sum(plain < CHANCE <= residual for _, plain, residual in pairs)
         p = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
-        parts.append(with_it > without if p < CHANCE else None)
-        each = (f"{plain:.3f} / {residual:.3f} ({count})" for count, plain, residual in pairs)
-        listed.append(f"{order} {', '.join(each)}")
-    require(parts)
+        parts.append(if_significant(p, with_it > without))
+        listed.append(f"{order} " + ", ".join(f"{plain:.3f} / {residual:.3f} ({n})" for n, plain, residual in pairs))
     found = (
         f"Silverman's p for one mode without / with shortcuts (activations of the pair): {'; '.join(listed)}. "
         "An accepted single mode is no evidence of one."
@@ -187,12 +183,7 @@ def _pairs(signatures: Mapping[str, Signature]) -> list[tuple[int, float, float]
 
 
 def _one_mode(signature: Signature) -> float:
-    return _p_value(tuple(signature.scores[np.isfinite(signature.scores)]))
-
-
-@cache
-def _p_value(scores: tuple[float, ...]) -> float:
-    return unimodality_test(scores).p_value
+    return _tested(tuple(signature.scores[np.isfinite(signature.scores)])).p_value
 
 
 @claim(22, f"{PAPER}, section 4", f"ResNets {ON_IMAGENET}")
@@ -201,8 +192,7 @@ def one_mode_is_linear(results: Results) -> Verdict:
 
     Test: The median score after sums is above 0.9, with an interval over networks.
     """
-    medians = [float(np.median(after)) for after, _ in around_sums(results)]
-    require(medians)
+    medians = [np.median(after) for after, _ in results.inside_and_outside("resnet", "kind", "after-sum")]
     median = mean_of(medians, SCORES)
     found = f"The median score after a sum is {median:.2f} on average over the ResNets."
     return Verdict(median.above(0.9), found, len(medians))

@@ -7,8 +7,8 @@ import pandas as pd
 from affscore.experiments.activation_domain import domain_summary
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import SCORES, every, mean_of
-from affscore.papers.results import Results, require
+from affscore.papers.estimate import SCORES, every, mean_of, require
+from affscore.papers.results import Results
 
 __all__ = ["COMPUTED_HERE"]
 
@@ -88,16 +88,12 @@ def relu_more_than_sigmoid(results: Results) -> Verdict:
 
     Test: On every normal input around 0 that was tried its score is below those of both, with intervals over samples.
     """
-    if "wide" in results.sweeps:
-        inputs = results.sweeps["wide"]
-    else:
+    inputs = results.sweeps.get("wide")
+    if inputs is None:
         inputs = results.sweep("reductions").assign(std=1.0).rename(columns={"mean": "score"})
     scores = inputs.pivot_table(index=["std", "draw"], columns="activation", values="score")
     leads = scores[["tanh", "sigmoid"]].sub(scores["relu"], axis=0).groupby("std")
-    together = 2 * leads.ngroups
-    holds = every(mean_of(rows[name]).above(together=together) for _, rows in leads for name in rows)
-    listed = "; ".join(
-        f"{std:g}: {row['relu']:.2f}, {row['tanh']:.2f}, {row['sigmoid']:.2f}"
-        for std, row in scores.groupby("std").mean().iterrows()
-    )
+    holds = every(mean_of(rows[name]).above(together=2 * leads.ngroups) for _, rows in leads for name in rows)
+    means = scores.groupby("std").mean()[["relu", "tanh", "sigmoid"]].itertuples()
+    listed = "; ".join(f"{std:g}: {relu:.2f}, {tanh:.2f}, {sigmoid:.2f}" for std, relu, tanh, sigmoid in means)
     return Verdict(holds, f"Scores of ReLU, Tanh and Sigmoid on a normal input around 0 by its deviation: {listed}.")

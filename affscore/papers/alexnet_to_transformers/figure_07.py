@@ -36,25 +36,23 @@ def rows(results: AllResults) -> Iterator[Row]:
     """The 36 numbers beside scores of activation functions on our own normal samples."""
     reductions = sweep("reductions").set_index("activation")[_REDUCTIONS]
     drift = sweep("drift").query("covariance == 'empirical'")
-    curves = drift.groupby(["activation", "width"])["score"].mean().groupby("activation")
-    lowest, highest = curves.min(), curves.max()
+    curves = drift.groupby(["activation", "width"])["score"].mean().groupby("activation").agg(["min", "max"])
     shrunk = sweep("shrinkage").groupby(["activation", "repeat"])["score"].mean()
     spreads = printed_table("figure7_activation_scores")["reduced_std"]
     for number in printed_numbers("figure7_activation_scores", _COLUMNS):
         name, three = number.row, reductions.loc[[number.row]]
-        if number.column == "reduced_mean":
-            ours = mean_of(three.mean(axis=1))
-            error = float(np.hypot(ours.error, spreads[name]))  # what is printed is the mean of a few scores, too
-            yield compare(number, OurNumber(ours.value, error, sampled="samples"))
-        elif number.column == "reduced_std":
-            ours_here = f"(for 1000 maps of 100 x 9 numbers ours is {three.to_numpy().std(ddof=1):.4f})"
-            yield compare(number, OurNumber(unprinted=f"how many maps it had, and how large ones {ours_here}"))
-        elif number.column == "empirical":
-            between = float(lowest[name]), float(highest[name])
-            yield compare(number, OurNumber(between=between, unprinted="of which d on its axis this is"))
-        else:
-            ours = mean_of(shrunk[name])
-            yield compare(number, OurNumber(ours.value, ours.error, sampled="samples"))
+        reduced, flat = mean_of(three.mean(axis=1)), mean_of(shrunk[name])
+        error = float(np.hypot(reduced.error, spreads[name]))  # what is printed is the mean of a few scores, too
+        spread = three.to_numpy().std(ddof=1)
+        maps = f"how many maps it had, and how large ones (for 1000 maps of 100 x 9 numbers ours is {spread:.4f})"
+        lowest, highest = map(float, curves.loc[name])
+        ours = {
+            "reduced_mean": OurNumber(reduced.value, error, sampled="samples"),
+            "reduced_std": OurNumber(unprinted=maps),
+            "empirical": OurNumber(between=(lowest, highest), unprinted="of which d on its axis this is"),
+            "shrinkage": OurNumber(flat.value, flat.error, sampled="samples"),
+        }
+        yield compare(number, ours[number.column])
 
 
 @claim(7, _SOURCE, COMPUTED_HERE)

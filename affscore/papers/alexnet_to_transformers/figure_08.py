@@ -7,8 +7,8 @@ from scipy import stats
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import CHANCE
-from affscore.papers.results import MissingResultsError, Results
+from affscore.papers.estimate import CHANCE, MissingResultsError
+from affscore.papers.results import Results
 
 __all__ = ["small_share"]
 

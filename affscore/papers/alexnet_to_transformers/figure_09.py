@@ -6,8 +6,8 @@ import numpy as np
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import SCORES, correlation, every, mean_of
-from affscore.papers.results import Results, require
+from affscore.papers.estimate import SCORES, correlation, every, mean_of, require
+from affscore.papers.results import Results
 
 __all__: list[str] = []
 

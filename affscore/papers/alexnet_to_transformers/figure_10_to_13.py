@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from affscore.analysis import PermutationTest
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import CHANCE
+from affscore.papers.estimate import if_significant, require
 from affscore.papers.jackknife import jackknife_error
+from affscore.papers.networks import short_name
 from affscore.papers.printed import printed_numbers
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics
 
 if TYPE_CHECKING:
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mean_spread", "rows"]
 
-_COLUMNS = {
-    "std_over_batches": (f"{PAPER}, figures 10 to 13", "{row}: standard deviation of the scores over batches"),
-}
+_COLUMNS = {"std_over_batches": (f"{PAPER}, figures 10 to 13", "{row}: standard deviation of the scores over batches")}
 
 
 def rows(results: AllResults) -> Iterator[Row]:
@@ -42,13 +42,13 @@ def rows(results: AllResults) -> Iterator[Row]:
 
 def _of_cifar(results: Results, name: str) -> tuple[float, str] | None:
     """Of a ResNet the one of CIFAR-10 with the nearest number of activations; the small networks have one batch."""
-    residual = {other: one for other, one in results.signatures.items() if other.startswith("resnet")}
+    residual = [one for other, one in results.signatures.items() if other.startswith("resnet")]
     if not name.startswith("resnet") or not residual:
         return None
     count = characteristics([name])["activations"].iloc[0]
-    nearest = min(residual, key=lambda other: abs(len(residual[other]) - count))
-    batches = residual[nearest].table["batch"].nunique()
-    return mean_spread(residual[nearest]), f"{nearest} trained on CIFAR-10, on {batches} batches of its test images"
+    nearest = min(residual, key=lambda one: abs(len(one) - count))
+    batches, other = nearest.table["batch"].nunique(), short_name(nearest.metadata["model"])
+    return mean_spread(nearest), f"{other} trained on CIFAR-10, on {batches} batches of its test images"
 
 
 def mean_spread(signature: Signature) -> float:
@@ -78,21 +78,19 @@ def vggs_alike(results: Results) -> Verdict:
     others = list(families.index[families != "Pure convnets"])
     require(results.signatures and len(vggs) > 1 and len(others) > 2)
     names = [*vggs, *others]
-    between = results.distances.loc[names, names].to_numpy()
-    generator = np.random.default_rng(0)
+    distances = results.distances.loc[names, names].to_numpy()
 
-    def lead(chosen: NDArray[np.intp]) -> float:
+    def lead(chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
         """How much farther the rest is from the chosen than these are from each other, on average."""
-        rest = np.setdiff1d(np.arange(len(names)), chosen)
-        within = between[np.ix_(chosen, chosen)][np.triu_indices(len(chosen), 1)]
-        return float(between[np.ix_(chosen, rest)].mean() - within.mean())
+        from_chosen = chosen @ distances
+        within = (from_chosen * chosen).sum(axis=-1) / (len(vggs) * (len(vggs) - 1))
+        return (from_chosen * ~chosen).sum(axis=-1) / (len(vggs) * len(others)) - within
 
-    own = lead(np.arange(len(vggs)))
-    drawn = np.array([lead(generator.permutation(len(names))[: len(vggs)]) for _ in range(2000)])
-    larger, smaller = ((1 + count.sum()) / (1 + len(drawn)) for count in (drawn >= own, drawn <= own))
-    holds = True if larger < CHANCE / 2 else False if smaller < CHANCE / 2 else None
+    generator = np.random.default_rng(0)
+    drawn = np.array([np.argsort(generator.permutation(len(names))) for _ in range(2000)])
+    test = PermutationTest(float(lead(np.arange(len(names)) < len(vggs))), lead(drawn < len(vggs)), exact=False)
     found = (
-        f"Networks of other families are {own:.2f} farther from VGGs than VGGs are from each other, on average; as "
-        f"many networks drawn at random reach that with p = {larger:.4f}."
+        f"Networks of other families are {test.observed:.2f} farther from VGGs than VGGs are from each other, on "
+        f"average; as many networks drawn at random reach that with p = {test.p_value:.4f}."
     )
-    return Verdict(holds, found, len(names))
+    return Verdict(if_significant(test.two_sided, test.p_value < 0.5), found, len(names))

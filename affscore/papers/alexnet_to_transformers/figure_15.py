@@ -14,11 +14,11 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation
+from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import IMAGENET_FOLDER, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
@@ -78,19 +78,17 @@ def noise_is_further_than_cifar(results: Results) -> Verdict:
 
     Test: The mean Euclidean distance is smaller for both, with intervals over networks.
     """
+    cifar = ["cifar10", "cifar100"]
     if results.printed:
         table, count = results.printed["figure15_deviation"], len(networks())
-        means = {
-            str(name): Estimate(float(row["mean"]), float(row["std"]) / count**0.5, count - 1)
-            for name, row in table.iterrows()
-        }
-        leads = [means["random"] - means[name] for name in ("cifar10", "cifar100")]
+        means = {str(name): Estimate(mean, std / count**0.5, count - 1) for name, mean, std in table.itertuples()}
+        leads = [means["random"] - means[name] for name in cifar]
     else:
         known = pd.DataFrame({name: _distances(results.signatures, there) for name, there in results.elsewhere.items()})
         known = known.dropna()
-        require({"cifar10", "cifar100", "random"} <= set(known) and len(known))
+        require({"random", *cifar} <= set(known))
         count, means = len(known), {str(name): mean_of(known[name]) for name in known}
-        leads = [mean_of(known["random"] - known[name]) for name in ("cifar10", "cifar100")]
+        leads = [mean_of(known["random"] - known[name]) for name in cifar]
     listed = ", ".join(f"{one:.2f} on {name}" for name, one in means.items())
     return Verdict(every(one.above(together=2) for one in leads), f"Mean distances to the first data: {listed}.", count)
 

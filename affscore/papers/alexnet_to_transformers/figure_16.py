@@ -7,8 +7,9 @@ import numpy as np
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_08 import small_share
 from affscore.papers.claim import Verdict, claim
+from affscore.papers.estimate import require
 from affscore.papers.printed import printed_table
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 
 __all__ = ["checkpoints"]
 

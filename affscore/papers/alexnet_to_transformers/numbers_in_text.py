@@ -44,14 +44,12 @@ def rows(results: AllResults) -> Iterator[Row]:
     }
     for number in printed_numbers("numbers_in_text", {"published": (f"{PAPER}, {{place}}", "{item}")}):
         name, _, what = number.row.rpartition("_")
-        if number.row in counted:
-            yield compare(number, counted[number.row])
+        if what == "score":
+            yield _end_of_googlenet(results, number)
         elif what == "depth":
             yield compare(number, _computed(_depth(name), how="the most activations on a path"))
-        elif what == "year":
-            yield compare(number, _year(name))
         else:
-            yield _end_of_googlenet(results, number)
+            yield compare(number, _year(name) if what == "year" else counted[number.row])
 
 
 def _depth(name: str) -> float:

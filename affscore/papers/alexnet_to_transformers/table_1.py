@@ -9,18 +9,14 @@ import pandas as pd
 
 from affscore.analysis import CRITERIA_OF_TABLE_1, family_correlations
 from affscore.papers.alexnet_to_transformers import PAPER
-from affscore.papers.alexnet_to_transformers.table_2 import (
-    CRITERIA,
-    ROUNDED,
-    over_networks,
-    printed_correlations,
-)
+from affscore.papers.alexnet_to_transformers.table_2 import CRITERIA, ROUNDED, over_networks, printed_correlations
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import Row
+from affscore.papers.estimate import require
 from affscore.papers.groups import table_1_families
 from affscore.papers.networks import study_models
 from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from affscore.analysis import (
-    CRITERIA_OF_TABLE_1,
-    fisher_interval,
-    simultaneous_intervals,
-    strength_counts,
-)
+from affscore.analysis import CRITERIA_OF_TABLE_1, fisher_interval, simultaneous_intervals, strength_counts
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import every, mean_or_deviation
+from affscore.papers.estimate import every, mean_or_deviation, require
 from affscore.papers.printed import PrintedNumber, mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
-from affscore.papers.results import Results, require
+from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics
 
 if TYPE_CHECKING:
@@ -59,8 +54,8 @@ def printed_correlations(level: float = 0.95) -> pd.DataFrame:
     printed = printed_table("table2_correlations")
     counts = characteristics(printed.index)["activations"].astype(int)
     rows = [
-        (model, criterion, counts[str(model)], r, *fisher_interval(r, counts[str(model)], level), "")
-        for model, correlations in printed.iterrows()
+        (model, criterion, count, r, *fisher_interval(r, count, level), "")
+        for (model, correlations), count in zip(printed.iterrows(), counts, strict=True)
         for criterion, r in correlations.items()
     ]
     return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
@@ -70,7 +65,7 @@ def rows(results: AllResults) -> Iterator[Row]:
     """The correlations of each network, and their averages."""
     for number in printed_numbers("table2_correlations", _COLUMNS):
         name, criterion, analogue = number.row, number.column, None
-        others, mini = (_measured(one, [name], criterion) for one in (results.other_weights, results.mini))
+        others, mini = (_measured(kind, [name], criterion) for kind in (results.other_weights, results.mini))
         if others is not None:
             about = results.other_weights.signatures[name].metadata
             what = f"{name} with {about['weights']} on {about['dataset']}, reduction {about['reduction']}"
@@ -79,8 +74,8 @@ def rows(results: AllResults) -> Iterator[Row]:
             analogue = float(mini["correlation"].iloc[0]), f"mini:{name} on digits"
         our = _our_number(results.as_printed, [name], criterion, "mean")
         yield compare(number, our, analogue, survey_command([name]))
+    names = [str(name) for name in printed_table("table2_correlations").index]
     for number in printed_numbers("table2_average", _AVERAGE, CRITERIA):
-        names = [str(name) for name in printed_table("table2_correlations").index]
         yield over_networks(results, number, names, number.row, number.column)
 
 
@@ -127,11 +122,11 @@ def _measured(results: Results, names: list[str], criterion: str) -> pd.DataFram
 
 def _of_study(results: Results) -> pd.DataFrame:
     """The correlations of the study's networks, where there are enough of these."""
+    table = results.criteria
     if results.correlations is None:
-        require(len(results.study) >= LEAST_NETWORKS)
-        return results.criteria[results.criteria["model"].isin(results.study.index)]
-    require(results.correlations["model"].nunique() >= LEAST_NETWORKS)
-    return results.correlations
+        table = table[table["model"].isin(results.study.index)]
+    require(table["model"].nunique() >= LEAST_NETWORKS)
+    return table
 
 
 @claim(34, f"{PAPER}, section 4, tables 1 and 2; {FIRST}, section 4.2", STUDY_ON_IMAGENET)
@@ -146,12 +141,12 @@ def no_criterion_says_the_same(results: Results) -> Verdict:
     counts = strength_counts(table, STRONG).reindex(list(CRITERIA_OF_TABLE_1))
     require(counts.notna().all(axis=None))
     consistent, refuted = counts["strong"] == counts["networks"], counts["weak"] > 0
-    holds = False if consistent.any() else True if refuted.all() else None
     listed = ", ".join(f"{count:.0f} for {criterion}" for criterion, count in counts["weak"].items())
     found = (
         f"Networks whose correlation, in the usual direction of the criterion, is below {STRONG} with its whole "
         f"simultaneous interval: {listed}."
     )
+    holds = False if consistent.any() else True if refuted.all() else None
     return Verdict(holds, found, table["model"].nunique())
 
 
@@ -167,11 +162,13 @@ def cka_fits_densenets_only(results: Results) -> Verdict:
     require(dense.any() and not dense.all())
     inside, others = cka[dense], cka[~dense]
     strong = True if (inside["low"] > STRONG).all() else False if (inside["high"] < STRONG).any() else None
-    against = True if (others["high"] < 0).any() else False if (others["low"] > 0).all() else None
+    below = int((others["high"] < 0).sum())
+    against = True if below else False if (others["low"] > 0).all() else None
+    least, low = inside[["correlation", "low"]].min()
     found = (
-        f"The correlation of score and CKA is at least {inside['correlation'].min():.2f} in DenseNets (interval from "
-        f"{inside['low'].min():.2f}); {int((others['high'] < 0).sum())} of {len(others)} others have an interval below "
-        f"zero, the smallest correlation being {others['correlation'].min():.2f}."
+        f"The correlation of score and CKA is at least {least:.2f} in DenseNets (interval from {low:.2f}); {below} of "
+        f"{len(others)} others have an interval below zero, the smallest correlation being "
+        f"{others['correlation'].min():.2f}."
     )
     return Verdict(every([strong, against]), found, len(cka))
 
@@ -183,12 +180,11 @@ def average_of_table_2(results: Results) -> Verdict:
     Test: Computed again the five averages agree up to rounding.
     """
     require(results.printed)
-    rows = results.printed["table2_correlations"]
-    again, printed = rows.mean(), results.printed["table2_average"]["mean"]
-    gaps = (again - printed).abs()
+    rows, printed = results.printed["table2_correlations"], results.printed["table2_average"]["mean"]
+    gaps = (rows.mean() - printed).abs()
     worst, apart = str(gaps.idxmax()), int((gaps > ROUNDED).sum())
     found = (
         f"{apart} of the five averages differ by more than rounding; most apart is {worst}: {printed[worst]:.2f} is "
-        f"printed, the rows have {again[worst]:.2f}."
+        f"printed, the rows have {rows[worst].mean():.2f}."
     )
     return Verdict(apart == 0, found, len(rows))
