@@ -14,9 +14,9 @@ import torch
 
 from affscore.errors import AffscoreError, first_line
 from affscore.zoo.paths import readable_file
-from affscore.zoo.pickles import RefusedPickleError, check_pickle
+from affscore.zoo.pickles import RefusedFileError, check_pickle
 
-__all__ = ["RefusedArchiveError", "check_archive", "read_weights"]
+__all__ = ["check_archive", "read_weights"]
 
 INFLATION = 10
 """By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
@@ -49,15 +49,11 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        told = isinstance(error, (RefusedPickleError, RefusedArchiveError, safetensors.SafetensorError))
+        told = isinstance(error, (RefusedFileError, safetensors.SafetensorError))
         reason = first_line(error) if told else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
         ) from error
-
-
-class RefusedArchiveError(Exception):
-    """An archive says something of itself that is not so, or asks for more than it holds; the message says what."""
 
 
 def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
@@ -69,11 +65,11 @@ def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
         least: How many bytes it may unpack to however small it is.
 
     Raises:
-        RefusedArchiveError: They unpack to more.
+        RefusedFileError: They unpack to more.
     """
     unpacked = sum(part.file_size for part in archive.infolist())
     if unpacked > max(INFLATION * size, least):
-        raise RefusedArchiveError(f"an archive of {size} bytes that unpacks to {unpacked}")
+        raise RefusedFileError(f"an archive of {size} bytes that unpacks to {unpacked}")
 
 
 def _check_pickles(file: Path) -> None:
@@ -110,4 +106,4 @@ def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
     else:
         found = stated == start
     if end[-22:-18] != b"PK\x05\x06" or not found:
-        raise RefusedArchiveError("an archive whose list of parts is not where its end says")
+        raise RefusedFileError("an archive whose list of parts is not where its end says")

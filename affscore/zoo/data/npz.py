@@ -18,7 +18,7 @@ from affscore.zoo.named_data import DataSource, ImageSet, NamedData
 from affscore.zoo.paths import file_hash, readable_file
 from affscore.zoo.preprocessing import image_tensor
 from affscore.zoo.text import Expected, TextPreprocessing
-from affscore.zoo.weight_files import RefusedArchiveError, check_archive
+from affscore.zoo.weight_files import check_archive
 
 __all__ = ["SOURCES", "NumpyImages", "NumpySamples"]
 
@@ -91,7 +91,7 @@ def _load(path: str, seed: int) -> NamedData:
             samples = _array(archive, names[0]) if names else np.zeros(0)
             labels = next((_array(archive, name) for name in LABELS if name in all_names), None)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        reason = first_line(error) if isinstance(error, (RefusedArchiveError, ValueError)) else type(error).__name__
+        reason = first_line(error) if isinstance(error, ValueError) else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} holds no arrays that can be read safely ({reason}); {ADVICE}"
         ) from error
