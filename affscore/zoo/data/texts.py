@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from torch import Tensor
@@ -12,28 +10,25 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.zoo.data.tokens import TokenSet, expected_tokens
 from affscore.zoo.named_data import DataSource, NamedData
-from affscore.zoo.paths import file_hash, readable_file, user_path
+from affscore.zoo.paths import readable_file, user_path
 from affscore.zoo.text import Expected, TextPreprocessing, tokenizer_file
 
 __all__ = ["SOURCES", "TextFile"]
 
 
+@dataclass(eq=False, repr=False)
 class TextFile(NamedData):
     """A text, which becomes windows of token ids once the network and its tokenizer are known.
 
-    Args:
-        name: The name that results carry.
+    Attributes:
         text: The text.
         tokenizer: A tokenizer for it; None for the network's own.
-        files: The files that it is from, and its tokenizer.
     """
 
     items: ClassVar[str] = "windows"
 
-    def __init__(self, name: str, text: str, tokenizer: Any = None, files: Sequence[Path] = ()) -> None:
-        super().__init__(name, None, files=files)
-        self.text = text
-        self.tokenizer = tokenizer
+    text: str
+    tokenizer: Any = None
 
     def __len__(self) -> int:
         raise AffscoreError(
@@ -59,11 +54,7 @@ class TextFile(NamedData):
             )
         tokens = "1 token" if rest == 1 else f"{rest} tokens"
         note = f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"
-        return TokenSet(self.name, windows, notes=[note] if rest else []).prepared_for(expected)
-
-    def content(self, images: int, seed: int) -> Iterator[bytes]:
-        """The hashes of the text, and of what cuts it into tokens."""
-        return (bytes.fromhex(file_hash(file)) for file in self.files or ())
+        return TokenSet(self.name, len(windows), windows, notes=[note] if rest else []).prepared_for(expected)
 
 
 def _load(argument: str, seed: int) -> TextFile:
@@ -87,7 +78,7 @@ def _load(argument: str, seed: int) -> TextFile:
     if not text.strip():
         raise AffscoreError(f"the file {file.name!r} holds no text")
     files = [file, tokenizer_file(tokenizer)] if tokenizer else [file]
-    return TextFile(f"text:{file.name}", text, tokenizer or None, files)
+    return TextFile(f"text:{file.name}", None, text, tokenizer or None, hashed=files)
 
 
 SOURCES = [DataSource("text", "FILE", _load)]
