@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -36,6 +36,8 @@ class Preprocessing:
         squash: Whether both sides, and not only the shorter one, are brought to ``resize``, which changes the
             shapes in an image that is not square.
         reversed_channels: Whether the network expects blue, green, red.
+        transform: The transform of pictures of the source that the network is from, which is used as it is, whatever
+            it does; then the other attributes only say what comes out of it.
 
     >>> grey = Preprocessing(channels=1, size=16, mean=(0.0,), std=(1.0,))
     >>> tuple(grey(torch.zeros(3, 8, 12)).shape)
@@ -50,29 +52,23 @@ class Preprocessing:
     interpolation: str = "bilinear"
     squash: bool = False
     reversed_channels: bool = False
+    transform: Callable[[Image.Image], Tensor] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.channels not in (1, 3):
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
         try:
-            mean, std = tuple(map(float, self.mean)), tuple(map(float, self.std))
-        except (TypeError, ValueError):  # one number, or no numbers
-            mean = std = ()
-        if (
-            not len(mean) == len(std) == self.channels
-            or not all(map(math.isfinite, mean))
-            or not 0 < min(std) < math.inf
-        ):
+            mean, std = np.asarray(self.mean, dtype=float), np.asarray(self.std, dtype=float)
+        except (TypeError, ValueError):  # no numbers
+            mean = std = np.zeros(0)
+        in_range = np.isfinite([mean, std]).all() and (std > 0).all() if mean.shape == std.shape else False
+        if mean.shape != (self.channels,) or not in_range:
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
-        resize = self.resize
-        if resize is None:
-            resize = 256 if self.size == 224 else self.size
-        if (
-            not all(isinstance(side, Integral) for side in (self.size, resize))
-            or not 0 < self.size <= resize <= LARGEST
-        ):
+        resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
+        integers = all(isinstance(side, Integral) for side in (self.size, resize))
+        if not integers or not 0 < self.size <= resize <= LARGEST:
             raise AffscoreError(
                 f"size must be a positive integer, and resize at least as large and at most {LARGEST}, "
                 f"got {self.size!r} and {resize!r}"
@@ -91,11 +87,12 @@ class Preprocessing:
         else:
             image = self._recolour(image_tensor(image))
         T = _transforms()
-        mode = T.InterpolationMode(self.interpolation)
-        if self.squash:
-            image = T.resize(image, [self.resize, self.resize], interpolation=mode, antialias=True)
-        else:
-            image = T.resize(_without_far_ends(image), [self.resize], interpolation=mode, antialias=True)
+        image = image if self.squash else _without_far_ends(image)
+        if self.transform is not None:
+            picture = T.to_pil_image((255 * image).round().byte()) if isinstance(image, Tensor) else image
+            return T.center_crop(self.transform(picture), [self.size, self.size])
+        sides = [self.resize, self.resize] if self.squash else [self.resize]
+        image = T.resize(image, sides, interpolation=T.InterpolationMode(self.interpolation), antialias=True)
         tensor = image_tensor(T.center_crop(image, [self.size, self.size]))
         return T.normalize(tensor.flip(0) if self.reversed_channels else tensor, list(self.mean), list(self.std))
 
@@ -109,8 +106,13 @@ class Preprocessing:
         raise AffscoreError(f"an image must have 1 or 3 channels, got {len(tensor)}")
 
     def as_dict(self) -> dict[str, Any]:
-        """The attributes, in the types that JSON knows."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        """The attributes, in the types that JSON knows; of a transform what it says of itself, and what it gives."""
+        about = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        transform = about.pop("transform")
+        if transform is None:
+            return about
+        result = {name: about[name] for name in ("channels", "size", "mean", "std")}
+        return {**result, "transform": " ".join(repr(transform).split())}
 
     @classmethod
     def from_torchvision(cls, preset: Any) -> Preprocessing:
@@ -123,6 +125,28 @@ class Preprocessing:
             std=tuple(preset.std),
             interpolation=preset.interpolation.value,
         )
+
+    @classmethod
+    def of_transform(cls, transform: Callable[[Image.Image], Tensor], side: int, channels: int = 3) -> Preprocessing:
+        """What a transform of pictures does, as seen on a black and on a white one.
+
+        Args:
+            transform: Gives a tensor (channels, size, size) of a picture.
+            side: Height and width of the two pictures.
+            channels: Of the two pictures, and of what the network sees.
+
+        Raises:
+            AffscoreError: What comes out of it is not square.
+        """
+        mode = "L" if channels == 1 else "RGB"
+        black, white = (transform(Image.new(mode, (side, side), colour)).double() for colour in ("black", "white"))
+        _, height, width = black.shape
+        if height != width:
+            raise AffscoreError(f"images of {height} x {width} pixels are not square")
+        low, high = (tensor[:, height // 2, width // 2] for tensor in (black, white))
+        std = 1 / (high - low)
+        means, stds = (tuple(round(float(value), 6) for value in values) for values in (-low * std, std))
+        return cls(channels, height, height, means, stds, transform=transform)
 
 
 IMAGENET = Preprocessing()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -73,25 +72,17 @@ class Timm(Source):
         )
 
     def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
-        """What a network of timm expects of an image; None for another network, and where a square cannot say it."""
+        """What a network of timm expects of an image; None for another network, and where that is not square."""
         if not type(model).__module__.startswith("timm.") or not hasattr(model, "pretrained_cfg"):
             return None
-        from timm.data import resolve_model_data_config
+        from timm.data import create_transform, resolve_model_data_config
 
         config = resolve_model_data_config(model)
         channels, height, width = config["input_size"]
-        if height != width or config["crop_mode"] not in ("center", "squash"):
+        if height != width:
             return None
-        interpolation = config["interpolation"]
-        return Preprocessing(
-            channels=channels,
-            size=height,
-            resize=max(height, math.floor(height / config["crop_pct"])),
-            mean=tuple(config["mean"]),
-            std=tuple(config["std"]),
-            interpolation=interpolation if interpolation in ("bilinear", "nearest") else "bicubic",
-            squash=config["crop_mode"] == "squash",
-        ), True
+        Preprocessing(size=height)  # refuses sizes that would fill the memory
+        return Preprocessing.of_transform(create_transform(**config), height, channels), True
 
 
 SOURCE = Timm()

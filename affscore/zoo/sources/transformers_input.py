@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch import nn
+from PIL import Image
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
@@ -16,13 +17,6 @@ __all__ = ["expected_of"]
 
 LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 """Under which names configurations keep the largest number of tokens."""
-
-SETTINGS = ("do_resize", "size", "crop_pct", "do_center_crop", "crop_size", "resample", "do_rescale", "rescale_factor",
-            "do_normalize", "image_mean", "image_std", "do_flip_channel_order")  # fmt: skip
-"""What image processors say of themselves, as far as we can do the same."""
-
-INTERPOLATIONS = {0: "nearest", 2: "bilinear", 3: "bicubic"}
-"""Pillow's numbers. (Lanczos, 1, is not among PyTorch's; bicubic is next to it.)"""
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
@@ -69,55 +63,29 @@ def _number(config: Any, key: str, default: int) -> int:
     return max(sizes) if sizes and all(isinstance(size, int) and size > 0 for size in sizes) else default
 
 
+class _Processor:
+    """An image processor of transformers, as a transform of one picture."""
+
+    def __init__(self, file: Path) -> None:
+        from transformers import AutoImageProcessor
+
+        folder = str(file.parent)
+        self.process = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+
+    def __repr__(self) -> str:
+        return repr(self.process)
+
+    def __call__(self, picture: Image.Image) -> Tensor:
+        return self.process(picture, return_tensors="pt")["pixel_values"][0]
+
+
 def _images(file: Path, config: Any) -> Preprocessing:
-    """The preprocessing that an image processor of transformers does, as far as a square can say it."""
-    from transformers import AutoImageProcessor
-
-    broken = f"the file {file.name!r} does not say what the network expects of an image"
-
     def read() -> Preprocessing:
-        processor = AutoImageProcessor.from_pretrained(str(file.parent), trust_remote_code=False, local_files_only=True)
-        settings = {key: getattr(processor, key, None) for key in SETTINGS}  # what it leaves unsaid it does not do
-        return _translated(settings, _number(config, "image_size", IMAGENET.size))
+        transform = _Processor(file)
+        stated = (dict(getattr(transform.process, name, None) or {}) for name in ("size", "crop_size"))
+        sides = [side for sizes in stated for side in sizes.values() if side]
+        Preprocessing(size=max(sides, default=1))  # refuses sizes that would fill the memory
+        side = _number(config, "image_size", IMAGENET.size)
+        return Preprocessing.of_transform(transform, side, _number(config, "num_channels", 3))
 
-    return guarded(read, broken)
-
-
-def _translated(settings: Mapping[str, Any], image_size: int) -> Preprocessing:
-    """The settings of an image processor in our terms.
-
-    It multiplies by rescale_factor and normalises; ours are values in [0, 1], so that a factor f turns the
-    mean m into m / (255 f), and the standard deviation likewise.
-    """
-    resize, squash = _resized(settings, image_size)
-    size = resize
-    if settings["crop_pct"]:
-        # at 384 pixels and above, processors with a crop_pct (ConvNeXt's) cut nothing away
-        squash = resize >= 384
-        resize = resize if squash else int(resize / settings["crop_pct"])
-    if settings["do_center_crop"] and settings["crop_size"]:
-        crop = dict(settings["crop_size"])
-        size = int(crop.get("height") or crop["shortest_edge"])
-    factor = 255 * (settings["rescale_factor"] or 1 / 255) if settings["do_rescale"] else 255.0
-    normalised = settings["do_normalize"]
-    mean, std = (settings["image_mean"], settings["image_std"]) if normalised else ([0.0] * 3, [1.0] * 3)
-    return Preprocessing(
-        channels=len(mean),
-        size=size,
-        resize=max(resize, size),
-        mean=tuple(value / factor for value in mean),
-        std=tuple(value / factor for value in std),
-        interpolation=INTERPOLATIONS.get(int(2 if settings["resample"] is None else settings["resample"]), "bicubic"),
-        squash=squash,
-        reversed_channels=bool(settings["do_flip_channel_order"]),
-    )
-
-
-def _resized(settings: Mapping[str, Any], image_size: int) -> tuple[int, bool]:
-    """The length that sides are brought to, and whether it is both of them."""
-    stated = dict(settings["size"] or {}) if settings["do_resize"] else {}
-    if stated.get("shortest_edge"):
-        return int(stated["shortest_edge"]), False
-    if stated.get("height", image_size) != stated.get("width", image_size):
-        raise AffscoreError(f"images of {stated['height']} x {stated['width']} pixels are not square")
-    return int(stated.get("height", image_size)), True
+    return guarded(read, f"the file {file.name!r} does not say what the network expects of an image")
