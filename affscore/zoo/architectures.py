@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import pandas as pd
 
 __all__ = ["Architecture", "architecture_of"]
 
@@ -31,11 +32,7 @@ class Architecture:
 
 @cache
 def _architectures() -> tuple[Architecture, ...]:
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            Architecture(row["begins"], row["family"], int(row["year"]), row["publication"])
-            for row in csv.DictReader(file)
-        )
+    return tuple(Architecture(*row) for row in pd.read_csv(TABLE).itertuples(index=False))
 
 
 def architecture_of(name: str) -> Architecture | None:

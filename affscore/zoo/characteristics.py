@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -61,7 +60,7 @@ def weight_versions(name: str) -> list[str]:
     ['IMAGENET1K_V2', 'IMAGENET1K_V1']
     """
     enum = weights_of(name)
-    stated = [weight.name for weight in enum if math.isfinite(accuracy_of(weight))]
+    stated = [weight.name for weight in enum if accuracy_of(weight)]
     return sorted(stated, key=lambda version: version != enum["DEFAULT"].name)
 
 

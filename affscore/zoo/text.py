@@ -81,12 +81,7 @@ class TextPreprocessing:
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; a tokenizer by its name, without a path."""
         tokenizer = None if self.tokenizer is None else _name_of(self.tokenizer)
-        return {
-            "tokenizer": tokenizer,
-            "length": self.window,
-            "vocabulary": self.vocabulary,
-            "maximum": self.maximum,
-        }
+        return {"tokenizer": tokenizer, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
 
 
 Expected = Preprocessing | TextPreprocessing

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import Tensor, nn
 from torchvision.models.vgg import make_layers
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.first_layer import grey, initialise
 
 __all__ = ["MiniAlexNet", "MiniVGG"]
 
@@ -65,11 +67,8 @@ class MiniVGG(nn.Module):
         stages = zip(VGG_WIDTHS, VGG_CONVOLUTIONS[name], strict=True)
         self.features = grey(make_layers([layer for width, many in stages for layer in [*[width] * many, "M"]]))
         self.classifier = _two_hidden_layers(VGG_WIDTHS[-1], 48, classes)
-        for module in self.modules():
-            if isinstance(module, (nn.Conv2d, nn.Linear)):  # deep and without normalisation: the scale must be kept
-                nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-                assert module.bias is not None
-                nn.init.zeros_(module.bias)
+        # deep and without normalisation: the scale must be kept
+        initialise(self, partial(nn.init.kaiming_normal_, nonlinearity="relu"))
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (N, classes) of images (N, 1, 32, 32)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from torch import nn
 from torchvision.models import EfficientNet, MNASNet
@@ -26,21 +27,13 @@ def mnasnet(alpha: float) -> MNASNet:
     model = grey(MNASNet(alpha, num_classes=10, dropout=0.0))
     widest = model.get_submodule("layers.12.0.layers.3")
     widest.stride = (1, 1)  # a fifth halving would leave one position of 32 x 32
-    _narrow_last_layer(model.layers, len(model.layers) - 3, model.classifier)
+    last: Any = model.layers[-3]  # 1280 channels before the classifier, which the class does not let one choose
+    model.layers[-3], model.layers[-2] = nn.Conv2d(last.in_channels, 128, 1, bias=False), nn.BatchNorm2d(128)
+    model.classifier[-1] = nn.Linear(128, 10)
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.momentum = 0.1
     return model
-
-
-def _narrow_last_layer(layers: nn.Sequential, index: int, classifier: nn.Sequential, width: int = 128) -> None:
-    """1280 channels before the classifier, which the class does not let one choose, become fewer."""
-    before, after = layers[index], classifier[-1]
-    assert isinstance(before, nn.Conv2d)
-    assert isinstance(after, nn.Linear)
-    layers[index] = nn.Conv2d(before.in_channels, width, 1, bias=False)
-    layers[index + 1] = nn.BatchNorm2d(width)
-    classifier[-1] = nn.Linear(width, after.out_features)
 
 
 MNASNETS = {

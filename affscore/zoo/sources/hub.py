@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.sources.naming import needs
 
 __all__ = ["HubFileMissingError", "cached_repositories", "first_of", "hub_url"]
@@ -24,14 +24,9 @@ def hub_url(repository: str, filename: str) -> str:
         AffscoreError: No repository can have this name.
     """
     from huggingface_hub import hf_hub_url
-    from huggingface_hub.utils import HFValidationError
 
-    try:
-        return hf_hub_url(repository, filename)
-    except HFValidationError as error:
-        raise AffscoreError(
-            f"there is no folder {repository!r}, and it is no name on the Hugging Face hub ({first_line(error)})"
-        ) from error
+    what = f"there is no folder {repository!r}, and it is no name on the Hugging Face hub"
+    return guarded(lambda: hf_hub_url(repository, filename), what)
 
 
 def first_of(repository: str, filenames: list[str], name: str, extra: str) -> Path:

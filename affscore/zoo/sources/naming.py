@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
 from affscore.errors import AffscoreError, first_line
 from affscore.zoo.paths import user_path
 
-__all__ = ["near", "needs", "split_spec", "unknown", "weights_file", "weights_label"]
+__all__ = ["near", "needs", "split_spec", "weights_file", "weights_label"]
 
 WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
@@ -67,25 +67,6 @@ def weights_label(weights: str) -> str:
     ('random', 'best.pth')
     """
     return Path(weights).name if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights else weights
-
-
-def unknown(name: str, known: Iterable[str], forms: Sequence[str]) -> AffscoreError:
-    """The error for a name that no source has, with near matches among those that there are.
-
-    Args:
-        name: MODEL.
-        known: Full names, as in ``timm:resnet26``. Only the part behind the colon has to be near.
-        forms: What MODEL may be.
-    """
-    if name.endswith(".py"):
-        return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
-    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
-        return AffscoreError(
-            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
-            f"or path/to/file.py:factory@{name}"
-        )
-    may_be = f"MODEL is {', '.join(forms[:-1])}, or {forms[-1]}"
-    return AffscoreError(f"unknown model {name!r}{near(name, known)} ({may_be})")
 
 
 def near(name: str, known: Iterable[str], most: int = 3) -> str:

@@ -16,14 +16,7 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.card import (
-    ONE_AT_A_TIME,
-    ModelCard,
-    check_has_weights,
-    seeded,
-    stated_classes,
-    stated_preprocessing,
-)
+from affscore.zoo.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_classes, stated_preprocessing
 from affscore.zoo.paths import file_hash, no_file, user_path
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source

@@ -51,25 +51,22 @@ class Torchvision(Source):
             model = _pretrained(name, weight)
         else:
             file = None if weights == "random" else weights_file(name, weights, enum.__members__)
-            # these two initialise themselves only when asked to, and warn when not asked
-            options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
-            if file is not None and options:
-                options["transform_input"] = True  # their weights come from TensorFlow, with its normalisation
+            # these two initialise themselves only when asked to, and warn when not asked; their trained weights come
+            # from TensorFlow, with its normalisation
+            asked = {"init_weights": True, "transform_input": file is not None}
+            options = asked if name in ("googlenet", "inception_v3") else {}
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
                 load_weights(model, file)
-        architecture = architecture_of(name)
-        accuracy = accuracy_of(weight) if trained else math.nan
+        accuracy = accuracy_of(weight) if trained else None
         return model, ModelCard(
             name,
             weight.name if trained else weights_label(weights),
             Preprocessing.from_torchvision(weight.transforms()),
-            family=architecture.family if architecture else None,
-            year=architecture.year if architecture else None,
-            accuracy=None if math.isnan(accuracy) else accuracy,
-            accuracy_on=None if math.isnan(accuracy) else ACCURACY_ON,
-            gflops=weight.meta["_ops"],
+            accuracy=accuracy,
+            accuracy_on=None if accuracy is None else ACCURACY_ON,
             classes=tuple(weight.meta["categories"]),
+            **_stated(name, weight),
         )
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
@@ -79,17 +76,17 @@ class Torchvision(Source):
             return super().identity(name, weights)
         file = _file_of(enum[weights].url)
         stated = torch.hub.HASH_REGEX.search(file.name)
-        found = file_hash(file) if file.is_file() else ""
         short = stated.group(1) if stated else ""
+        found = file_hash(file) if file.is_file() else short
         return {
             "model": name,
             "weights": enum[weights].name,
-            "files": {file.name: short if found.startswith(short) or not found else found},
+            "files": {file.name: short if found.startswith(short) else found},
         }
 
     def facts(self, name: str, weights: str) -> dict[str, Any]:
         """What torchvision states; of random weights and of a file no accuracy."""
-        enum, architecture = weights_of(name), architecture_of(name)
+        enum = weights_of(name)
         trained = weights != "random" and not weights.endswith(WEIGHT_SUFFIXES)
         if trained and weights not in (*enum.__members__, "DEFAULT"):
             raise AffscoreError(
@@ -99,11 +96,9 @@ class Torchvision(Source):
         weight = enum[weights] if trained else next(iter(enum))
         return {
             **super().facts(name, weight.name if trained else weights),
-            "family": architecture.family if architecture else None,
-            "year": architecture.year if architecture else None,
-            "accuracy": accuracy_of(weight) if trained else math.nan,
+            "accuracy": accuracy_of(weight) if trained else None,
             "parameters": weight.meta["num_params"],
-            "gflops": weight.meta["_ops"],
+            **_stated(name, weight),
             **_counted().get(name, {}),
         }
 
@@ -126,9 +121,16 @@ def weights_of(name: str) -> Any:
     return _models().get_model_weights(name)
 
 
-def accuracy_of(weight: Any) -> float:
-    """Acc@1 of a weight on ImageNet-1K in percent; NaN where it is not stated."""
-    return float(weight.meta["_metrics"].get(ACCURACY_ON, {}).get("acc@1", math.nan))
+def accuracy_of(weight: Any) -> float | None:
+    """Acc@1 of a weight on ImageNet-1K in percent; None where it is not stated."""
+    stated = weight.meta["_metrics"].get(ACCURACY_ON, {}).get("acc@1", math.nan)
+    return None if math.isnan(stated) else stated
+
+
+def _stated(name: str, weight: Any) -> dict[str, Any]:
+    """What cards and tables say of a network."""
+    about = architecture_of(name)
+    return {"family": about and about.family, "year": about and about.year, "gflops": weight.meta["_ops"]}
 
 
 @cache

@@ -20,7 +20,7 @@ from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.sources import Source
 from affscore.zoo.sources.hub import cached_repositories
 from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
-from affscore.zoo.sources.transformers_files import Place, each_once
+from affscore.zoo.sources.transformers_files import Place
 from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
 from affscore.zoo.text import Expected
@@ -105,7 +105,7 @@ SOURCE = Transformers()
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
     try:
-        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=each_once)
+        stated = json.loads(file.read_text(encoding="utf-8"))
         model_type = stated["model_type"]
     except Exception as error:
         raise AffscoreError(
