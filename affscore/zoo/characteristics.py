@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from affscore.zoo.models import source_of
-from affscore.zoo.sources.naming import split_spec
+from affscore.zoo.naming import split_spec
 from affscore.zoo.sources.torchvision_networks import DEPTHS, accuracy_of, weights_of
 
 __all__ = ["DEPTHS", "characteristics", "weight_versions", "with_version"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from affscore.zoo.datasets import load_data
 from affscore.zoo.models import load_model, source_of
-from affscore.zoo.sources.naming import split_spec
+from affscore.zoo.naming import split_spec
 
 __all__ = ["identity_of_data", "identity_of_model"]
 

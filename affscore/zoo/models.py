@@ -10,10 +10,10 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
+from affscore.zoo.naming import WEIGHT_SUFFIXES, near, split_spec
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.registry import found_in
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import WEIGHT_SUFFIXES, near, split_spec
 
 __all__ = ["ModelCard", "card_of", "load_model", "source_of"]
 

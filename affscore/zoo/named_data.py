@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -193,14 +194,12 @@ class ImageSet(NamedData):
         """
         sizes = set()
         for index in indices:
-            try:
+            with suppress(Exception):  # which is said when the image is read
                 if self.files is None:
                     sizes.add(tuple(self.read(index, None).shape[1:]))
                 elif self.files[index].is_file():  # opening a pipe would wait for somebody to write into it
                     with Image.open(self.files[index]) as image:
                         sizes.add(image.size)
-            except Exception:  # noqa: BLE001  # which is said when the image is read
-                continue
             if len(sizes) > 1:
                 return None
         height, width = sizes.pop() if sizes else (0, 1)

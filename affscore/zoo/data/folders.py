@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -177,10 +178,8 @@ def _content_of_state(file: Path, state: tuple[int, ...]) -> tuple[bytes, bool]:
 
 def _is_readable(file: Path) -> bool:
     """Whether Pillow can read all of it, which of JPEG is decoded at an eighth of its size."""
-    try:
-        with Image.open(file) as image:
-            image.draft("RGB", (image.width // 8, image.height // 8))
-            image.load()
-            return True
-    except Exception:  # noqa: BLE001  # Pillow's decoders raise nearly anything; the signature counts the file
-        return False
+    with suppress(Exception), Image.open(file) as image:  # Pillow's decoders raise nearly anything; the signature
+        image.draft("RGB", (image.width // 8, image.height // 8))  # counts the file
+        image.load()
+        return True
+    return False

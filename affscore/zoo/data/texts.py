@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.data.tokens import TokenSet, expected_tokens
 from affscore.zoo.named_data import DataSource, NamedData
 from affscore.zoo.paths import readable_file, user_path
@@ -69,12 +69,8 @@ def _load(argument: str, seed: int) -> TextFile:
     end = ends[-1] if ends else next(iter(cuts), len(argument))
     tokenizer = argument[end + 1 :]
     file = readable_file(argument[:end], "text:FILE takes the path of a file")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise AffscoreError(
-            f"the file {file.name!r} is not a text in UTF-8 (byte {error.start}: {error.reason}); save it as UTF-8"
-        ) from error
+    what = f"the file {file.name!r} is not a text in UTF-8"
+    text = guarded(lambda: file.read_text(encoding="utf-8-sig"), what, "save it as UTF-8")
     if not text.strip():
         raise AffscoreError(f"the file {file.name!r} holds no text")
     files = [file, tokenizer_file(tokenizer)] if tokenizer else [file]

@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.downloads import answers, patience
 from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.paths import user_path
@@ -35,7 +35,8 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
 
     made = getattr(torchvision.datasets, DATA_SETS[name])
     home = user_path(os.environ.get("AFFSCORE_DATA") or "~/.cache/affscore")
-    try:
+
+    def found() -> Any:
         try:
             pictures = made(root=str(home), train=False, download=False)
         except RuntimeError as error:  # torchvision's way to say that files are missing, or not the right ones
@@ -45,13 +46,10 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
         labels = [pictures.classes[int(target)] for target in pictures.targets]
         if len(labels) != len(pictures):
             raise ValueError(f"{len(pictures)} images and {len(labels)} labels")
-    except AffscoreError:
-        raise
-    except Exception as error:  # files with the right name and something else in them
-        raise AffscoreError(
-            f"the files of the data set {name} in {home} are damaged ({type(error).__name__}: "
-            f"{' '.join(str(error).split())}); remove them so that they are unpacked or downloaded again"
-        ) from error
+        return pictures, labels
+
+    advice = "remove them so that they are unpacked or downloaded again"
+    pictures, labels = guarded(found, f"the files of the data set {name} in {home} are damaged", advice)
 
     def read(index: int, p: Preprocessing | None) -> Tensor:
         return (p or image_tensor)(pictures[index][0])

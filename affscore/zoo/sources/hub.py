@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.zoo.sources.naming import needs
+from affscore.zoo.naming import needs
 
 __all__ = ["HubFileMissingError", "cached_repositories", "first_of", "hub_url"]
 

@@ -10,9 +10,9 @@ from torch import nn
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.mini import list_models
+from affscore.zoo.naming import weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
 if TYPE_CHECKING:

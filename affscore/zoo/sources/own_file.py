@@ -17,10 +17,10 @@ from torch import nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_classes, stated_preprocessing
+from affscore.zoo.naming import near, weights_file, weights_label
 from affscore.zoo.paths import file_hash, no_file, user_path
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import near, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
 __all__ = ["SOURCE"]

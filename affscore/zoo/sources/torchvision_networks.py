@@ -11,14 +11,14 @@ import pandas as pd
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.downloads import answers, patience
+from affscore.zoo.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
 __all__ = ["DEPTHS", "SOURCE", "accuracy_of", "fetch", "names", "weights_of"]
@@ -153,10 +153,7 @@ def _pretrained(name: str, weight: Any) -> nn.Module:
         read_state_dict(file)  # torchvision would run what a pickle says; after this it is known to hold only tensors
     except AffscoreError as error:
         raise AffscoreError(f"{broken} (it holds nothing that can be read safely as weights); {advice}") from error
-    try:
-        return _models().get_model_builder(name)(weights=weight)
-    except Exception as error:
-        raise AffscoreError(f"{broken} ({first_line(error)}); {advice}") from error
+    return guarded(lambda: _models().get_model_builder(name)(weights=weight), broken, advice)
 
 
 def fetch(url: str, what: str, name: str) -> Path:
@@ -174,16 +171,15 @@ def fetch(url: str, what: str, name: str) -> Path:
     if file.exists():
         return file
     expected = torch.hub.HASH_REGEX.search(file.name)
-    try:
+
+    def download() -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with patience():
             answers(url)
             torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
-    except Exception as error:  # no network, no space, no permission, another hash
-        raise AffscoreError(
-            f"{what} are not on this machine and could not be downloaded ({' '.join(str(error).split())}); "
-            f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
-        ) from error
+
+    advice = f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
+    guarded(download, f"{what} are not on this machine and could not be downloaded", advice)
     return file
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affscore.errors import AffscoreError, guarded
+from affscore.zoo.naming import near
 from affscore.zoo.paths import readable_file, user_path
 from affscore.zoo.sources.hub import HubFileMissingError, cached_repositories, first_of, hub_url
-from affscore.zoo.sources.naming import near
 
 __all__ = ["Place"]
 
@@ -43,14 +43,13 @@ class Place:
         if not text:
             raise AffscoreError("hf: needs a name, as in hf:org/name, hf:path/to/folder or hf:path/to/config.json")
         path = user_path(text)
-        if path.is_file() and path.name == "config.json":
-            path = path.parent
         if path.is_dir():
-            if not (path / "config.json").is_file():
+            path /= "config.json"
+            if not path.is_file():
                 raise AffscoreError(f"the folder {text!r} holds no config.json, which says what network it is")
-            return cls(f"hf:{path.resolve().name}", path / "config.json")
         if path.is_file():
-            return cls(f"hf:{path.name}", path, alone=True)
+            alone = path.name != "config.json"
+            return cls(f"hf:{path.name if alone else path.parent.resolve().name}", path, alone=alone)
         if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
             raise AffscoreError(f"file not found: there is no folder or configuration {text!r}")
         try:

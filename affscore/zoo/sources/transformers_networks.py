@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.card import ModelCard, seeded, stated_classes
+from affscore.zoo.naming import near, needs, weights_file, weights_label
 from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.sources import Source
 from affscore.zoo.sources.hub import cached_repositories
-from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
 from affscore.zoo.sources.transformers_files import Place
 from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
@@ -104,14 +104,13 @@ SOURCE = Transformers()
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
-    try:
+
+    def read() -> tuple[dict[str, Any], Any]:
         stated = json.loads(file.read_text(encoding="utf-8"))
-        model_type = stated["model_type"]
-    except Exception as error:
-        raise AffscoreError(
-            f"the file {file.name!r} is not the configuration of a network ({type(error).__name__}: "
-            f"{first_line(error)}); it must be JSON with an entry model_type"
-        ) from error
+        return stated, stated["model_type"]
+
+    what = f"the file {file.name!r} is not the configuration of a network"
+    stated, model_type = guarded(read, what, "it must be JSON with an entry model_type")
     known = transformers.CONFIG_MAPPING
     if not isinstance(model_type, str) or model_type not in known:
         raise AffscoreError(

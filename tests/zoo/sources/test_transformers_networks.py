@@ -270,7 +270,7 @@ def test_without_a_network_the_sentence_says_which_file_and_where_it_is_soon(rep
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(AffscoreError, match=r'package transformers.*: pip install "affscore\[transformers\]"$'):
+    with pytest.raises(AffscoreError, match=r'package transformers.*; pip install "affscore\[transformers\]"$'):
         load_model("hf:google/vit-base-patch16-224")
 
 

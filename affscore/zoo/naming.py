@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
 
 __all__ = ["near", "needs", "split_spec", "weights_file", "weights_label"]
@@ -96,10 +96,5 @@ def needs(package: str, name: str, extra: str) -> ModuleType:
     Raises:
         AffscoreError: It is not installed; the message says how to install it.
     """
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise AffscoreError(
-            f"{name} needs the package {package}, which cannot be imported ({first_line(error)}): "
-            f'pip install "affscore[{extra}]"'
-        ) from error
+    what = f"{name} needs the package {package}, which cannot be imported"
+    return guarded(lambda: importlib.import_module(package), what, f'pip install "affscore[{extra}]"')
