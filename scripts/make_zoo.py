@@ -68,21 +68,19 @@ def hard_task_of_all(names: Sequence[str], file: Path, jobs: int) -> None:
     """
     about_file = file.with_suffix(".json")
     about = json.loads(about_file.read_text(encoding="utf-8")) if about_file.is_file() else {}
-    rows: list[dict[Any, Any]] = pd.read_csv(file).to_dict("records") if file.is_file() else []
-    current = {name: describe(name) for name in MINI_NETWORKS}
-    rows = [row for row in rows if about.get(row["name"]) == current.get(row["name"], "gone")]
-    done = {(row["name"], row["seed"]) for row in rows}
     order = [(name, seed) for name in MINI_NETWORKS for seed in SEEDS]
+    current = {name: describe(name) for name in MINI_NETWORKS}
+    written: list[dict[Any, Any]] = pd.read_csv(file).to_dict("records") if file.is_file() else []
+    fit = [name for name in current if about.get(name) == current[name]]
+    rows = {(row["name"], row["seed"]): row for row in written if row["name"] in fit}
 
     def keep(row: dict[str, Any]) -> str:
-        rows.append(row)
-        rows.sort(key=lambda row: order.index((row["name"], row["seed"])))
-        kept = {row["name"] for row in rows}
-        write_table(pd.DataFrame(rows), file, {name: current[name] for name in current if name in kept})
+        rows[row["name"], row["seed"]] = row
+        table = pd.DataFrame([rows[pair] for pair in order if pair in rows])
+        write_table(table, file, {name: current[name] for name in table["name"].unique()})
         return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
 
-    left = [(name, seed) for seed in SEEDS for name in MINI_NETWORKS if name in names and (name, seed) not in done]
-    tasks = [delayed(run)(name, seed) for name, seed in left]
+    tasks = [delayed(run)(name, seed) for name, seed in order if name in names and (name, seed) not in rows]
     _each(tasks, jobs, "hard task", keep)
 
 

@@ -68,7 +68,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
         raise _unknown(name)
     model, card = source.load(name, weights, seed)
     model.eval()
-    _cards[model] = replace(card, parameters=parameter_count(model))
+    _cards[model] = replace(card, parameters=parameter_count(model), classes=card.classes or stated_classes(model))
     return model
 
 

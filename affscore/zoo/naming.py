@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,7 @@ from types import ModuleType
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
 
-__all__ = ["near", "needs", "split_spec", "weights_file", "weights_label"]
+__all__ = ["near", "needs", "split_path", "split_spec", "weights_file", "weights_label"]
 
 WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
@@ -24,19 +25,21 @@ def split_spec(spec: str) -> tuple[str, str]:
     >>> split_spec("resnet18@random"), split_spec("a@b/net.py:make@w.pth"), split_spec("timm:resnet18")
     (('resnet18', 'random'), ('a@b/net.py:make', 'w.pth'), ('timm:resnet18', 'DEFAULT'))
     """
-    start = spec.find(".py:") + 1
     if spec.startswith("hf:"):
-        ends = [index for index, letter in enumerate(spec) if letter == "@"] + [len(spec)]
-        start = max((end for end in ends if _exists(spec[len("hf:") : end])), default=0)
+        name, weights = split_path(spec.removeprefix("hf:"))
+        return f"hf:{name}", weights or "DEFAULT"
+    start = spec.find(".py:") + 1
     name, _, weights = spec[start:].partition("@")
     return spec[:start] + name, weights or "DEFAULT"
 
 
-def _exists(path: str) -> bool:
-    try:
-        return bool(path) and user_path(path).exists()
-    except (AffscoreError, ValueError, OSError):  # nothing can be there
-        return False
+def split_path(text: str) -> tuple[str, str]:
+    """A path, and what stands behind the @ that follows it: the longest part that is there is the path."""
+    cuts = [index for index, letter in enumerate(text) if letter == "@"] + [len(text)]
+    # those of pathlib raise where nothing can be
+    there = [cut for cut in cuts if os.path.exists(os.path.expanduser(text[:cut]))]  # noqa: PTH110, PTH111
+    end = there[-1] if there else cuts[0]
+    return text[:end], text[end + 1 :]
 
 
 def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:

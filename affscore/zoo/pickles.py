@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import pickletools
-from enum import Enum, auto
 from functools import partial
 from typing import IO, Any, NoReturn
 
@@ -18,13 +16,6 @@ PARAMETER = "torch._utils._rebuild_parameter"
 OTHERS = ("collections.OrderedDict", "collections.Counter", "argparse.Namespace", "torch.device")
 """What training scripts leave in checkpoints beside tensors: epochs, schedules, options."""
 
-PLAIN = ("PROTO", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT",
-         "BINUNICODE", "SHORT_BINSTRING", "GLOBAL", "BINPERSID", "BINPUT", "LONG_BINPUT", "BINGET", "LONG_BINGET",
-         "EMPTY_DICT", "EMPTY_LIST", "SETITEM", "SETITEMS", "APPEND", "APPENDS")  # fmt: skip
-"""What torch.save writes beside tuples and calls; the pickle's own interpreter does it."""
-
-TUPLES = ("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3")
-
 DEEPEST = 3
 """How deep torch.save puts tuples into tuples."""
 
@@ -35,11 +26,8 @@ class RefusedFileError(ValueError):
     """A file asks for more than it holds, or for something else than numbers; the message says for what."""
 
 
-class _Thing(Enum):
-    """In place of what a pickle makes: a storage of numbers, or a tensor."""
-
-    STORAGE = auto()
-    TENSOR = auto()
+STORAGE, TENSOR = object(), object()
+"""In place of what a pickle makes: a storage of numbers, a tensor."""
 
 
 class _Tuple(tuple[Any, ...]):
@@ -96,11 +84,11 @@ class _Reader(_Interpreter):
             return full
         raise RefusedFileError(f"it asks for {name if module in ('builtins', '__builtin__') else full}")
 
-    def persistent_load(self, pid: Any) -> _Thing:
+    def persistent_load(self, pid: Any) -> object:
         """A storage, which is named by constants."""
         if not all(map(_is_constant, pid)):
             raise RefusedFileError("it names a storage in a way that torch.save does not")
-        return _Thing.STORAGE
+        return STORAGE
 
     def count(self, numbers: int) -> None:
         """Add so many numbers to those that would be made."""
@@ -112,21 +100,21 @@ class _Reader(_Interpreter):
         """What a call makes, and how many numbers a tensor has that it makes, or how large a copied dictionary is."""
         arguments, function = self.stack.pop(), self.stack.pop()
         first, rest = (arguments or (None,))[0], arguments[1:]
-        made: Any = _Thing.TENSOR
-        if function in TENSORS and first is _Thing.STORAGE and made not in rest and all(map(_is_constant, rest[1])):
+        made: object = TENSOR
+        if function in TENSORS and first is STORAGE and TENSOR not in rest and all(map(_is_constant, rest[1])):
             self.count(math.prod(rest[1]))
         elif function in OTHERS and all(_is_constant(a) or isinstance(a, dict) for a in arguments):
             made = {}
             self.count(sum(len(a) for a in arguments if isinstance(a, (dict, str))))
-        elif function != PARAMETER or first is not made or made in rest:
+        elif function != PARAMETER or first is not TENSOR or TENSOR in rest:
             raise RefusedFileError(f"it calls {function} in a way that torch.save does not")
         self.stack.append(made)
 
     def load_build(self) -> None:
         """The attributes of what was made last, which are copied from a dictionary."""
         state = self.stack.pop()
-        if not isinstance(state, dict):
-            _refuse("BUILD", self)
+        if not isinstance(state, dict) or not isinstance(self.stack[-1], dict):
+            raise RefusedFileError("it sets attributes in a way that torch.save does not")
         self.count(len(state))
 
 
@@ -134,25 +122,15 @@ def _is_constant(value: Any) -> bool:
     return value is None or isinstance(value, (int, float, str))
 
 
-def _refuse(name: str, reader: _Reader) -> NoReturn:
-    raise RefusedFileError(f"it uses {name}, which torch.save does not")
-
-
 def _load_tuple(load: Any, reader: _Reader) -> None:
     load(reader)
     reader.stack[-1] = _Tuple(reader.stack[-1])
 
 
-def _dispatch() -> dict[int, Any]:
-    """What is done at each opcode, by its number."""
-    code = {opcode.name: ord(opcode.code) for opcode in pickletools.opcodes}
-    return {
-        **{number: partial(_refuse, name) for name, number in code.items()},
-        **{code[name]: _Interpreter.dispatch[code[name]] for name in PLAIN},
-        **{code[name]: partial(_load_tuple, _Interpreter.dispatch[code[name]]) for name in TUPLES},
-        **dict.fromkeys((code["REDUCE"], code["NEWOBJ"]), _Reader.load_call),
-        code["BUILD"]: _Reader.load_build,
-    }
-
-
-_Reader.dispatch = _dispatch()
+_TUPLES = {getattr(pickle, name)[0] for name in ("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3")}
+_Reader.dispatch = {
+    **_Interpreter.dispatch,
+    **{code: partial(_load_tuple, _Interpreter.dispatch[code]) for code in _TUPLES},
+    **dict.fromkeys((pickle.REDUCE[0], pickle.NEWOBJ[0]), _Reader.load_call),
+    pickle.BUILD[0]: _Reader.load_build,
+}

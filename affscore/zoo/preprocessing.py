@@ -181,12 +181,11 @@ LONGEST = 16
 def _without_far_ends(image: Image.Image | Tensor) -> Image.Image | Tensor:
     """The middle of a very long image: its ends will be cut off, and resized they might fill the memory."""
     T = _transforms()
-    _, height, width = T.get_dimensions(image)
-    longest = LONGEST * min(height, width)
-    if max(height, width) <= longest:
+    _, *sides = T.get_dimensions(image)
+    longest = LONGEST * min(sides)
+    if max(sides) <= longest:
         return image
-    high, wide = max(0, height - longest) // 2, max(0, width - longest) // 2  # the same on both sides
-    return T.crop(image, high, wide, height - 2 * high, width - 2 * wide)
+    return T.center_crop(image, [min(side, longest + (side - longest) % 2) for side in sides])  # the same on both sides
 
 
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255

@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import safetensors.torch
 import torch
 
@@ -31,8 +32,8 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     """The contents of a file of weights, on the CPU: plain numbers, and not many more than the file holds.
 
     Args:
-        file: A .safetensors file; or anything else that ``torch.load(weights_only=True)`` reads, if it makes dense
-            tensors, numbers and texts only. (``argparse.Namespace``, a bag of names that training scripts like to
+        file: A .safetensors or .npy file; or anything else that ``torch.load(weights_only=True)`` reads, if it makes
+            dense tensors, numbers and texts only. (``argparse.Namespace``, a bag of names that training scripts like to
             leave in their checkpoints, is let through, too.)
         what: What the file should hold, for the message.
         advice: How to write such a file, for the message.
@@ -43,6 +44,8 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     """
     readable_file(file, "weights are read from a .safetensors, .pth or .pt file")
     try:
+        if file.suffix == ".npy":
+            return np.load(file, mmap_mode="r", allow_pickle=False)  # a false size in the file fills no memory
         if file.suffix == ".safetensors":
             return safetensors.torch.load_file(file)  # whose reader checks that the header speaks of this file
         _check_pickles(file)

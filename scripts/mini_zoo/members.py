@@ -6,12 +6,11 @@ import hashlib
 import json
 import platform
 import time
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import sklearn
-import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
@@ -24,7 +23,10 @@ from mini_zoo.distortions import shifted
 from mini_zoo.recipes import Recipe
 from mini_zoo.training import accuracy, fit, prepared, standard_error
 
-__all__ = ["half", "is_made", "layout", "train_member", "versions"]
+__all__ = ["half", "is_made", "layout", "train_member"]
+
+PACKAGES = ("torch", "numpy", "scikit-learn")
+"""What the numbers depend on, with Python."""
 
 
 def layout(model: nn.Module) -> str:
@@ -43,7 +45,7 @@ def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
     if not (record.is_file() and record.with_suffix(".safetensors").is_file()):
         return False
     written = json.loads(record.read_text(encoding="utf-8"))
-    wanted = {"recipe": recipe.as_dict(), "layout": layout(MINI_NETWORKS[name].build())}
+    wanted = {"recipe": asdict(recipe), "layout": layout(MINI_NETWORKS[name].build())}
     return {key: written.get(key) for key in wanted} == wanted
 
 
@@ -72,10 +74,10 @@ def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False
         "accuracy": round(reached, 4),
         "accuracy_standard_error": round(standard_error(reached, len(test_labels)), 4),
         "parameters": parameter_count(model),
-        "recipe": recipe.as_dict(),
+        "recipe": asdict(recipe),
         "layout": layout(model),
         "seconds": round(time.perf_counter() - start, 1),
-        "versions": versions(),
+        "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
     }
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(folder / f"{name}.safetensors") as part:
@@ -97,24 +99,10 @@ def half(model: nn.Module, name: str) -> dict[str, Tensor]:
     Raises:
         AffscoreError: A weight that is no finite number of 16 bits.
     """
-    state = model.state_dict()
-    weights = {
-        key: (value.half() if value.is_floating_point() else value).contiguous()
-        for key, value in state.items()
-        if not key.endswith("num_batches_tracked")
-    }
+    state = {key: value for key, value in model.state_dict().items() if not key.endswith("num_batches_tracked")}
+    weights = {key: (value.half() if value.is_floating_point() else value).contiguous() for key, value in state.items()}
     for key, value in weights.items():
         if not bool(value.isfinite().all()):
             largest = float(state[key].abs().max())
             raise AffscoreError(f"{key!r} of {name} must fit into 16 bits, got {largest}; train it with a smaller rate")
     return weights
-
-
-def versions() -> dict[str, str]:
-    """Of what the numbers depend on."""
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-    }

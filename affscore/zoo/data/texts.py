@@ -10,7 +10,8 @@ from torch import Tensor
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.data.tokens import TokenSet, expected_tokens
 from affscore.zoo.named_data import DataSource, NamedData
-from affscore.zoo.paths import readable_file, user_path
+from affscore.zoo.naming import split_path
+from affscore.zoo.paths import readable_file
 from affscore.zoo.text import Expected, TextPreprocessing, tokenizer_file
 
 __all__ = ["SOURCES", "TextFile"]
@@ -63,12 +64,8 @@ def _load(argument: str, seed: int) -> TextFile:
     Raises:
         AffscoreError: No such file, no text in UTF-8, or nothing in it.
     """
-    cuts = [index for index, letter in enumerate(argument) if letter == "@"]
-    # a path may hold an @: the file is the longest part that is one
-    ends = [end for end in [*cuts, len(argument)] if user_path(argument[:end]).is_file()]
-    end = ends[-1] if ends else next(iter(cuts), len(argument))
-    tokenizer = argument[end + 1 :]
-    file = readable_file(argument[:end], "text:FILE takes the path of a file")
+    path, tokenizer = split_path(argument)
+    file = readable_file(path, "text:FILE takes the path of a file")
     what = f"the file {file.name!r} is not a text in UTF-8"
     text = guarded(lambda: file.read_text(encoding="utf-8-sig"), what, "save it as UTF-8")
     if not text.strip():

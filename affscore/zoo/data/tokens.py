@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -61,7 +60,9 @@ def _load(path: str, seed: int) -> TokenSet:
         AffscoreError: No such file, another kind of file, or no integers of this shape.
     """
     file = readable_file(path, "tokens:FILE takes the path of a file")
-    found = _contents(file)
+    if file.suffix not in _SUFFIXES:
+        raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
+    found = read_weights(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
     if isinstance(found, Mapping):
         if len(found) > 1 and "input_ids" not in found:
             names = ", ".join(map(str, [*found][:5]))
@@ -75,21 +76,6 @@ def _load(path: str, seed: int) -> TokenSet:
             f"the file {file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}"
         )
     return TokenSet(f"tokens:{file.name}", len(found), torch.from_numpy(found.astype(np.int64)))
-
-
-def _contents(file: Path) -> Any:
-    if file.suffix not in _SUFFIXES:
-        raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
-    advice = "save an array of integers (N, length) as .npy, .safetensors or .pt"
-    if file.suffix != ".npy":
-        return read_weights(file, "token ids", advice)
-    try:
-        # mapped into memory: a false size in the file fills none of it
-        return np.load(file, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # what a foreign file makes the reader raise has no end
-        raise AffscoreError(
-            f"the file {file.name!r} does not hold token ids that can be read safely ({type(error).__name__}); {advice}"
-        ) from error
 
 
 SOURCES = [DataSource("tokens", "FILE", _load)]

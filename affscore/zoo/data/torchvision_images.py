@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock
 from torch import Tensor
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import guarded
 from affscore.zoo.downloads import answers, patience
 from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.paths import user_path
@@ -63,25 +63,23 @@ def _downloaded(name: str, made: Any, home: Path) -> Any:
     else:
         folder, urls = home / made.__name__ / "raw", [made.mirrors[0] + file for file, _ in made.resources]
 
-    def missing() -> list[str]:
-        return [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()]
+    missing = [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()]
 
-    try:
+    def download() -> Any:
         home.mkdir(parents=True, exist_ok=True)
         with FileLock(home / ".download.lock"), patience():  # jobs that start together download once: the others wait
-            for url in missing()[:1]:
+            for url in missing[:1]:
                 answers(url)
             return made(root=str(home), train=False, download=True)
-    except Exception as error:  # of the network, of the disk, or of an archive that is none
-        wanted = missing() or urls
-        one = len(wanted) == 1
-        raise AffscoreError(
-            f"the data set {name} is not in {home}, or damaged there, and could not be downloaded "
-            f"({' '.join(str(error).split()) or type(error).__name__}); get "
-            f"{', '.join(url.rpartition('/')[2] for url in wanted)} from "
-            f"{wanted[0] if one else wanted[0].rpartition('/')[0] + '/'} elsewhere and put "
-            f"{'it' if one else 'them'} into {folder} (AFFSCORE_DATA chooses another place)"
-        ) from error
+
+    places, names = zip(*(url.rsplit("/", 1) for url in missing or urls), strict=True)
+    place, them = (f"{places[0]}/", "them") if len(names) > 1 else (f"{places[0]}/{names[0]}", "it")
+    return guarded(
+        download,
+        f"the data set {name} is not in {home}, or damaged there, and could not be downloaded",
+        f"get {', '.join(names)} from {place} elsewhere and put {them} into {folder} (AFFSCORE_DATA chooses another "
+        "place)",
+    )
 
 
 SOURCES = [DataSource(name, "CLASS", partial(_load, name)) for name in DATA_SETS]

@@ -48,15 +48,8 @@ class MiniSqueezeNet(nn.Module):
         return self.classifier(self.features(x)).flatten(1)
 
 
-MOBILENET_STAGES = [
-    (1, 8, 1, 1),
-    (6, 8, 2, 2),
-    (6, 8, 2, 2),
-    (6, 12, 2, 2),
-    (6, 16, 2, 1),
-    (6, 20, 2, 1),
-    (6, 24, 1, 1),
-]
+MOBILENET_STAGES = [(1, 8, 1, 1), (6, 8, 2, 2), (6, 8, 2, 2), (6, 12, 2, 2), (6, 16, 2, 1), (6, 20, 2, 1),
+                    (6, 24, 1, 1)]  # fmt: skip
 """Expansion, channels, blocks and stride; the original has 16 to 320 channels and 1, 2, 3, 4, 3, 3 and 1 blocks."""
 
 

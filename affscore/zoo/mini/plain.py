@@ -43,12 +43,8 @@ class MiniAlexNet(nn.Module):
 VGG_WIDTHS = (8, 12, 16, 20, 20)
 """Channels of the five stages; the originals have 64, 128, 256, 512 and 512."""
 
-VGG_CONVOLUTIONS = {
-    "vgg11": (1, 1, 2, 2, 2),
-    "vgg13": (2, 2, 2, 2, 2),
-    "vgg16": (2, 2, 3, 3, 3),
-    "vgg19": (2, 2, 4, 4, 4),
-}
+VGG_CONVOLUTIONS = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2),
+                    "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}  # fmt: skip
 """Convolutions in each stage, as in the originals."""
 
 

@@ -45,6 +45,12 @@ MNASNETS = {
 """A tenth of the originals' widths."""
 
 
+EFFICIENTNET_STAGES = [(1, 3, 1, 32, 16, 1), (6, 3, 2, 16, 24, 2), (6, 5, 2, 24, 40, 2), (6, 3, 2, 40, 80, 3),
+                       (6, 5, 1, 80, 112, 3), (6, 5, 1, 112, 192, 4), (6, 3, 1, 192, 320, 1)]  # fmt: skip
+"""Expansion, kernel, stride, channels before and after, and blocks: the original's, but for the stride of the sixth,
+since a fifth halving would leave one position of a picture of 32 pixels."""
+
+
 def efficientnet(width: float, depth: float) -> EfficientNet:
     """The EfficientNet of torchvision: seven stages of inverted bottlenecks with squeeze and excitation.
 
@@ -53,15 +59,7 @@ def efficientnet(width: float, depth: float) -> EfficientNet:
         depth: The factor of the number of blocks.
     """
     stage = partial(MBConvConfig, width_mult=width, depth_mult=depth, block=partial(MBConv, se_layer=_gate))
-    stages = [
-        stage(1, 3, 1, 32, 16, 1),
-        stage(6, 3, 2, 16, 24, 2),
-        stage(6, 5, 2, 24, 40, 2),
-        stage(6, 3, 2, 40, 80, 3),
-        stage(6, 5, 1, 80, 112, 3),
-        stage(6, 5, 1, 112, 192, 4),  # a fifth halving would leave one position of a picture of 32 pixels
-        stage(6, 3, 1, 192, 320, 1),
-    ]
+    stages = [stage(*numbers) for numbers in EFFICIENTNET_STAGES]
     return grey(EfficientNet(stages, dropout=0.0, stochastic_depth_prob=0.0, num_classes=10))
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, first_line, guarded
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.naming import needs, weights_file, weights_label
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.sources import Source, torchvision_networks
-from affscore.zoo.sources.hub import HubFileMissingError, first_of, hub_url
+from affscore.zoo.sources.hub import first_of, hub_url
 from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
 
 __all__ = ["SOURCE"]
@@ -98,13 +98,8 @@ def _fetched(config: Any, tag: str, name: str) -> Path:
     what = f"the weights {tag} of {name}"
     if not config.hf_hub_id:
         return torchvision_networks.fetch(config.url, what, name)
-    try:
-        return first_of(config.hf_hub_id, FILES, name, "timm")
-    except HubFileMissingError as error:
-        raise AffscoreError(
-            f"{what} cannot be had: {first_line(error)}; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give "
-            f"it as {name}@FILE"
-        ) from error
+    advice = f"; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give it as {name}@FILE"
+    return first_of(config.hf_hub_id, FILES, name, "timm", f"{what} cannot be had: ", advice)
 
 
 def _with_weights(

@@ -9,7 +9,7 @@ from pathlib import Path
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.naming import near
 from affscore.zoo.paths import readable_file, user_path
-from affscore.zoo.sources.hub import HubFileMissingError, cached_repositories, first_of, hub_url
+from affscore.zoo.sources.hub import cached_repositories, first_of, hub_url
 
 __all__ = ["Place"]
 
@@ -52,13 +52,11 @@ class Place:
             return cls(f"hf:{path.name if alone else path.parent.resolve().name}", path, alone=alone)
         if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
             raise AffscoreError(f"file not found: there is no folder or configuration {text!r}")
-        try:
-            return cls(name, first_of(text, ["config.json"], name, "transformers"), repository=text)
-        except HubFileMissingError as error:
-            raise AffscoreError(
-                f"{error}{near(text, cached_repositories())}; get config.json and the weights of "
-                f"https://huggingface.co/{text} elsewhere, put them into a folder, and give it as hf:FOLDER"
-            ) from error
+        advice = (
+            f"{near(text, cached_repositories())}; get config.json and the weights of https://huggingface.co/{text} "
+            "elsewhere, put them into a folder, and give it as hf:FOLDER"
+        )
+        return cls(name, first_of(text, ["config.json"], name, "transformers", after=advice), repository=text)
 
     def first(self, filenames: list[str]) -> Path:
         """The first of these files that is there, or can be had.
@@ -74,13 +72,9 @@ class Place:
                 f"there are no trained weights ({filenames[0]}) beside the configuration of {self.name}; put them "
                 f"there, or write {self.name}@random or {self.name}@FILE"
             )
-        try:
-            return first_of(self.repository, filenames, self.name, "transformers")
-        except HubFileMissingError as error:
-            raise AffscoreError(
-                f"{error}; get {hub_url(self.repository, filenames[0])} elsewhere and give it as {self.name}@FILE, "
-                f"or write {self.name}@random"
-            ) from error
+        advice = f"; get {hub_url(self.repository, filenames[0])} elsewhere and give it as {self.name}@FILE, "
+        advice += f"or write {self.name}@random"
+        return first_of(self.repository, filenames, self.name, "transformers", after=advice)
 
     def weights(self) -> list[Path]:
         """The files of the trained weights: one, or all that an index names."""

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.zoo.card import ModelCard, seeded, stated_classes
+from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.naming import near, needs, weights_file, weights_label
 from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.sources import Source
@@ -79,8 +79,7 @@ class Transformers(Source):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         preprocessing, known = expected_of(model, place.beside)
         family = getattr(config, "model_type", None)
-        label, classes = weights_label(weights), stated_classes(model)
-        return model, ModelCard(place.name, label, preprocessing, known, family=family, classes=classes)
+        return model, ModelCard(place.name, weights_label(weights), preprocessing, known, family=family)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
