@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from affscore.errors import AffscoreError
+from affscore.zoo.naming import near
 from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.state_dicts import tensor_bytes
@@ -215,10 +215,10 @@ class ImageSet(NamedData):
         chosen = [index for index, found in enumerate(labels) if found == label]
         if not chosen:
             known = sorted(set(labels))
-            near = difflib.get_close_matches(label, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
             shown = ", ".join([*known[:20], *["..."] * (len(known) > 20)]) or "none"
-            raise AffscoreError(f"the data set {self.name!r} has no class {label!r}{hint} (known: {shown})")
+            raise AffscoreError(
+                f"the data set {self.name!r} has no class {label!r}{near(label, known, 1)} (known: {shown})"
+            )
         return replace(
             self,
             name=f"{self.name.partition(':')[0]}:{label}",

@@ -145,7 +145,7 @@ class Preprocessing:
             raise AffscoreError(f"images of {height} x {width} pixels are not square")
         low, high = (tensor[:, height // 2, width // 2] for tensor in (black, white))
         std = 1 / (high - low)
-        means, stds = (tuple(round(float(value), 6) for value in values) for values in (-low * std, std))
+        means, stds = (tuple(round(float(value), 6) + 0.0 for value in values) for values in (-low * std, std))
         return cls(channels, height, height, means, stds, transform=transform)
 
 
@@ -208,11 +208,9 @@ def image_tensor(image: Image.Image | Tensor) -> Tensor:
             )
         if image.mode in _DEEP:
             return torch.from_numpy(np.asarray(image).astype(np.float32))[None] / 65535
-        array = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
-        tensor = torch.from_numpy(array.copy())
-        tensor = tensor[None] if tensor.ndim == 2 else tensor.permute(2, 0, 1)
-    else:
-        tensor = image[None] if image.ndim == 2 else image
+        array = np.array(image.convert("L" if image.mode in ("1", "L") else "RGB"))
+        image = torch.from_numpy(array if array.ndim == 2 else array.transpose(2, 0, 1))
+    tensor = image[None] if image.ndim == 2 else image
     if tensor.ndim != 3:
         raise AffscoreError(f"an image must have shape (C, H, W) or (H, W), got {tuple(tensor.shape)}")
     return tensor.float() / 255 if tensor.dtype == torch.uint8 else tensor.float()

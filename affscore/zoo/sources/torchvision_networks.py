@@ -78,11 +78,8 @@ class Torchvision(Source):
         stated = torch.hub.HASH_REGEX.search(file.name)
         short = stated.group(1) if stated else ""
         found = file_hash(file) if file.is_file() else short
-        return {
-            "model": name,
-            "weights": enum[weights].name,
-            "files": {file.name: short if found.startswith(short) else found},
-        }
+        files = {file.name: short if found.startswith(short) else found}
+        return {"model": name, "weights": enum[weights].name, "files": files}
 
     def facts(self, name: str, weights: str) -> dict[str, Any]:
         """What torchvision states; of random weights and of a file no accuracy."""

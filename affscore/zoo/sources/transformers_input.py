@@ -37,8 +37,9 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
     if takes != "pixel_values":
         raise AffscoreError(f"{type(model).__name__} takes {takes!r}; only networks of images and of text have a score")
     stated = beside("preprocessor_config.json")
-    if stated is not None:
-        return _images(stated, model.config), True
+    found = None if stated is None else _images(stated, model.config)
+    if found is not None:
+        return found, True
     size = _number(model.config, "image_size", IMAGENET.size)
     if _number(model.config, "num_channels", 3) == 1:
         return Preprocessing(1, size, size, (sum(IMAGENET.mean) / 3,), (sum(IMAGENET.std) / 3,)), False
@@ -79,13 +80,20 @@ class _Processor:
         return self.process(picture, return_tensors="pt")["pixel_values"][0]
 
 
-def _images(file: Path, config: Any) -> Preprocessing:
-    def read() -> Preprocessing:
-        transform = _Processor(file)
-        stated = (dict(getattr(transform.process, name, None) or {}) for name in ("size", "crop_size"))
-        sides = [side for sizes in stated for side in sizes.values() if side]
+def _images(file: Path, config: Any) -> Preprocessing | None:
+    """What an image processor does; None where it does not turn a picture into a tensor, as those of videos."""
+    transform = guarded(
+        lambda: _Processor(file), f"the file {file.name!r} does not say what the network expects of an image"
+    )
+    for name in ("size", "crop_size"):
+        sizes = dict(getattr(transform.process, name, None) or {})
+        ignored = "longest_edge" if sizes.get("shortest_edge") else None
+        sides = [side for key, side in sizes.items() if side and key != ignored]
         Preprocessing(size=max(sides, default=1))  # refuses sizes that would fill the memory
-        side = _number(config, "image_size", IMAGENET.size)
-        return Preprocessing.of_transform(transform, side, _number(config, "num_channels", 3))
-
-    return guarded(read, f"the file {file.name!r} does not say what the network expects of an image")
+    side, channels = _number(config, "image_size", IMAGENET.size), _number(config, "num_channels", 3)
+    try:
+        return Preprocessing.of_transform(transform, side, channels)
+    except AffscoreError:
+        raise
+    except Exception:  # noqa: BLE001  # of another kind of input
+        return None

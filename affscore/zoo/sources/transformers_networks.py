@@ -64,17 +64,16 @@ class Transformers(Source):
         with _silence(transformers):
             config = guarded(lambda: config_class.from_dict(settings), fails)
             network_class = _network_class(transformers, config, place.name)
-        state: dict[str, Tensor] = {}
-        files = place.weights() if weights == "DEFAULT" else []
-        if weights not in ("DEFAULT", "random"):
-            files = [weights_file(place.name, weights, [])]
-        for file in files:
-            state |= read_state_dict(file)
+        if weights == "random":
+            files = []
+        else:
+            files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
+        state = {key: value for file in files for key, value in read_state_dict(file).items()}
         with _silence(transformers):
-            if weights == "random":
-                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
-            else:
+            if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
+            else:
+                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         preprocessing, known = expected_of(model, place.beside)
@@ -105,7 +104,7 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
     """The class of a configuration, and what it is made from."""
 
     def read() -> tuple[dict[str, Any], Any]:
-        stated = json.loads(file.read_text(encoding="utf-8"))
+        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
         return stated, stated["model_type"]
 
     what = f"the file {file.name!r} is not the configuration of a network"
@@ -125,6 +124,13 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
         )
     return known[model_type], settings
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary of JSON; of two entries of a name readers take different ones."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("it has two entries of one name")
+    return found
 
 
 def _of_this_place(value: Any, key: str = "") -> Any:
