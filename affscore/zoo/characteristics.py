@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import pandas as pd
 
@@ -38,10 +37,8 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
     >>> table[["accuracy", "parameters", "gflops", "depth"]].values.tolist()
     [[80.858, 25557032.0, 4.089, 49.0], [76.13, 25557032.0, 4.089, 49.0]]
     """
-    rows: dict[str, dict[str, Any]] = {}
-    for model in models:
-        name, weights = split_spec(model)
-        rows[model] = source_of(name).facts(name, weights)
+    named = {model: split_spec(model) for model in models}
+    rows = {model: source_of(name).facts(name, weights) for model, (name, weights) in named.items()}
     table = pd.DataFrame.from_dict(rows, orient="index")
     numbers = ("accuracy", "accuracy_standard_error", "depth", "activations")
     return table.astype(dict.fromkeys(numbers, float)) if rows else table

@@ -185,10 +185,8 @@ def tokenizer_file(path: str) -> Path:
 def _read_tokenizer(path: str) -> Any:
     file = tokenizer_file(path)
     tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
-    return guarded(
-        lambda: tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")),
-        f"the file {file.name!r} is not a tokenizer.json that can be read",
-    )
+    what = f"the file {file.name!r} is not a tokenizer.json that can be read"
+    return guarded(lambda: tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")), what)
 
 
 def _name_of(tokenizer: Any) -> str:

@@ -63,23 +63,21 @@ def _downloaded(name: str, made: Any, home: Path) -> Any:
     else:
         folder, urls = home / made.__name__ / "raw", [made.mirrors[0] + file for file, _ in made.resources]
 
-    missing = [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()]
+    def missing() -> list[str]:
+        return [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()]
 
     def download() -> Any:
         home.mkdir(parents=True, exist_ok=True)
         with FileLock(home / ".download.lock"), patience():  # jobs that start together download once: the others wait
-            for url in missing[:1]:
+            for url in missing()[:1]:
                 answers(url)
             return made(root=str(home), train=False, download=True)
 
-    places, names = zip(*(url.rsplit("/", 1) for url in missing or urls), strict=True)
+    places, names = zip(*(url.rsplit("/", 1) for url in missing() or urls), strict=True)
     place, them = (f"{places[0]}/", "them") if len(names) > 1 else (f"{places[0]}/{names[0]}", "it")
-    return guarded(
-        download,
-        f"the data set {name} is not in {home}, or damaged there, and could not be downloaded",
-        f"get {', '.join(names)} from {place} elsewhere and put {them} into {folder} (AFFSCORE_DATA chooses another "
-        "place)",
-    )
+    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
+    advice = f"get {', '.join(names)} from {place} elsewhere and put {them} into {folder}"
+    return guarded(download, what, f"{advice} (AFFSCORE_DATA chooses another place)")
 
 
 SOURCES = [DataSource(name, "CLASS", partial(_load, name)) for name in DATA_SETS]

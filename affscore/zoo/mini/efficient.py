@@ -10,7 +10,7 @@ from torchvision.models import MobileNetV2, ShuffleNetV2
 from torchvision.models.squeezenet import Fire
 from torchvision.ops.misc import Conv2dNormActivation
 
-from affscore.zoo.mini.first_layer import grey, initialise
+from affscore.zoo.mini.common import grey, initialise
 
 __all__ = ["SHUFFLENETS", "MiniSqueezeNet", "mobilenet", "shufflenet"]
 

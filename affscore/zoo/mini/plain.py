@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor, nn
 from torchvision.models.vgg import make_layers
 
-from affscore.zoo.mini.first_layer import grey, initialise
+from affscore.zoo.mini.common import grey, initialise
 
 __all__ = ["MiniAlexNet", "MiniVGG"]
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torchvision.models import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import grey
 
 __all__ = ["DENSENETS", "RESNETS", "DigitsNet", "MiniResNet", "densenet"]
 

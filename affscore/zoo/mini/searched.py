@@ -10,7 +10,7 @@ from torchvision.models import EfficientNet, MNASNet
 from torchvision.models.efficientnet import MBConv, MBConvConfig
 from torchvision.ops.misc import SqueezeExcitation
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import grey
 
 __all__ = ["EFFICIENTNETS", "MNASNETS", "efficientnet", "mnasnet"]
 

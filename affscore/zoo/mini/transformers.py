@@ -9,7 +9,7 @@ from torch import nn
 from torchvision.models import ConvNeXt, SwinTransformer, VisionTransformer
 from torchvision.models.convnext import CNBlockConfig
 
-from affscore.zoo.mini.first_layer import Network, grey
+from affscore.zoo.mini.common import Network, grey
 
 __all__ = ["CONVNEXTS", "SWINS", "VITS", "convnext", "swin", "vit"]
 

@@ -82,9 +82,8 @@ class _Processor:
 
 def _images(file: Path, config: Any) -> Preprocessing | None:
     """What an image processor does; None where it does not turn a picture into a tensor, as those of videos."""
-    transform = guarded(
-        lambda: _Processor(file), f"the file {file.name!r} does not say what the network expects of an image"
-    )
+    what = f"the file {file.name!r} does not say what the network expects of an image"
+    transform = guarded(lambda: _Processor(file), what)
     for name in ("size", "crop_size"):
         sizes = dict(getattr(transform.process, name, None) or {})
         ignored = "longest_edge" if sizes.get("shortest_edge") else None
