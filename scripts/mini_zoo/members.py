@@ -49,14 +49,13 @@ def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
     return {key: written.get(key) for key in wanted} == wanted
 
 
-def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False) -> dict[str, Any]:
+def train_member(name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train a network on the digits, and write its weights and its record.
 
     Args:
         name: Which network.
         recipe: How.
         folder: Where NAME.safetensors (of 16 bits) and NAME.json are written.
-        progress: Whether to show a bar of the epochs.
 
     Returns:
         The record; its accuracy is that of the weights as they were written.
@@ -64,7 +63,7 @@ def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False
     network = MINI_NETWORKS[name]
     start = time.perf_counter()
     (images, labels), (test_images, test_labels) = prepared(network, "train"), prepared(network, "test")
-    model = fit(network, images, labels, shifted, recipe, progress)
+    model = fit(network, images, labels, shifted, recipe)
     weights = half(model, name)
     load_state_dict(model, weights, name)
     reached = accuracy(model, test_images, test_labels)
