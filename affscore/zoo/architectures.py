@@ -18,7 +18,7 @@ def _architectures() -> list[Any]:
     return list(pd.read_csv(TABLE).itertuples(index=False, name="Architecture"))
 
 
-def architecture_of(name: str) -> Any | None:
+def architecture_of(name: str) -> Any:
     """The architecture of a network of torchvision, by the longest beginning of its name; None if unknown.
 
     Its attributes are ``begins`` (how the names of its members begin), ``family`` (named as in the papers where they

@@ -117,14 +117,8 @@ class Preprocessing:
     @classmethod
     def from_torchvision(cls, preset: Any) -> Preprocessing:
         """The preprocessing of a torchvision weight (``weights.transforms()``)."""
-        return cls(
-            channels=3,
-            size=preset.crop_size[0],
-            resize=max(preset.resize_size[0], preset.crop_size[0]),
-            mean=tuple(preset.mean),
-            std=tuple(preset.std),
-            interpolation=preset.interpolation.value,
-        )
+        size, mean, std = preset.crop_size[0], tuple(preset.mean), tuple(preset.std)
+        return cls(3, size, max(preset.resize_size[0], size), mean, std, preset.interpolation.value)
 
     @classmethod
     def of_transform(cls, transform: Callable[[Image.Image], Tensor], side: int, channels: int = 3) -> Preprocessing:

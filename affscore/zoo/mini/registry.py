@@ -75,7 +75,6 @@ BUILDERS: dict[str, Callable[[], nn.Module]] = {
 
 def _mini_network(name: str, build: Callable[[], nn.Module]) -> MiniNetwork:
     architecture = architecture_of("resnet" if name == "digitsnet" else name)
-    assert architecture is not None, name
     return MiniNetwork(name, build, architecture.family, architecture.year)
 
 

@@ -58,15 +58,14 @@ class Torchvision(Source):
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
                 load_weights(model, file)
-        accuracy = accuracy_of(weight) if trained else None
+        stated = _stated(name, weight, trained)
         return model, ModelCard(
             name,
             weight.name if trained else weights_label(weights),
             Preprocessing.from_torchvision(weight.transforms()),
-            accuracy=accuracy,
-            accuracy_on=None if accuracy is None else ACCURACY_ON,
+            accuracy_on=None if stated["accuracy"] is None else ACCURACY_ON,
             classes=tuple(weight.meta["categories"]),
-            **_stated(name, weight),
+            **stated,
         )
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
@@ -93,9 +92,8 @@ class Torchvision(Source):
         weight = enum[weights] if trained else next(iter(enum))
         return {
             **super().facts(name, weight.name if trained else weights),
-            "accuracy": accuracy_of(weight) if trained else None,
             "parameters": weight.meta["num_params"],
-            **_stated(name, weight),
+            **_stated(name, weight, trained),
             **_counted().get(name, {}),
         }
 
@@ -124,10 +122,11 @@ def accuracy_of(weight: Any) -> float | None:
     return None if math.isnan(stated) else stated
 
 
-def _stated(name: str, weight: Any) -> dict[str, Any]:
-    """What cards and tables say of a network."""
-    about = architecture_of(name)
-    return {"family": about and about.family, "year": about and about.year, "gflops": weight.meta["_ops"]}
+def _stated(name: str, weight: Any, trained: bool) -> dict[str, Any]:
+    """What cards and tables say of a network; of one that is not trained no accuracy."""
+    about, accuracy = architecture_of(name), accuracy_of(weight) if trained else None
+    known = {"family": about.family, "year": about.year} if about else {"family": None, "year": None}
+    return {**known, "gflops": weight.meta["_ops"], "accuracy": accuracy}
 
 
 @cache

@@ -102,13 +102,10 @@ SOURCE = Transformers()
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
-
-    def read() -> tuple[dict[str, Any], Any]:
-        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
-        return stated, stated["model_type"]
-
     what = f"the file {file.name!r} is not the configuration of a network"
-    stated, model_type = guarded(read, what, "it must be JSON with an entry model_type")
+    advice = "it must be JSON with an entry model_type"
+    stated = guarded(lambda: json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once), what, advice)
+    model_type = guarded(lambda: stated["model_type"], what, advice)
     known = transformers.CONFIG_MAPPING
     if not isinstance(model_type, str) or model_type not in known:
         raise AffscoreError(
