@@ -43,7 +43,7 @@ def first_line(error: BaseException) -> str:
     return next((line.strip() for line in lines if line.strip()), type(error).__name__)
 
 
-def guarded(call: Callable[[], Result], what: str) -> Result:
+def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
     """The value of a function of others; whatever it raises becomes one sentence.
 
     That includes what is no ``Exception``: ``sys.exit`` in a network would end a survey without a word, and so
@@ -52,6 +52,7 @@ def guarded(call: Callable[[], Result], what: str) -> Result:
     Args:
         call: The function.
         what: What fails, as the sentence begins.
+        advice: What to do about it, as the sentence ends.
 
     Raises:
         AffscoreError: It fails.
@@ -66,4 +67,5 @@ def guarded(call: Callable[[], Result], what: str) -> Result:
     except (AffscoreError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        raise AffscoreError(f"{what}: {type(error).__name__}: {first_line(error)}") from error
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise AffscoreError(f"{what} ({reason}); {advice}" if advice else f"{what}: {reason}") from error

@@ -89,7 +89,7 @@ styled.set_index("name").astype(object).map(lambda value: "" if pd.isna(value) e
 #
 # ```sh
 # make zoo                                             # all networks, their tables and their signatures
-# python scripts/train_mini_network.py resnet18 --out somewhere   # one of them, anew
+# python scripts/make_zoo.py --only resnet18 --out somewhere   # one of them, anew
 # ```
 #
 # From nothing it takes about an hour on two cores. Each network has a record beside its weights (`affscore/zoo/weights/NAME.json`) with recipe, versions and seconds.

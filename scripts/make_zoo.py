@@ -1,6 +1,7 @@
 """Make the mini zoo: train what is not trained, and write its tables.
 
     python scripts/make_zoo.py
+    python scripts/make_zoo.py --only resnet18 --out FOLDER     # one of them, anew: the first step alone
 
 1. Each network is trained on the digits (affscore/zoo/weights), unless its files are there, made with the same
    recipe for the same architecture.
@@ -16,7 +17,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from mini_zoo.hard_task import SEEDS, describe, run
 from mini_zoo.members import is_made, train_member
-from mini_zoo.recipes import recipe_of
+from mini_zoo.recipes import Recipe, recipe_of
 from mini_zoo.signatures import measure, remove_outdated
 from mini_zoo.tables import write_table, zoo_table
 from tqdm import tqdm
@@ -38,24 +40,32 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="number of trainings at once (default: 2)")
     parser.add_argument("--only", help="names with commas between them (default: all networks)")
     parser.add_argument("--no-hard-task", action="store_true", help="leave out the hard task")
+    parser.add_argument("--out", type=Path, help="only train, and write the weights and records to this folder")
+    parser.add_argument("--epochs", type=int, help="with --out: not the number of the recipe")
+    parser.add_argument("--seed", type=int, help="with --out: not that of the recipe")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(MINI_NETWORKS)
     if unknown := sorted(set(names) - set(MINI_NETWORKS)):
         parser.error(f"no small network is called {', '.join(unknown)}; there are {', '.join(MINI_NETWORKS)}")
-    train_all(names, options.jobs)
+    changes = {name: value for name in ("epochs", "seed") if (value := getattr(options, name)) is not None}
+    if changes and not options.out:
+        parser.error("other networks than those of the package need a folder of their own: --out")
+    train_all({name: replace(recipe_of(name), **changes) for name in names}, options.out or WEIGHTS, options.jobs)
+    if options.out:
+        return
+    made = [name for name in MINI_NETWORKS if is_made(name, recipe_of(name), WEIGHTS)]
+    write_table(zoo_table(made), WEIGHTS.parent / "zoo.csv")
     remove_outdated(names)
     print(measure(names, options.jobs))
     if not options.no_hard_task:
         hard_task_of_all(names, WEIGHTS.parent / "hard_task.csv", options.jobs)
 
 
-def train_all(names: Sequence[str], jobs: int) -> None:
-    """The first two steps."""
-    missing = [name for name in names if not is_made(name, recipe_of(name), WEIGHTS)]
-    tasks = [delayed(train_member)(name, recipe_of(name), WEIGHTS) for name in missing]
+def train_all(recipes: Mapping[str, Recipe], folder: Path, jobs: int) -> None:
+    """Train the networks whose files are not in the folder, made with these recipes."""
+    missing = {name: recipe for name, recipe in recipes.items() if not is_made(name, recipe, folder)}
+    tasks = [delayed(train_member)(name, recipe, folder) for name, recipe in missing.items()]
     _each(tasks, jobs, "training", lambda record: f"{record['name']}: {record['accuracy']:.2%}")
-    made = [name for name in MINI_NETWORKS if is_made(name, recipe_of(name), WEIGHTS)]
-    write_table(zoo_table(made), WEIGHTS.parent / "zoo.csv")
 
 
 def hard_task_of_all(names: Sequence[str], file: Path, jobs: int) -> None:
@@ -68,21 +78,19 @@ def hard_task_of_all(names: Sequence[str], file: Path, jobs: int) -> None:
     """
     about_file = file.with_suffix(".json")
     about = json.loads(about_file.read_text(encoding="utf-8")) if about_file.is_file() else {}
-    rows: list[dict[Any, Any]] = pd.read_csv(file).to_dict("records") if file.is_file() else []
-    current = {name: describe(name) for name in MINI_NETWORKS}
-    rows = [row for row in rows if about.get(row["name"]) == current.get(row["name"], "gone")]
-    done = {(row["name"], row["seed"]) for row in rows}
     order = [(name, seed) for name in MINI_NETWORKS for seed in SEEDS]
+    current = {name: describe(name) for name in MINI_NETWORKS}
+    written: list[dict[Any, Any]] = pd.read_csv(file).to_dict("records") if file.is_file() else []
+    fit = [name for name in current if about.get(name) == current[name]]
+    rows = {(row["name"], row["seed"]): row for row in written if row["name"] in fit}
 
     def keep(row: dict[str, Any]) -> str:
-        rows.append(row)
-        rows.sort(key=lambda row: order.index((row["name"], row["seed"])))
-        kept = {row["name"] for row in rows}
-        write_table(pd.DataFrame(rows), file, {name: current[name] for name in current if name in kept})
+        rows[row["name"], row["seed"]] = row
+        table = pd.DataFrame([rows[pair] for pair in order if pair in rows])
+        write_table(table, file, {name: current[name] for name in table["name"].unique()})
         return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
 
-    left = [(name, seed) for seed in SEEDS for name in MINI_NETWORKS if name in names and (name, seed) not in done]
-    tasks = [delayed(run)(name, seed) for name, seed in left]
+    tasks = [delayed(run)(name, seed) for name, seed in order if name in names and (name, seed) not in rows]
     _each(tasks, jobs, "hard task", keep)
 
 

@@ -26,7 +26,7 @@ from affscore.network.notes import lines
 from affscore.network.table import brief, summary_of, table_of
 from affscore.options import Options
 from affscore.transport.sample_size import expected_bias
-from affscore.zoo.sources.naming import near
+from affscore.zoo.naming import near
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,44 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Architecture", "architecture_of"]
+import pandas as pd
+
+__all__ = ["architecture_of"]
 
 TABLE = Path(__file__).parent / "architectures.csv"
 
 
-@dataclass(frozen=True)
-class Architecture:
-    """Where an architecture comes from.
-
-    Attributes:
-        begins: How the names of its members begin.
-        family: Its family, named as in the papers where they have it.
-        year: The year in which it was first made public.
-        publication: Authors, title and where to find it.
-    """
-
-    begins: str
-    family: str
-    year: int
-    publication: str
-
-
 @cache
-def _architectures() -> tuple[Architecture, ...]:
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        return tuple(
-            Architecture(row["begins"], row["family"], int(row["year"]), row["publication"])
-            for row in csv.DictReader(file)
-        )
+def _architectures() -> list[Any]:
+    return list(pd.read_csv(TABLE).itertuples(index=False, name="Architecture"))
 
 
-def architecture_of(name: str) -> Architecture | None:
+def architecture_of(name: str) -> Any:
     """The architecture of a network of torchvision, by the longest beginning of its name; None if unknown.
+
+    Its attributes are ``begins`` (how the names of its members begin), ``family`` (named as in the papers where they
+    have it), ``year`` (in which it was first made public), and ``publication`` (authors, title and where to find it).
 
     >>> architecture_of("swin_v2_t").year, architecture_of("resnet18").family, architecture_of("mynet")
     (2021, 'ResNets', None)

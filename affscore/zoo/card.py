@@ -6,7 +6,7 @@ import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import torch
 from torch import nn
@@ -25,7 +25,7 @@ __all__ = [
     "stated_preprocessing",
 ]
 
-InputKind = Literal["image", "tokens"]
+Built = TypeVar("Built")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ModelCard:
     classes: tuple[str, ...] | None = None
 
     @property
-    def input(self) -> InputKind:
+    def input(self) -> Literal["image", "tokens"]:
         """What the network takes: "image" (numbers in channels) or "tokens" (integers of a vocabulary).
 
         >>> ModelCard("alexnet", "random").input
@@ -120,8 +120,8 @@ ONE_AT_A_TIME = threading.RLock()
 evaluation mode, hooks, PyTorch's switches, the working folder and the generator of random numbers."""
 
 
-def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """Build a network with random weights that the seed fixes, leaving the global generator alone."""
+def seeded(build: Callable[[], Built], seed: int) -> Built:
+    """What a function makes with random numbers that the seed fixes, leaving the global generator alone."""
     with ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return build()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import Any
 
 import pandas as pd
 
 from affscore.zoo.models import source_of
-from affscore.zoo.sources.naming import split_spec
+from affscore.zoo.naming import split_spec
 from affscore.zoo.sources.torchvision_networks import DEPTHS, accuracy_of, weights_of
 
 __all__ = ["DEPTHS", "characteristics", "weight_versions", "with_version"]
@@ -39,10 +37,8 @@ def characteristics(models: Iterable[str]) -> pd.DataFrame:
     >>> table[["accuracy", "parameters", "gflops", "depth"]].values.tolist()
     [[80.858, 25557032.0, 4.089, 49.0], [76.13, 25557032.0, 4.089, 49.0]]
     """
-    rows: dict[str, dict[str, Any]] = {}
-    for model in models:
-        name, weights = split_spec(model)
-        rows[model] = source_of(name).facts(name, weights)
+    named = {model: split_spec(model) for model in models}
+    rows = {model: source_of(name).facts(name, weights) for model, (name, weights) in named.items()}
     table = pd.DataFrame.from_dict(rows, orient="index")
     numbers = ("accuracy", "accuracy_standard_error", "depth", "activations")
     return table.astype(dict.fromkeys(numbers, float)) if rows else table
@@ -61,7 +57,7 @@ def weight_versions(name: str) -> list[str]:
     ['IMAGENET1K_V2', 'IMAGENET1K_V1']
     """
     enum = weights_of(name)
-    stated = [weight.name for weight in enum if math.isfinite(accuracy_of(weight))]
+    stated = [weight.name for weight in enum if accuracy_of(weight)]
     return sorted(stated, key=lambda version: version != enum["DEFAULT"].name)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from affscore.zoo.datasets import load_data
 from affscore.zoo.models import load_model, source_of
-from affscore.zoo.sources.naming import split_spec
+from affscore.zoo.naming import split_spec
 
 __all__ = ["identity_of_data", "identity_of_model"]
 
@@ -64,10 +64,9 @@ def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[s
     data = load_data(spec, seed=seed)
     used = len(data.order(images, seed, default=n))
     about: dict[str, Any] = {"data": data.name, "of": data.length, "images": used}
-    content = data.content(used, seed)
-    if content is None:
-        return about
-    digest = hashlib.sha256()
-    for part in content:
-        digest.update(part)
-    return {**about, "content": digest.hexdigest()}
+    if (content := data.content(used, seed)) is not None:
+        digest = hashlib.sha256()
+        for part in content:
+            digest.update(part)
+        about["content"] = digest.hexdigest()
+    return about

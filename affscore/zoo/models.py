@@ -10,10 +10,10 @@ from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
+from affscore.zoo.naming import WEIGHT_SUFFIXES, near, split_spec
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.registry import found_in
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import split_spec, unknown
 
 __all__ = ["ModelCard", "card_of", "load_model", "source_of"]
 
@@ -68,7 +68,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
         raise _unknown(name)
     model, card = source.load(name, weights, seed)
     model.eval()
-    _cards[model] = replace(card, parameters=parameter_count(model))
+    _cards[model] = replace(card, parameters=parameter_count(model), classes=card.classes or stated_classes(model))
     return model
 
 
@@ -115,6 +115,15 @@ def source_of(name: str) -> Source:
 
 def _unknown(name: str) -> AffscoreError:
     """The error for a name that no source has; names with the same prefix are looked through first."""
+    if name.endswith(".py"):
+        return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
+    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
+        return AffscoreError(
+            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
+            f"or path/to/file.py:factory@{name}"
+        )
     sources = list(_sources(""))
     nearest = sorted(sources, key=lambda source: source.prefix != name.partition(":")[0])
-    return unknown(name, (known for source in nearest for known in source.names()), [s.form for s in sources])
+    *forms, last = (source.form for source in sources)
+    hint = near(name, (known for source in nearest for known in source.names()))
+    return AffscoreError(f"unknown model {name!r}{hint} (MODEL is {', '.join(forms)}, or {last})")

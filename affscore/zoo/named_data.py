@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from PIL import Image
@@ -16,11 +15,13 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from affscore.errors import AffscoreError
+from affscore.zoo.naming import near
+from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.state_dicts import tensor_bytes
-from affscore.zoo.text import Expected
+from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["DataSource", "ImageSet", "NamedData", "UnreadableImageError"]
+__all__ = ["DataSource", "ImageSet", "NamedData", "Samples", "UnreadableImageError"]
 
 
 class UnreadableImageError(AffscoreError):
@@ -36,6 +37,7 @@ class UnreadableImageError(AffscoreError):
         self.file = file
 
 
+@dataclass(eq=False, repr=False)
 class NamedData(Dataset[Tensor], ABC):
     """A data set with a name. It knows how many items it has, and brings them to what a network expects.
 
@@ -44,30 +46,27 @@ class NamedData(Dataset[Tensor], ABC):
         length: Number of items; None for as many as one asks for (noise).
         preprocessing: What the network expects; None as long as nobody said, and where items are taken as they are.
         labels: The class of each item by name, or None where that is not known.
-        classes: The names of all classes, in the order of the outputs of networks.
+        classes: The names of all classes, in the order of the outputs of networks; sorted by default.
         notes: What the reader of a result should be told of the data, in sentences.
-        files: The files behind it, of images one an item, in their order; None where there are none.
+        files: The file of each item; None where they have none of their own.
+        hashed: The files whose contents say what the items are; where there are none the items do.
     """
 
     items: ClassVar[str] = "images"
     """What its items are called."""
 
-    def __init__(
-        self,
-        name: str,
-        length: int | None,
-        preprocessing: Expected | None = None,
-        labels: Sequence[str] | None = None,
-        notes: Sequence[str] = (),
-        files: Sequence[Path] | None = None,
-    ) -> None:
-        self.name = name
-        self.length = length
-        self.preprocessing = preprocessing
-        self.labels = labels
-        self.classes = sorted(set(labels or ()))
-        self.notes = list(notes)
-        self.files = files
+    name: str
+    length: int | None
+    _: KW_ONLY
+    preprocessing: Expected | None = None
+    labels: Sequence[str] | None = None
+    classes: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    files: Sequence[Path] | None = None
+    hashed: Sequence[Path] = ()
+
+    def __post_init__(self) -> None:
+        self.classes = list(self.classes) or sorted(set(self.labels or ()))
 
     def __len__(self) -> int:
         if self.length is None:
@@ -112,14 +111,10 @@ class NamedData(Dataset[Tensor], ABC):
             images: How many items are used, in the order that the seed fixes.
             seed: Fixes the order.
         """
+        if self.hashed:
+            return (bytes.fromhex(file_hash(file)) for file in self.hashed)
         items = (self[index] for index in self.order(images, seed, images))
         return (part for item in items for part in (f"{item.dtype} {tuple(item.shape)}".encode(), tensor_bytes(item)))
-
-    def changed(self, **changes: Any) -> Self:
-        """The same data, with other attributes."""
-        made = copy.copy(self)
-        vars(made).update(changes)
-        return made
 
 
 @dataclass(frozen=True)
@@ -137,22 +132,38 @@ class DataSource:
     load: Callable[[str, int], NamedData]
 
 
+@dataclass(eq=False, repr=False)
+class Samples(NamedData):
+    """Numbers in memory, which go into a network as they are.
+
+    Attributes:
+        samples: The numbers, tensor (N, ...).
+    """
+
+    items: ClassVar[str] = "samples"
+
+    samples: Tensor
+
+    def __getitem__(self, index: int) -> Tensor:
+        return self.samples[index]
+
+    def prepared_for(self, preprocessing: Expected) -> Self:
+        """The same samples."""
+        if isinstance(preprocessing, TextPreprocessing):
+            raise AffscoreError(f"{self.name!r} holds samples, and the network expects token ids; give tokens:FILE")
+        return self
+
+
+@dataclass(eq=False, repr=False)
 class ImageSet(NamedData):
     """Images, which are brought to what a network expects when they are read.
 
     Indexing gives a tensor (C, H, W). Without a preprocessing an image comes as it is stored, with
     values in [0, 1].
 
-    Args:
-        name: The name that results carry: no path in it.
-        length: Number of images.
+    Attributes:
         read: Given an index and the preprocessing, the image. Where one image cannot be read it raises
             :class:`UnreadableImageError`, and the signature goes on with the others.
-        preprocessing: What the network expects.
-        labels: The class of each image by name.
-        notes: What the reader of a result should be told.
-        files: The file of each image.
-        classes: The names of all classes in the order of the outputs of networks; sorted by default.
 
     >>> import torch
     >>> grey = ImageSet("grey", 3, lambda index, _: torch.full((1, 2, 2), index / 2), labels=["a", "b", "a"])
@@ -160,27 +171,13 @@ class ImageSet(NamedData):
     [0.0, 1.0]
     """
 
-    preprocessing: Preprocessing | None
-
-    def __init__(
-        self,
-        name: str,
-        length: int,
-        read: Callable[[int, Preprocessing | None], Tensor],
-        preprocessing: Preprocessing | None = None,
-        labels: Sequence[str] | None = None,
-        notes: Sequence[str] = (),
-        files: Sequence[Path] | None = None,
-        classes: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, length, preprocessing, labels, notes, files)
-        self.classes = list(classes or self.classes)
-        self._read = read
+    read: Callable[[int, Preprocessing | None], Tensor]
+    preprocessing: Preprocessing | None = field(default=None, kw_only=True)
 
     def __getitem__(self, index: int) -> Tensor:
         if not -len(self) <= index < len(self):
             raise IndexError(f"{self.name!r} has {self.length} images")  # which ends a loop over them
-        return self._read(index, self.preprocessing)
+        return self.read(index, self.preprocessing)
 
     def prepared_for(self, preprocessing: Expected) -> Self:
         """The same images for a network that expects this preprocessing."""
@@ -188,7 +185,7 @@ class ImageSet(NamedData):
             raise AffscoreError(
                 f"{self.name!r} holds images, and the network expects token ids; give text:FILE, tokens:FILE or random"
             )
-        return self.changed(preprocessing=preprocessing)
+        return replace(self, preprocessing=preprocessing)
 
     def common_size(self, indices: Iterable[int]) -> int | None:
         """The height and width of these images in pixels, if all are square and of one size; else None.
@@ -197,14 +194,12 @@ class ImageSet(NamedData):
         """
         sizes = set()
         for index in indices:
-            try:
+            with suppress(Exception):  # which is said when the image is read
                 if self.files is None:
-                    sizes.add(tuple(self._read(index, None).shape[1:]))
+                    sizes.add(tuple(self.read(index, None).shape[1:]))
                 elif self.files[index].is_file():  # opening a pipe would wait for somebody to write into it
                     with Image.open(self.files[index]) as image:
                         sizes.add(image.size)
-            except Exception:  # noqa: BLE001  # which is said when the image is read
-                continue
             if len(sizes) > 1:
                 return None
         height, width = sizes.pop() if sizes else (0, 1)
@@ -216,18 +211,19 @@ class ImageSet(NamedData):
         Raises:
             AffscoreError: The classes are not known, or there is none of this name.
         """
-        labels, read = self.labels or (), self._read
+        labels, read = self.labels or (), self.read
         chosen = [index for index, found in enumerate(labels) if found == label]
         if not chosen:
             known = sorted(set(labels))
-            near = difflib.get_close_matches(label, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
             shown = ", ".join([*known[:20], *["..."] * (len(known) > 20)]) or "none"
-            raise AffscoreError(f"the data set {self.name!r} has no class {label!r}{hint} (known: {shown})")
-        return self.changed(
+            raise AffscoreError(
+                f"the data set {self.name!r} has no class {label!r}{near(label, known, 1)} (known: {shown})"
+            )
+        return replace(
+            self,
             name=f"{self.name.partition(':')[0]}:{label}",
             length=len(chosen),
-            _read=lambda index, p: read(chosen[index], p),
+            read=lambda index, p: read(chosen[index], p),
             labels=[label] * len(chosen),
             files=self.files and [self.files[index] for index in chosen],
         )

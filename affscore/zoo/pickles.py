@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 import math
-import pickletools
-from collections.abc import Iterable
-from enum import Enum, auto
-from typing import IO, Any
+import pickle
+from functools import partial
+from typing import IO, Any, NoReturn
 
 import torch
 
-__all__ = ["RefusedPickleError", "check_pickle"]
+__all__ = ["RefusedFileError", "check_pickle"]
 
 TENSORS = ("torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
 PARAMETER = "torch._utils._rebuild_parameter"
 OTHERS = ("collections.OrderedDict", "collections.Counter", "argparse.Namespace", "torch.device")
 """What training scripts leave in checkpoints beside tensors: epochs, schedules, options."""
 
-CONSTANTS = ("NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE",
-             "SHORT_BINSTRING")  # fmt: skip
 DEEPEST = 3
 """How deep torch.save puts tuples into tuples."""
 
-FILLING = ("SETITEM", "SETITEMS", "APPEND", "APPENDS")
+_Interpreter: Any = pickle._Unpickler  # the one in Python, which can be changed
 
 
-class RefusedPickleError(ValueError):
-    """A pickle asks for more than tensors; the message says for what."""
+class RefusedFileError(ValueError):
+    """A file asks for more than it holds, or for something else than numbers; the message says for what."""
 
 
-class _Thing(Enum):
-    """In place of what a pickle makes: a dictionary that was just begun, a storage of numbers, a tensor, anything."""
-
-    NEW_DICTIONARY = auto()
-    STORAGE = auto()
-    TENSOR = auto()
-    OTHER = auto()
+STORAGE, TENSOR = object(), object()
+"""In place of what a pickle makes: a storage of numbers, a tensor."""
 
 
 class _Tuple(tuple[Any, ...]):
-    """A tuple of things. What is asked of it is found when it is made: a few bytes can repeat it many times."""
+    """A tuple of things. How deep it is is found when it is made: a few bytes can repeat it many times."""
 
-    def __init__(self, things: Iterable[Any]) -> None:
-        self.constant = all(map(_is_constant, self))
-        self.depth: int = 1 + max((thing.depth for thing in self if isinstance(thing, _Tuple)), default=0)
+    def __init__(self, things: tuple[Any, ...]) -> None:
+        self.depth: int = 1 + max((thing.depth for thing in things if isinstance(thing, _Tuple)), default=0)
         if self.depth > DEEPEST:
-            raise RefusedPickleError(f"it has tuples in tuples, more than {DEEPEST} deep")
+            raise RefusedFileError(f"it has tuples in tuples, more than {DEEPEST} deep")
+
+    def __hash__(self) -> NoReturn:
+        raise RefusedFileError("it has a dictionary with tuples for keys")
 
 
 def check_pickle(stream: IO[bytes], most: int) -> None:
@@ -53,93 +47,90 @@ def check_pickle(stream: IO[bytes], most: int) -> None:
 
     ``torch.load(weights_only=True)`` calls no function of others. But one line of a pickle can ask it for
     terabytes: for ``bytearray`` of a number, for a tensor in which a stored number stands for many (stride 0), for the
-    ``set`` of such a tensor. So this reads the pickle as its interpreter does, with things in the place of values. It
-    lets through what :data:`TENSORS`, :data:`PARAMETER` and :data:`OTHERS` make, the latter only of constants and of
-    a dictionary that is nothing else's.
+    ``set`` of such a tensor. So this interprets the pickle with things in the place of tensors, and calls nothing. It
+    lets through what :data:`TENSORS`, :data:`PARAMETER` and :data:`OTHERS` make, the latter only of constants and
+    dictionaries.
 
     Args:
         stream: Stands where a pickle begins; afterwards where it ends.
-        most: How many numbers its tensors may have in all.
+        most: How many numbers its tensors and copied dictionaries may have in all.
 
     Raises:
-        RefusedPickleError: It asks for anything else.
-        ValueError: It is no pickle. (Other errors are possible, too, where it is a broken one.)
+        RefusedFileError: It asks for anything else.
+        Exception: It is no pickle, or a broken one.
 
-    >>> import io, pickle
+    >>> import io
     >>> check_pickle(io.BytesIO(pickle.dumps({"epoch": 3, "loss": [0.1, 0.2]}, protocol=2)), 0)
     >>> check_pickle(io.BytesIO(pickle.dumps(bytearray(3), protocol=2)), 0)
     Traceback (most recent call last):
-    affscore.zoo.pickles.RefusedPickleError: it asks for bytearray
+    affscore.zoo.pickles.RefusedFileError: it asks for bytearray
     """
-    stack: list[Any] = []
-    below: list[list[Any]] = []  # the stacks under each mark
-    memo: dict[Any, Any] = {}
-    numbers = 0
-    for opcode, argument, _ in pickletools.genops(stream):
-        name, takes = opcode.name, opcode.stack_before
-        used: list[Any] = []
-        if pickletools.markobject in takes:
-            used, stack, takes = stack, below.pop(), takes[: takes.index(pickletools.markobject)]
-        if takes:
-            used = stack[-len(takes) :] + used
-            del stack[-len(takes) :]
-        if name == "MARK":
-            below.append(stack)
-            stack = []
-        elif name in CONSTANTS:
-            stack.append(argument)
-        elif name == "GLOBAL":
-            stack.append(_known(str(argument)))
-        elif name in ("BINPUT", "LONG_BINPUT"):
-            memo[argument] = stack[-1]
-        elif name in ("BINGET", "LONG_BINGET"):
-            seen = memo[argument]
-            stack.append(_Thing.OTHER if seen is _Thing.NEW_DICTIONARY else seen)
-        elif name == "EMPTY_DICT":
-            stack.append(_Thing.NEW_DICTIONARY)
-        elif name in ("EMPTY_LIST", "EMPTY_SET"):
-            stack.append(_Thing.OTHER)
-        elif name in ("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"):
-            stack.append(_Tuple(used))
-        elif name in ("SETITEM", "SETITEMS") and any(isinstance(key, tuple) for key in used[1::2]):
-            raise RefusedPickleError("it has a dictionary with tuples for keys")
-        elif name in FILLING or (name == "BUILD" and used[1] is _Thing.NEW_DICTIONARY):
-            stack.append(used[0])
-        elif name == "BINPERSID" and _is_constant(used[0]):
-            stack.append(_Thing.STORAGE)
-        elif name in ("REDUCE", "NEWOBJ"):
-            made, count = _made(*used)
-            stack.append(made)
-            numbers += count
-            if numbers > most:
-                raise RefusedPickleError(f"it speaks of {numbers} numbers, far more than it holds")
-        elif name not in ("PROTO", "STOP"):
-            raise RefusedPickleError(f"it uses {name}, which torch.save does not")
+    _Reader(stream, most).load()
 
 
-def _known(argument: str) -> str:
-    """The full name of a class or function, if a pickle of weights may speak of it."""
-    module, _, name = argument.partition(" ")
-    full = f"{module}.{name}"
-    kind = getattr(torch, name, None) if module == "torch" else None
-    storage = module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage")
-    if full in (*TENSORS, PARAMETER, *OTHERS) or storage or isinstance(kind, torch.dtype):
-        return full
-    raise RefusedPickleError(f"it asks for {name if module in ('builtins', '__builtin__') else full}")
+class _Reader(_Interpreter):
+    """The interpreter of pickles, which makes things in the place of tensors, and empty dictionaries of the rest."""
 
+    def __init__(self, stream: IO[bytes], most: int) -> None:
+        super().__init__(stream, encoding="latin-1")
+        self.numbers, self.most = 0, most
 
-def _made(function: Any, arguments: Any) -> tuple[_Thing, int]:
-    """What a call makes, and how many numbers a tensor has that it makes."""
-    first, rest = (arguments or (None,))[0], arguments[1:]
-    if function in TENSORS and first is _Thing.STORAGE and _Thing.TENSOR not in rest and _is_constant(rest[1]):
-        return _Thing.TENSOR, math.prod(rest[1])
-    if function == PARAMETER and first is _Thing.TENSOR and _Thing.TENSOR not in rest:
-        return _Thing.TENSOR, 0
-    if function in OTHERS and all(a is _Thing.NEW_DICTIONARY or not isinstance(a, (_Thing, tuple)) for a in arguments):
-        return _Thing.OTHER, 0
-    raise RefusedPickleError(f"it calls {function} in a way that torch.save does not")
+    def find_class(self, module: str, name: str) -> str:
+        """The full name of a class or function, if a pickle of weights may speak of it."""
+        full = f"{module}.{name}"
+        kind = getattr(torch, name, None) if module == "torch" else None
+        storage = module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage")
+        if full in (*TENSORS, PARAMETER, *OTHERS) or storage or isinstance(kind, torch.dtype):
+            return full
+        raise RefusedFileError(f"it asks for {name if module in ('builtins', '__builtin__') else full}")
+
+    def persistent_load(self, pid: Any) -> object:
+        """A storage, which is named by constants."""
+        if not all(map(_is_constant, pid)):
+            raise RefusedFileError("it names a storage in a way that torch.save does not")
+        return STORAGE
+
+    def count(self, numbers: int) -> None:
+        """Add so many numbers to those that would be made."""
+        self.numbers += abs(numbers)
+        if self.numbers > self.most:
+            raise RefusedFileError(f"it speaks of {self.numbers} numbers, far more than it holds")
+
+    def load_call(self) -> None:
+        """What a call makes, and how many numbers a tensor has that it makes, or how large a copied dictionary is."""
+        arguments, function = self.stack.pop(), self.stack.pop()
+        first, rest = (arguments or (None,))[0], arguments[1:]
+        made: object = TENSOR
+        if function in TENSORS and first is STORAGE and TENSOR not in rest and all(map(_is_constant, rest[1])):
+            self.count(math.prod(rest[1]))
+        elif function in OTHERS and all(_is_constant(a) or isinstance(a, dict) for a in arguments):
+            made = {}
+            self.count(sum(len(a) for a in arguments if isinstance(a, (dict, str))))
+        elif function != PARAMETER or first is not TENSOR or TENSOR in rest:
+            raise RefusedFileError(f"it calls {function} in a way that torch.save does not")
+        self.stack.append(made)
+
+    def load_build(self) -> None:
+        """The attributes of what was made last, which are copied from a dictionary."""
+        state = self.stack.pop()
+        if not isinstance(state, dict) or not isinstance(self.stack[-1], dict):
+            raise RefusedFileError("it sets attributes in a way that torch.save does not")
+        self.count(len(state))
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether numbers and texts are all that there is in something."""
-    return value.constant if isinstance(value, _Tuple) else not isinstance(value, _Thing)
+    return value is None or isinstance(value, (int, float, str))
+
+
+def _load_tuple(load: Any, reader: _Reader) -> None:
+    load(reader)
+    reader.stack[-1] = _Tuple(reader.stack[-1])
+
+
+_TUPLES = {getattr(pickle, name)[0] for name in ("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3")}
+_Reader.dispatch = {
+    **_Interpreter.dispatch,
+    **{code: partial(_load_tuple, _Interpreter.dispatch[code]) for code in _TUPLES},
+    **dict.fromkeys((pickle.REDUCE[0], pickle.NEWOBJ[0]), _Reader.load_call),
+    pickle.BUILD[0]: _Reader.load_build,
+}

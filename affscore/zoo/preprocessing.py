@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
@@ -36,6 +36,8 @@ class Preprocessing:
         squash: Whether both sides, and not only the shorter one, are brought to ``resize``, which changes the
             shapes in an image that is not square.
         reversed_channels: Whether the network expects blue, green, red.
+        transform: The transform of pictures of the source that the network is from, which is used as it is, whatever
+            it does; then the other attributes only say what comes out of it.
 
     >>> grey = Preprocessing(channels=1, size=16, mean=(0.0,), std=(1.0,))
     >>> tuple(grey(torch.zeros(3, 8, 12)).shape)
@@ -50,29 +52,23 @@ class Preprocessing:
     interpolation: str = "bilinear"
     squash: bool = False
     reversed_channels: bool = False
+    transform: Callable[[Image.Image], Tensor] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.channels not in (1, 3):
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
         try:
-            mean, std = tuple(map(float, self.mean)), tuple(map(float, self.std))
-        except (TypeError, ValueError):  # one number, or no numbers
-            mean = std = ()
-        if (
-            not len(mean) == len(std) == self.channels
-            or not all(map(math.isfinite, mean))
-            or not 0 < min(std) < math.inf
-        ):
+            mean, std = np.asarray(self.mean, dtype=float), np.asarray(self.std, dtype=float)
+        except (TypeError, ValueError):  # no numbers
+            mean = std = np.zeros(0)
+        in_range = np.isfinite([mean, std]).all() and (std > 0).all() if mean.shape == std.shape else False
+        if mean.shape != (self.channels,) or not in_range:
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
-        resize = self.resize
-        if resize is None:
-            resize = 256 if self.size == 224 else self.size
-        if (
-            not all(isinstance(side, Integral) for side in (self.size, resize))
-            or not 0 < self.size <= resize <= LARGEST
-        ):
+        resize = (256 if self.size == 224 else self.size) if self.resize is None else self.resize
+        integers = all(isinstance(side, Integral) for side in (self.size, resize))
+        if not integers or not 0 < self.size <= resize <= LARGEST:
             raise AffscoreError(
                 f"size must be a positive integer, and resize at least as large and at most {LARGEST}, "
                 f"got {self.size!r} and {resize!r}"
@@ -91,11 +87,12 @@ class Preprocessing:
         else:
             image = self._recolour(image_tensor(image))
         T = _transforms()
-        mode = T.InterpolationMode(self.interpolation)
-        if self.squash:
-            image = T.resize(image, [self.resize, self.resize], interpolation=mode, antialias=True)
-        else:
-            image = T.resize(_without_far_ends(image), [self.resize], interpolation=mode, antialias=True)
+        image = image if self.squash else _without_far_ends(image)
+        if self.transform is not None:
+            picture = T.to_pil_image((255 * image).round().byte()) if isinstance(image, Tensor) else image
+            return T.center_crop(self.transform(picture), [self.size, self.size])
+        sides = [self.resize, self.resize] if self.squash else [self.resize]
+        image = T.resize(image, sides, interpolation=T.InterpolationMode(self.interpolation), antialias=True)
         tensor = image_tensor(T.center_crop(image, [self.size, self.size]))
         return T.normalize(tensor.flip(0) if self.reversed_channels else tensor, list(self.mean), list(self.std))
 
@@ -109,20 +106,41 @@ class Preprocessing:
         raise AffscoreError(f"an image must have 1 or 3 channels, got {len(tensor)}")
 
     def as_dict(self) -> dict[str, Any]:
-        """The attributes, in the types that JSON knows."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        """The attributes, in the types that JSON knows; of a transform what it says of itself, and what it gives."""
+        about = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        transform = about.pop("transform")
+        if transform is None:
+            return about
+        result = {name: about[name] for name in ("channels", "size", "mean", "std")}
+        return {**result, "transform": " ".join(repr(transform).split())}
 
     @classmethod
     def from_torchvision(cls, preset: Any) -> Preprocessing:
         """The preprocessing of a torchvision weight (``weights.transforms()``)."""
-        return cls(
-            channels=3,
-            size=preset.crop_size[0],
-            resize=max(preset.resize_size[0], preset.crop_size[0]),
-            mean=tuple(preset.mean),
-            std=tuple(preset.std),
-            interpolation=preset.interpolation.value,
-        )
+        size, mean, std = preset.crop_size[0], tuple(preset.mean), tuple(preset.std)
+        return cls(3, size, max(preset.resize_size[0], size), mean, std, preset.interpolation.value)
+
+    @classmethod
+    def of_transform(cls, transform: Callable[[Image.Image], Tensor], side: int, channels: int = 3) -> Preprocessing:
+        """What a transform of pictures does, as seen on a black and on a white one.
+
+        Args:
+            transform: Gives a tensor (channels, size, size) of a picture.
+            side: Height and width of the two pictures.
+            channels: Of the two pictures, and of what the network sees.
+
+        Raises:
+            AffscoreError: What comes out of it is not square.
+        """
+        mode = "L" if channels == 1 else "RGB"
+        black, white = (transform(Image.new(mode, (side, side), colour)).double() for colour in ("black", "white"))
+        _, height, width = black.shape
+        if height != width:
+            raise AffscoreError(f"images of {height} x {width} pixels are not square")
+        low, high = (tensor[:, height // 2, width // 2] for tensor in (black, white))
+        std = 1 / (high - low)
+        means, stds = (tuple(round(float(value), 6) + 0.0 for value in values) for values in (-low * std, std))
+        return cls(channels, height, height, means, stds, transform=transform)
 
 
 IMAGENET = Preprocessing()
@@ -157,12 +175,11 @@ LONGEST = 16
 def _without_far_ends(image: Image.Image | Tensor) -> Image.Image | Tensor:
     """The middle of a very long image: its ends will be cut off, and resized they might fill the memory."""
     T = _transforms()
-    _, height, width = T.get_dimensions(image)
-    longest = LONGEST * min(height, width)
-    if max(height, width) <= longest:
+    _, *sides = T.get_dimensions(image)
+    longest = LONGEST * min(sides)
+    if max(sides) <= longest:
         return image
-    high, wide = max(0, height - longest) // 2, max(0, width - longest) // 2  # the same on both sides
-    return T.crop(image, high, wide, height - 2 * high, width - 2 * wide)
+    return T.center_crop(image, [min(side, longest + (side - longest) % 2) for side in sides])  # the same on both sides
 
 
 _DEEP = ("I;16", "I;16L", "I;16B", "I;16N")  # grey values from 0 to 65535, which Pillow would cut at 255
@@ -185,11 +202,9 @@ def image_tensor(image: Image.Image | Tensor) -> Tensor:
             )
         if image.mode in _DEEP:
             return torch.from_numpy(np.asarray(image).astype(np.float32))[None] / 65535
-        array = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
-        tensor = torch.from_numpy(array.copy())
-        tensor = tensor[None] if tensor.ndim == 2 else tensor.permute(2, 0, 1)
-    else:
-        tensor = image[None] if image.ndim == 2 else image
+        array = np.array(image.convert("L" if image.mode in ("1", "L") else "RGB"))
+        image = torch.from_numpy(array if array.ndim == 2 else array.transpose(2, 0, 1))
+    tensor = image[None] if image.ndim == 2 else image
     if tensor.ndim != 3:
         raise AffscoreError(f"an image must have shape (C, H, W) or (H, W), got {tuple(tensor.shape)}")
     return tensor.float() / 255 if tensor.dtype == torch.uint8 else tensor.float()

@@ -155,13 +155,10 @@ def fingerprint(model: nn.Module) -> str:
     >>> fingerprint(layer) == fingerprint(layer), len(fingerprint(layer))
     (True, 16)
     """
-    digest = hashlib.sha256()
-    digest.update(repr(model).encode())
-    everything = {**dict(model.named_parameters()), **dict(model.named_buffers())}
-    for name, value in sorted(everything.items()):
-        if isinstance(value, Tensor):
-            digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-            digest.update(tensor_bytes(value))
+    digest = hashlib.sha256(repr(model).encode())
+    for name, value in sorted({**dict(model.named_parameters()), **dict(model.named_buffers())}.items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(tensor_bytes(value))
     return digest.hexdigest()[:16]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.paths import no_file, user_path
+from affscore.zoo.naming import needs
+from affscore.zoo.paths import readable_file, user_path
 from affscore.zoo.preprocessing import Preprocessing
 
 __all__ = ["Expected", "TextPreprocessing", "check_plain", "check_token_ids", "tokenizer_file"]
@@ -63,8 +64,7 @@ class TextPreprocessing:
         Raises:
             AffscoreError: No tokenizer, or one that fails or gives something else than integers.
         """
-        encode = _encoder(self.tokenizer)
-        ids = guarded(lambda: encode(text), "the tokenizer fails")
+        ids = guarded(lambda: _ids(self.tokenizer, text), "the tokenizer fails")
         try:
             found = np.asarray(ids)
         except ValueError:  # rows of several lengths
@@ -81,12 +81,7 @@ class TextPreprocessing:
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; a tokenizer by its name, without a path."""
         tokenizer = None if self.tokenizer is None else _name_of(self.tokenizer)
-        return {
-            "tokenizer": tokenizer,
-            "length": self.window,
-            "vocabulary": self.vocabulary,
-            "maximum": self.maximum,
-        }
+        return {"tokenizer": tokenizer, "length": self.window, "vocabulary": self.vocabulary, "maximum": self.maximum}
 
 
 Expected = Preprocessing | TextPreprocessing
@@ -141,8 +136,8 @@ def check_plain(tensor: Tensor) -> None:
         raise AffscoreError(f"the data must be plain numbers in memory, got a {found[0]} tensor; make it dense first")
 
 
-def _encoder(tokenizer: Any) -> Callable[[str], Any]:
-    """A function from a text to its ids, whichever way the tokenizer is given."""
+def _ids(tokenizer: Any, text: str) -> Any:
+    """The ids of a text, whichever way the tokenizer is given, and however it returns them."""
     if tokenizer is None:
         raise AffscoreError(
             "a text needs the tokenizer of the network, and none is known; write text:FILE@TOKENIZER, TOKENIZER being "
@@ -151,26 +146,23 @@ def _encoder(tokenizer: Any) -> Callable[[str], Any]:
     if isinstance(tokenizer, (str, Path)):
         tokenizer = _read_tokenizer(str(tokenizer))
     bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(tokenizer).__mro__}
+    options: dict[str, bool] = {}
     if "transformers.PreTrainedTokenizerBase" in bases:
-        return lambda text: tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
+        options = {"add_special_tokens": False, "truncation": False, "verbose": False}
     if "tokenizers.Tokenizer" in bases:
-        alone = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
-        alone.no_truncation()
-        alone.no_padding()
-        return lambda text: alone.encode(text, add_special_tokens=False).ids
+        options = {"add_special_tokens": False}
+        tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # the caller's keeps its truncation and padding
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
     function = tokenizer if callable(tokenizer) else getattr(tokenizer, "encode", None)
     if not callable(function):
         raise AffscoreError(
             "a tokenizer is a file, a tokenizer of the packages tokenizers or transformers, or a function from a "
             f"string to integers, got {type(tokenizer).__name__}"
         )
-    return lambda text: _ids_in(function(text))
-
-
-def _ids_in(result: Any) -> Any:
-    if isinstance(result, Mapping) and "input_ids" in result:
-        result = result["input_ids"]
-    return getattr(result, "ids", result)
+    ids = function(text, **options)
+    ids = ids["input_ids"] if isinstance(ids, Mapping) and "input_ids" in ids else ids
+    return getattr(ids, "ids", ids)
 
 
 def tokenizer_file(path: str) -> Path:
@@ -181,32 +173,23 @@ def tokenizer_file(path: str) -> Path:
     """
     file = user_path(path)
     if file.is_dir():
-        if not (file / "tokenizer.json").is_file():
+        file /= "tokenizer.json"
+        if not file.is_file():
             raise AffscoreError(
-                f"the folder {file.name!r} holds no tokenizer.json; save one there with tokenizer.save_pretrained(...)"
+                f"the folder {file.parent.name!r} holds no tokenizer.json; save one there with "
+                "tokenizer.save_pretrained(...)"
             )
-        file = file / "tokenizer.json"
-    if not file.is_file():
-        raise no_file(path, "give a tokenizer.json, or the folder that holds it")
-    return file
+    return readable_file(file, "give a tokenizer.json, or the folder that holds it")
 
 
 def _read_tokenizer(path: str) -> Any:
     file = tokenizer_file(path)
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as error:
-        raise AffscoreError(
-            "reading a tokenizer needs the package tokenizers: pip install 'affscore[transformers]'"
-        ) from error
-    return guarded(
-        lambda: Tokenizer.from_str(file.read_text(encoding="utf-8")),
-        f"the file {file.name!r} is not a tokenizer.json that can be read",
-    )
+    tokenizers = needs("tokenizers", "reading a tokenizer", "transformers")
+    what = f"the file {file.name!r} is not a tokenizer.json that can be read"
+    return guarded(lambda: tokenizers.Tokenizer.from_str(file.read_text(encoding="utf-8")), what)
 
 
 def _name_of(tokenizer: Any) -> str:
     stated = getattr(tokenizer, "name_or_path", None) or getattr(tokenizer, "__name__", None)
-    if isinstance(tokenizer, (str, Path)):
-        stated = str(tokenizer)
+    stated = str(tokenizer) if isinstance(tokenizer, (str, Path)) else stated
     return Path(stated).name if isinstance(stated, str) and stated else type(tokenizer).__name__

@@ -9,14 +9,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import safetensors.torch
 import torch
 
 from affscore.errors import AffscoreError, first_line
 from affscore.zoo.paths import readable_file
-from affscore.zoo.pickles import RefusedPickleError, check_pickle
+from affscore.zoo.pickles import RefusedFileError, check_pickle
 
-__all__ = ["RefusedArchiveError", "check_archive", "read_weights"]
+__all__ = ["check_archive", "read_weights"]
 
 INFLATION = 10
 """By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
@@ -31,8 +32,8 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     """The contents of a file of weights, on the CPU: plain numbers, and not many more than the file holds.
 
     Args:
-        file: A .safetensors file; or anything else that ``torch.load(weights_only=True)`` reads, if it makes dense
-            tensors, numbers and texts only. (``argparse.Namespace``, a bag of names that training scripts like to
+        file: A .safetensors or .npy file; or anything else that ``torch.load(weights_only=True)`` reads, if it makes
+            dense tensors, numbers and texts only. (``argparse.Namespace``, a bag of names that training scripts like to
             leave in their checkpoints, is let through, too.)
         what: What the file should hold, for the message.
         advice: How to write such a file, for the message.
@@ -43,21 +44,19 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
     """
     readable_file(file, "weights are read from a .safetensors, .pth or .pt file")
     try:
+        if file.suffix == ".npy":
+            return np.load(file, mmap_mode="r", allow_pickle=False)  # a false size in the file fills no memory
         if file.suffix == ".safetensors":
             return safetensors.torch.load_file(file)  # whose reader checks that the header speaks of this file
         _check_pickles(file)
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        told = isinstance(error, (RefusedPickleError, RefusedArchiveError, safetensors.SafetensorError))
+        told = isinstance(error, (RefusedFileError, safetensors.SafetensorError))
         reason = first_line(error) if told else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
         ) from error
-
-
-class RefusedArchiveError(Exception):
-    """An archive says something of itself that is not so, or asks for more than it holds; the message says what."""
 
 
 def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
@@ -69,11 +68,11 @@ def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
         least: How many bytes it may unpack to however small it is.
 
     Raises:
-        RefusedArchiveError: They unpack to more.
+        RefusedFileError: They unpack to more.
     """
     unpacked = sum(part.file_size for part in archive.infolist())
     if unpacked > max(INFLATION * size, least):
-        raise RefusedArchiveError(f"an archive of {size} bytes that unpacks to {unpacked}")
+        raise RefusedFileError(f"an archive of {size} bytes that unpacks to {unpacked}")
 
 
 def _check_pickles(file: Path) -> None:
@@ -110,4 +109,4 @@ def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
     else:
         found = stated == start
     if end[-22:-18] != b"PK\x05\x06" or not found:
-        raise RefusedArchiveError("an archive whose list of parts is not where its end says")
+        raise RefusedFileError("an archive whose list of parts is not where its end says")

@@ -18,13 +18,9 @@ def shifted(images: Tensor, generator: torch.Generator) -> Tensor:
     """Each image moved by a random number of pixels in both directions."""
     padded = F.pad(images, [SHIFT] * 4, value=float(images.min()))
     size = images.shape[-1]
-    moves = torch.randint(0, 2 * SHIFT + 1, (len(images), 2), generator=generator)
-    return torch.stack(
-        [
-            image[:, top : top + size, left : left + size]
-            for image, (top, left) in zip(padded, moves.tolist(), strict=True)
-        ]
-    )
+    moves = torch.randint(0, 2 * SHIFT + 1, (len(images), 2), generator=generator).tolist()
+    places = zip(padded, moves, strict=True)
+    return torch.stack([image[:, top : top + size, left : left + size] for image, (top, left) in places])
 
 
 DEGREES, SCALE, MOVE, NOISE = 20.0, 0.15, 0.1, 0.3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
@@ -31,7 +31,7 @@ TEST_SEED = 2024
 def describe(name: str) -> dict[str, Any]:
     """What a network's results on the hard task depend on, in the types that JSON knows."""
     return {
-        "recipe": {**hard_recipe_of(name).as_dict(), "seed": list(SEEDS)},
+        "recipe": {**asdict(hard_recipe_of(name)), "seed": list(SEEDS)},
         "layout": layout(MINI_NETWORKS[name].build()),
         "training_images": 10 * EACH_DIGIT,
         "distortions": {"degrees": DEGREES, "scale": SCALE, "move": MOVE, "noise": NOISE, "test_seed": TEST_SEED},

@@ -6,12 +6,11 @@ import hashlib
 import json
 import platform
 import time
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import sklearn
-import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
@@ -24,7 +23,10 @@ from mini_zoo.distortions import shifted
 from mini_zoo.recipes import Recipe
 from mini_zoo.training import accuracy, fit, prepared, standard_error
 
-__all__ = ["half", "is_made", "layout", "train_member", "versions"]
+__all__ = ["half", "is_made", "layout", "train_member"]
+
+PACKAGES = ("torch", "numpy", "scikit-learn")
+"""What the numbers depend on, with Python."""
 
 
 def layout(model: nn.Module) -> str:
@@ -43,18 +45,17 @@ def is_made(name: str, recipe: Recipe, folder: Path) -> bool:
     if not (record.is_file() and record.with_suffix(".safetensors").is_file()):
         return False
     written = json.loads(record.read_text(encoding="utf-8"))
-    wanted = {"recipe": recipe.as_dict(), "layout": layout(MINI_NETWORKS[name].build())}
+    wanted = {"recipe": asdict(recipe), "layout": layout(MINI_NETWORKS[name].build())}
     return {key: written.get(key) for key in wanted} == wanted
 
 
-def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False) -> dict[str, Any]:
+def train_member(name: str, recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Train a network on the digits, and write its weights and its record.
 
     Args:
         name: Which network.
         recipe: How.
         folder: Where NAME.safetensors (of 16 bits) and NAME.json are written.
-        progress: Whether to show a bar of the epochs.
 
     Returns:
         The record; its accuracy is that of the weights as they were written.
@@ -62,7 +63,7 @@ def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False
     network = MINI_NETWORKS[name]
     start = time.perf_counter()
     (images, labels), (test_images, test_labels) = prepared(network, "train"), prepared(network, "test")
-    model = fit(network, images, labels, shifted, recipe, progress)
+    model = fit(network, images, labels, shifted, recipe)
     weights = half(model, name)
     load_state_dict(model, weights, name)
     reached = accuracy(model, test_images, test_labels)
@@ -72,10 +73,10 @@ def train_member(name: str, recipe: Recipe, folder: Path, progress: bool = False
         "accuracy": round(reached, 4),
         "accuracy_standard_error": round(standard_error(reached, len(test_labels)), 4),
         "parameters": parameter_count(model),
-        "recipe": recipe.as_dict(),
+        "recipe": asdict(recipe),
         "layout": layout(model),
         "seconds": round(time.perf_counter() - start, 1),
-        "versions": versions(),
+        "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
     }
     folder.mkdir(parents=True, exist_ok=True)
     with atomic_write(folder / f"{name}.safetensors") as part:
@@ -97,24 +98,10 @@ def half(model: nn.Module, name: str) -> dict[str, Tensor]:
     Raises:
         AffscoreError: A weight that is no finite number of 16 bits.
     """
-    state = model.state_dict()
-    weights = {
-        key: (value.half() if value.is_floating_point() else value).contiguous()
-        for key, value in state.items()
-        if not key.endswith("num_batches_tracked")
-    }
+    state = {key: value for key, value in model.state_dict().items() if not key.endswith("num_batches_tracked")}
+    weights = {key: (value.half() if value.is_floating_point() else value).contiguous() for key, value in state.items()}
     for key, value in weights.items():
         if not bool(value.isfinite().all()):
             largest = float(state[key].abs().max())
             raise AffscoreError(f"{key!r} of {name} must fit into 16 bits, got {largest}; train it with a smaller rate")
     return weights
-
-
-def versions() -> dict[str, str]:
-    """Of what the numbers depend on."""
-    return {
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-    }

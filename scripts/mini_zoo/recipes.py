@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 __all__ = ["Recipe", "hard_recipe_of", "recipe_of"]
@@ -28,44 +28,23 @@ class Recipe:
     seed: int = 0
     version: int = 1
 
-    def as_dict(self) -> dict[str, Any]:
-        """The attributes, in the types that JSON knows."""
-        return asdict(self)
-
 
 FAMILIES: dict[str, dict[str, Any]] = {
-    "alexnet": {"epochs": 30},
-    "vgg": {"epochs": 30},
-    "googlenet": {"epochs": 12},
-    "inception": {"epochs": 12},
-    "resnet18": {"epochs": 20},
-    "resnet": {"epochs": 15},
-    "squeezenet": {"epochs": 50},
-    "densenet": {"epochs": 15},
-    "mnasnet": {"epochs": 25},
-    "mobilenet": {"epochs": 25},
-    "shufflenet": {"epochs": 30},
-    "efficientnet": {"epochs": 20},
-    "vit": {"epochs": 50, "rate": 8e-3},
-    "swin": {"epochs": 20},
+    "alexnet": {"epochs": 30}, "vgg": {"epochs": 30}, "googlenet": {"epochs": 12}, "inception": {"epochs": 12},
+    "resnet18": {"epochs": 20}, "resnet": {"epochs": 15}, "squeezenet": {"epochs": 50}, "densenet": {"epochs": 15},
+    "mnasnet": {"epochs": 25}, "mobilenet": {"epochs": 25}, "shufflenet": {"epochs": 30},
+    "efficientnet": {"epochs": 20}, "vit": {"epochs": 50, "rate": 8e-3}, "swin": {"epochs": 20},
     "convnext": {"epochs": 20},
-}
+}  # fmt: skip
 """What differs from the default, by the beginning of the names: as many epochs as each needs to learn the digits."""
 
 
 HARD: dict[str, dict[str, Any]] = {
-    "": {"rate": 8e-3},
-    "alexnet": {"rate": 4e-3},
-    "vgg": {"rate": 4e-3},
-    "squeezenet": {"rate": 4e-3},
-    "googlenet": {"rate": 4e-3, "epochs": 20},
-    "inception": {"rate": 8e-3, "epochs": 20},
-    "resnet": {"rate": 8e-3, "epochs": 20},
-    "densenet": {"rate": 8e-3, "epochs": 20},
-    "mnasnet": {"rate": 8e-3, "epochs": 40},
-    "vit": {"rate": 2e-3, "epochs": 80},
-    "vit_h": {"rate": 2e-3, "epochs": 40},
-}
+    "": {"rate": 8e-3}, "alexnet": {"rate": 4e-3}, "vgg": {"rate": 4e-3}, "squeezenet": {"rate": 4e-3},
+    "googlenet": {"rate": 4e-3, "epochs": 20}, "inception": {"rate": 8e-3, "epochs": 20},
+    "resnet": {"rate": 8e-3, "epochs": 20}, "densenet": {"rate": 8e-3, "epochs": 20},
+    "mnasnet": {"rate": 8e-3, "epochs": 40}, "vit": {"rate": 2e-3, "epochs": 80}, "vit_h": {"rate": 2e-3, "epochs": 40},
+}  # fmt: skip
 """What differs on the hard task, which has 10 steps of 20 images an epoch: few steps want a larger rate."""
 
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from affscore.zoo.card import seeded
 from affscore.zoo.data.digits import digits
@@ -27,9 +26,7 @@ def prepared(network: MiniNetwork, part: str) -> tuple[Tensor, Tensor]:
     return torch.stack([network.preprocessing(image) for image in images]), labels
 
 
-def fit(
-    network: MiniNetwork, images: Tensor, labels: Tensor, change: Change, recipe: Recipe, progress: bool = False
-) -> nn.Module:
+def fit(network: MiniNetwork, images: Tensor, labels: Tensor, change: Change, recipe: Recipe) -> nn.Module:
     """Train from scratch.
 
     Args:
@@ -38,7 +35,6 @@ def fit(
         labels: What they show.
         change: Changes the images of a step at random.
         recipe: How long and how fast.
-        progress: Whether to show a bar of the epochs.
 
     Returns:
         The network in evaluation mode. The same recipe on the same versions and processor gives the same weights.
@@ -50,7 +46,7 @@ def fit(
         steps = math.ceil(len(images) / recipe.batch_size)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=recipe.epochs * steps)
         model.train()
-        for _ in tqdm(range(recipe.epochs), desc=f"training {network.name}", unit="epoch", disable=not progress):
+        for _ in range(recipe.epochs):
             for chosen in torch.randperm(len(images), generator=generator).split(recipe.batch_size):
                 loss = F.cross_entropy(model(change(images[chosen], generator)), labels[chosen])
                 optimizer.zero_grad()

@@ -8,6 +8,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -111,15 +112,9 @@ def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool,
             return (preprocessing or image_tensor)(image)
     except Exception as error:  # Pillow's decoders raise nearly anything on a damaged file
         name = f"{file.name!r} in {file.parent.name!r}" if in_class else repr(file.name)
-        raise UnreadableImageError(name, _reason(error, file)) from error
-
-
-def _reason(error: Exception, file: Path) -> str:
-    """What Pillow or the system says, without the path that it puts into the sentence."""
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    text = " ".join(str(error).split()).replace(str(file), file.name)
-    return text or type(error).__name__
+        told = error.strerror if isinstance(error, OSError) else None  # without the path that is in the sentence
+        reason = told or " ".join(str(error).split()).replace(str(file), file.name) or type(error).__name__
+        raise UnreadableImageError(name, reason) from error
 
 
 def _images_below(root: Path) -> tuple[list[Path], list[str]]:
@@ -177,10 +172,8 @@ def _content_of_state(file: Path, state: tuple[int, ...]) -> tuple[bytes, bool]:
 
 def _is_readable(file: Path) -> bool:
     """Whether Pillow can read all of it, which of JPEG is decoded at an eighth of its size."""
-    try:
-        with Image.open(file) as image:
-            image.draft("RGB", (image.width // 8, image.height // 8))
-            image.load()
-            return True
-    except Exception:  # noqa: BLE001  # Pillow's decoders raise nearly anything; the signature counts the file
-        return False
+    with suppress(Exception), Image.open(file) as image:  # Pillow's decoders raise nearly anything; the signature
+        image.draft("RGB", (image.width // 8, image.height // 8))  # counts the file
+        image.load()
+        return True
+    return False

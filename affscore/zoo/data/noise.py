@@ -26,7 +26,7 @@ class Noise(NamedData):
     """
 
     def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
-        super().__init__("random", None, preprocessing)
+        super().__init__("random", None, preprocessing=preprocessing)
         self.seed = seed
 
     def __getitem__(self, index: int) -> Tensor:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.lib.format as format_
@@ -14,13 +12,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
-from affscore.zoo.named_data import DataSource, ImageSet, NamedData
-from affscore.zoo.paths import file_hash, readable_file
+from affscore.zoo.named_data import DataSource, ImageSet, NamedData, Samples
+from affscore.zoo.paths import readable_file
 from affscore.zoo.preprocessing import image_tensor
-from affscore.zoo.text import Expected, TextPreprocessing
-from affscore.zoo.weight_files import RefusedArchiveError, check_archive
+from affscore.zoo.weight_files import check_archive
 
-__all__ = ["SOURCES", "NumpyImages", "NumpySamples"]
+__all__ = ["SOURCES"]
 
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
 """What the arrays are called."""
@@ -32,44 +29,6 @@ MOST = 100_000
 """Labels are below this: they count outputs of a network."""
 
 ADVICE = "write it with numpy.savez(FILE, x=samples, y=labels)"
-
-
-class _InOneFile(NamedData):
-    """Data in one file, whose hash says what they are."""
-
-    file: Path
-
-    def content(self, images: int, seed: int) -> Iterator[bytes]:
-        """The hash of the file, of which labels are a part, too."""
-        return iter([bytes.fromhex(file_hash(self.file))])
-
-
-class NumpyImages(_InOneFile, ImageSet):
-    """Images in a .npz file, which are brought to what a network expects."""
-
-
-class NumpySamples(_InOneFile):
-    """Numbers in a .npz file, which go into a network as they are.
-
-    Args:
-        name: The name that results carry.
-        samples: The numbers, tensor (N, ...).
-    """
-
-    items: ClassVar[str] = "samples"
-
-    def __init__(self, name: str, samples: Tensor) -> None:
-        super().__init__(name, len(samples))
-        self.samples = samples
-
-    def __getitem__(self, index: int) -> Tensor:
-        return self.samples[index]
-
-    def prepared_for(self, preprocessing: Expected) -> NumpySamples:
-        """The same samples."""
-        if isinstance(preprocessing, TextPreprocessing):
-            raise AffscoreError(f"{self.name!r} holds samples, and the network expects token ids; give tokens:FILE")
-        return self
 
 
 def _load(path: str, seed: int) -> NamedData:
@@ -91,7 +50,7 @@ def _load(path: str, seed: int) -> NamedData:
             samples = _array(archive, names[0]) if names else np.zeros(0)
             labels = next((_array(archive, name) for name in LABELS if name in all_names), None)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        reason = first_line(error) if isinstance(error, (RefusedArchiveError, ValueError)) else type(error).__name__
+        reason = first_line(error) if isinstance(error, ValueError) else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} holds no arrays that can be read safely ({reason}); {ADVICE}"
         ) from error
@@ -104,23 +63,21 @@ def _load(path: str, seed: int) -> NamedData:
         found = f"{samples.dtype} of shape {samples.shape}"
         raise AffscoreError(f"the file {file.name!r} must hold numbers (N, ...), those of N samples, and holds {found}")
     name, images = f"npz:{file.name}", _images(samples)
-    made: NumpyImages | NumpySamples
-    if images is None:
-        single = samples.dtype.kind == "f" and samples.dtype.itemsize <= 4
-        made = NumpySamples(name, torch.from_numpy(samples.astype(np.float32 if single else np.float64)))
-    else:
-        made = NumpyImages(name, len(images), lambda index, p: (p or image_tensor)(images[index]))
-    if labels is None:
-        return made.changed(file=file)
-    labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    fit = labels.dtype.kind in "iu" and labels.shape == samples.shape[:1]
-    if not fit or not 0 <= labels.min() <= labels.max() < MOST:
-        raise AffscoreError(
-            f"the labels in {file.name!r} must be {len(samples)} integers from 0 to {MOST - 1}, "
-            f"got {labels.dtype} of shape {labels.shape}"
-        )
-    classes = [str(number) for number in range(int(labels.max()) + 1)]
-    return made.changed(file=file, labels=[classes[label] for label in labels], classes=classes)
+    about: dict[str, Any] = {"hashed": [file]}
+    if labels is not None:
+        labels = labels[:, 0] if labels.ndim == 2 and labels.shape[1] == 1 else labels
+        fit = labels.dtype.kind in "iu" and labels.shape == samples.shape[:1]
+        if not fit or not 0 <= labels.min() <= labels.max() < MOST:
+            raise AffscoreError(
+                f"the labels in {file.name!r} must be {len(samples)} integers from 0 to {MOST - 1}, "
+                f"got {labels.dtype} of shape {labels.shape}"
+            )
+        about |= {"labels": list(map(str, labels)), "classes": list(map(str, range(labels.max() + 1)))}
+    if images is not None:
+        return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), **about)
+    single = samples.dtype.kind == "f" and samples.dtype.itemsize <= 4
+    numbers = torch.from_numpy(samples.astype(np.float32 if single else np.float64))
+    return Samples(name, len(numbers), numbers, **about)
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

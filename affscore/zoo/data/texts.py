@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.data.tokens import TokenSet, expected_tokens
 from affscore.zoo.named_data import DataSource, NamedData
-from affscore.zoo.paths import file_hash, readable_file, user_path
+from affscore.zoo.naming import split_path
+from affscore.zoo.paths import readable_file
 from affscore.zoo.text import Expected, TextPreprocessing, tokenizer_file
 
 __all__ = ["SOURCES", "TextFile"]
 
 
+@dataclass(eq=False, repr=False)
 class TextFile(NamedData):
     """A text, which becomes windows of token ids once the network and its tokenizer are known.
 
-    Args:
-        name: The name that results carry.
+    Attributes:
         text: The text.
         tokenizer: A tokenizer for it; None for the network's own.
-        files: The files that it is from, and its tokenizer.
     """
 
     items: ClassVar[str] = "windows"
 
-    def __init__(self, name: str, text: str, tokenizer: Any = None, files: Sequence[Path] = ()) -> None:
-        super().__init__(name, None, files=files)
-        self.text = text
-        self.tokenizer = tokenizer
+    text: str
+    tokenizer: Any = None
 
     def __len__(self) -> int:
         raise AffscoreError(
@@ -59,11 +55,7 @@ class TextFile(NamedData):
             )
         tokens = "1 token" if rest == 1 else f"{rest} tokens"
         note = f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"
-        return TokenSet(self.name, windows, notes=[note] if rest else []).prepared_for(expected)
-
-    def content(self, images: int, seed: int) -> Iterator[bytes]:
-        """The hashes of the text, and of what cuts it into tokens."""
-        return (bytes.fromhex(file_hash(file)) for file in self.files or ())
+        return TokenSet(self.name, len(windows), windows, notes=[note] if rest else []).prepared_for(expected)
 
 
 def _load(argument: str, seed: int) -> TextFile:
@@ -72,22 +64,14 @@ def _load(argument: str, seed: int) -> TextFile:
     Raises:
         AffscoreError: No such file, no text in UTF-8, or nothing in it.
     """
-    cuts = [index for index, letter in enumerate(argument) if letter == "@"]
-    # a path may hold an @: the file is the longest part that is one
-    ends = [end for end in [*cuts, len(argument)] if user_path(argument[:end]).is_file()]
-    end = ends[-1] if ends else next(iter(cuts), len(argument))
-    tokenizer = argument[end + 1 :]
-    file = readable_file(argument[:end], "text:FILE takes the path of a file")
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise AffscoreError(
-            f"the file {file.name!r} is not a text in UTF-8 (byte {error.start}: {error.reason}); save it as UTF-8"
-        ) from error
+    path, tokenizer = split_path(argument)
+    file = readable_file(path, "text:FILE takes the path of a file")
+    what = f"the file {file.name!r} is not a text in UTF-8"
+    text = guarded(lambda: file.read_text(encoding="utf-8-sig"), what, "save it as UTF-8")
     if not text.strip():
         raise AffscoreError(f"the file {file.name!r} holds no text")
     files = [file, tokenizer_file(tokenizer)] if tokenizer else [file]
-    return TextFile(f"text:{file.name}", text, tokenizer or None, files)
+    return TextFile(f"text:{file.name}", None, text, tokenizer or None, hashed=files)
 
 
 SOURCES = [DataSource("text", "FILE", _load)]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.zoo.named_data import DataSource, NamedData
+from affscore.zoo.named_data import DataSource, Samples
 from affscore.zoo.paths import readable_file
 from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
 from affscore.zoo.weight_files import read_weights
@@ -22,39 +21,20 @@ __all__ = ["SOURCES", "TokenSet", "expected_tokens"]
 _SUFFIXES = (".npy", ".safetensors", ".pt", ".pth")
 
 
-class TokenSet(NamedData):
+class TokenSet(Samples):
     """Windows of token ids, tensor (N, length) of type int64.
 
-    Args:
-        name: The name that results carry.
-        windows: The ids.
-        preprocessing: What the network expects.
-        notes: What the reader of a result should be told.
-
-    >>> TokenSet("three", torch.tensor([[1, 2], [3, 4], [5, 6]]))[1]
+    >>> TokenSet("three", 3, torch.tensor([[1, 2], [3, 4], [5, 6]]))[1]
     tensor([3, 4])
     """
 
     items: ClassVar[str] = "windows"
 
-    def __init__(
-        self,
-        name: str,
-        windows: Tensor,
-        preprocessing: TextPreprocessing | None = None,
-        notes: Sequence[str] = (),
-    ) -> None:
-        super().__init__(name, len(windows), preprocessing, notes=notes)
-        self.windows = windows
-
-    def __getitem__(self, index: int) -> Tensor:
-        return self.windows[index]
-
-    def prepared_for(self, preprocessing: Expected) -> TokenSet:
+    def prepared_for(self, preprocessing: Expected) -> Self:
         """The same windows, all of whose ids this network knows."""
         expected = expected_tokens(self.name, preprocessing)
-        check_token_ids(self.windows, expected)
-        return self.changed(preprocessing=replace(expected, length=self.windows.shape[1]))
+        check_token_ids(self.samples, expected)
+        return replace(self, preprocessing=replace(expected, length=self.samples.shape[1]))
 
 
 def expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
@@ -80,7 +60,9 @@ def _load(path: str, seed: int) -> TokenSet:
         AffscoreError: No such file, another kind of file, or no integers of this shape.
     """
     file = readable_file(path, "tokens:FILE takes the path of a file")
-    found = _contents(file)
+    if file.suffix not in _SUFFIXES:
+        raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
+    found = read_weights(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
     if isinstance(found, Mapping):
         if len(found) > 1 and "input_ids" not in found:
             names = ", ".join(map(str, [*found][:5]))
@@ -93,22 +75,7 @@ def _load(path: str, seed: int) -> TokenSet:
         raise AffscoreError(
             f"the file {file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}"
         )
-    return TokenSet(f"tokens:{file.name}", torch.from_numpy(found.astype(np.int64)))
-
-
-def _contents(file: Path) -> Any:
-    if file.suffix not in _SUFFIXES:
-        raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
-    advice = "save an array of integers (N, length) as .npy, .safetensors or .pt"
-    if file.suffix != ".npy":
-        return read_weights(file, "token ids", advice)
-    try:
-        # mapped into memory: a false size in the file fills none of it
-        return np.load(file, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # what a foreign file makes the reader raise has no end
-        raise AffscoreError(
-            f"the file {file.name!r} does not hold token ids that can be read safely ({type(error).__name__}); {advice}"
-        ) from error
+    return TokenSet(f"tokens:{file.name}", len(found), torch.from_numpy(found.astype(np.int64)))
 
 
 SOURCES = [DataSource("tokens", "FILE", _load)]

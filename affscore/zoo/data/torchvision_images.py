@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock
 from torch import Tensor
 
-from affscore.errors import AffscoreError
+from affscore.errors import guarded
 from affscore.zoo.downloads import answers, patience
 from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.paths import user_path
@@ -35,7 +35,8 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
 
     made = getattr(torchvision.datasets, DATA_SETS[name])
     home = user_path(os.environ.get("AFFSCORE_DATA") or "~/.cache/affscore")
-    try:
+
+    def found() -> Any:
         try:
             pictures = made(root=str(home), train=False, download=False)
         except RuntimeError as error:  # torchvision's way to say that files are missing, or not the right ones
@@ -45,13 +46,10 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
         labels = [pictures.classes[int(target)] for target in pictures.targets]
         if len(labels) != len(pictures):
             raise ValueError(f"{len(pictures)} images and {len(labels)} labels")
-    except AffscoreError:
-        raise
-    except Exception as error:  # files with the right name and something else in them
-        raise AffscoreError(
-            f"the files of the data set {name} in {home} are damaged ({type(error).__name__}: "
-            f"{' '.join(str(error).split())}); remove them so that they are unpacked or downloaded again"
-        ) from error
+        return pictures, labels
+
+    advice = "remove them so that they are unpacked or downloaded again"
+    pictures, labels = guarded(found, f"the files of the data set {name} in {home} are damaged", advice)
 
     def read(index: int, p: Preprocessing | None) -> Tensor:
         return (p or image_tensor)(pictures[index][0])
@@ -68,22 +66,18 @@ def _downloaded(name: str, made: Any, home: Path) -> Any:
     def missing() -> list[str]:
         return [url for url in urls if not (folder / url.rpartition("/")[2]).is_file()]
 
-    try:
+    def download() -> Any:
         home.mkdir(parents=True, exist_ok=True)
         with FileLock(home / ".download.lock"), patience():  # jobs that start together download once: the others wait
             for url in missing()[:1]:
                 answers(url)
             return made(root=str(home), train=False, download=True)
-    except Exception as error:  # of the network, of the disk, or of an archive that is none
-        wanted = missing() or urls
-        one = len(wanted) == 1
-        raise AffscoreError(
-            f"the data set {name} is not in {home}, or damaged there, and could not be downloaded "
-            f"({' '.join(str(error).split()) or type(error).__name__}); get "
-            f"{', '.join(url.rpartition('/')[2] for url in wanted)} from "
-            f"{wanted[0] if one else wanted[0].rpartition('/')[0] + '/'} elsewhere and put "
-            f"{'it' if one else 'them'} into {folder} (AFFSCORE_DATA chooses another place)"
-        ) from error
+
+    places, names = zip(*(url.rsplit("/", 1) for url in missing() or urls), strict=True)
+    place, them = (f"{places[0]}/", "them") if len(names) > 1 else (f"{places[0]}/{names[0]}", "it")
+    what = f"the data set {name} is not in {home}, or damaged there, and could not be downloaded"
+    advice = f"get {', '.join(names)} from {place} elsewhere and put {them} into {folder}"
+    return guarded(download, what, f"{advice} (AFFSCORE_DATA chooses another place)")
 
 
 SOURCES = [DataSource(name, "CLASS", partial(_load, name)) for name in DATA_SETS]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 from torchvision.models import MobileNetV2, ShuffleNetV2
 from torchvision.models.squeezenet import Fire
 from torchvision.ops.misc import Conv2dNormActivation
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import grey, initialise
 
 __all__ = ["SHUFFLENETS", "MiniSqueezeNet", "mobilenet", "shufflenet"]
 
@@ -36,32 +37,19 @@ class MiniSqueezeNet(nn.Module):
             fires.insert(after, nn.MaxPool2d(3, stride=2, ceil_mode=True))
         pool = nn.MaxPool2d(3, stride=2, ceil_mode=True)
         self.features = nn.Sequential(stem, nn.ReLU(inplace=True), pool, *fires)
-        self.classifier = nn.Sequential(nn.Conv2d(64, classes, 1), nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1))
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_uniform_(module.weight)
-                assert module.bias is not None
-                nn.init.zeros_(module.bias)
-        last = self.classifier[0]
-        assert isinstance(last, nn.Conv2d)
-        assert last.bias is not None
+        last = nn.Conv2d(64, classes, 1)
+        self.classifier = nn.Sequential(last, nn.ReLU(inplace=True), nn.AdaptiveAvgPool2d(1))
+        initialise(self, nn.init.kaiming_uniform_)
         nn.init.normal_(last.weight, std=0.01)
-        nn.init.ones_(last.bias)  # an output that begins below 0 for all images would never learn
+        last.bias = nn.Parameter(torch.ones(classes))  # an output that begins below 0 for all images would never learn
 
     def forward(self, x: Tensor) -> Tensor:
         """Outputs (N, classes), none below 0, of images (N, 1, 32, 32)."""
         return self.classifier(self.features(x)).flatten(1)
 
 
-MOBILENET_STAGES = [
-    (1, 8, 1, 1),
-    (6, 8, 2, 2),
-    (6, 8, 2, 2),
-    (6, 12, 2, 2),
-    (6, 16, 2, 1),
-    (6, 20, 2, 1),
-    (6, 24, 1, 1),
-]
+MOBILENET_STAGES = [(1, 8, 1, 1), (6, 8, 2, 2), (6, 8, 2, 2), (6, 12, 2, 2), (6, 16, 2, 1), (6, 20, 2, 1),
+                    (6, 24, 1, 1)]  # fmt: skip
 """Expansion, channels, blocks and stride; the original has 16 to 320 channels and 1, 2, 3, 4, 3, 3 and 1 blocks."""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import Tensor, nn
 from torchvision.models.vgg import make_layers
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import grey, initialise
 
 __all__ = ["MiniAlexNet", "MiniVGG"]
 
@@ -41,12 +43,8 @@ class MiniAlexNet(nn.Module):
 VGG_WIDTHS = (8, 12, 16, 20, 20)
 """Channels of the five stages; the originals have 64, 128, 256, 512 and 512."""
 
-VGG_CONVOLUTIONS = {
-    "vgg11": (1, 1, 2, 2, 2),
-    "vgg13": (2, 2, 2, 2, 2),
-    "vgg16": (2, 2, 3, 3, 3),
-    "vgg19": (2, 2, 4, 4, 4),
-}
+VGG_CONVOLUTIONS = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2),
+                    "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}  # fmt: skip
 """Convolutions in each stage, as in the originals."""
 
 
@@ -65,11 +63,8 @@ class MiniVGG(nn.Module):
         stages = zip(VGG_WIDTHS, VGG_CONVOLUTIONS[name], strict=True)
         self.features = grey(make_layers([layer for width, many in stages for layer in [*[width] * many, "M"]]))
         self.classifier = _two_hidden_layers(VGG_WIDTHS[-1], 48, classes)
-        for module in self.modules():
-            if isinstance(module, (nn.Conv2d, nn.Linear)):  # deep and without normalisation: the scale must be kept
-                nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-                assert module.bias is not None
-                nn.init.zeros_(module.bias)
+        # deep and without normalisation: the scale must be kept
+        initialise(self, partial(nn.init.kaiming_normal_, nonlinearity="relu"))
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (N, classes) of images (N, 1, 32, 32)."""

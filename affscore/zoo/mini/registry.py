@@ -31,16 +31,16 @@ class MiniNetwork:
     Attributes:
         name: As in ``mini:NAME``.
         build: Makes the network, with random weights.
-        preprocessing: What it expects.
         family: The family of architectures that it stands for.
         year: The year of that architecture.
+        preprocessing: What it expects.
     """
 
     name: str
     build: Callable[[], nn.Module]
-    preprocessing: Preprocessing
     family: str
     year: int
+    preprocessing: Preprocessing = DIGITS
 
     @property
     def weights(self) -> Path:
@@ -75,8 +75,7 @@ BUILDERS: dict[str, Callable[[], nn.Module]] = {
 
 def _mini_network(name: str, build: Callable[[], nn.Module]) -> MiniNetwork:
     architecture = architecture_of("resnet" if name == "digitsnet" else name)
-    assert architecture is not None, name
-    return MiniNetwork(name, build, DIGITS, architecture.family, architecture.year)
+    return MiniNetwork(name, build, architecture.family, architecture.year)
 
 
 MINI_NETWORKS: dict[str, MiniNetwork] = {name: _mini_network(name, build) for name, build in BUILDERS.items()}

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torchvision.models import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import grey
 
 __all__ = ["DENSENETS", "RESNETS", "DigitsNet", "MiniResNet", "densenet"]
 
@@ -54,11 +54,7 @@ class MiniResNet(nn.Module):
     """
 
     def __init__(
-        self,
-        block: type[BasicBlock | Bottleneck],
-        blocks: tuple[int, ...],
-        widths: tuple[int, ...],
-        classes: int = 10,
+        self, block: type[BasicBlock | Bottleneck], blocks: tuple[int, ...], widths: tuple[int, ...], classes: int = 10
     ) -> None:
         super().__init__()
         stem = nn.Conv2d(1, widths[0], 3, stride=2, padding=1, bias=False)
@@ -75,9 +71,8 @@ class MiniResNet(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-            elif isinstance(
-                module, (BasicBlock, Bottleneck)
-            ):  # each block begins as its shortcut, or 90 layers do not train
+            # each block begins as its shortcut, or 90 layers do not train
+            elif isinstance(module, block):
                 nn.init.zeros_((module.bn2 if isinstance(module, BasicBlock) else module.bn3).weight)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from torch import nn
 from torchvision.models import EfficientNet, MNASNet
 from torchvision.models.efficientnet import MBConv, MBConvConfig
 from torchvision.ops.misc import SqueezeExcitation
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import grey
 
 __all__ = ["EFFICIENTNETS", "MNASNETS", "efficientnet", "mnasnet"]
 
@@ -26,21 +27,13 @@ def mnasnet(alpha: float) -> MNASNet:
     model = grey(MNASNet(alpha, num_classes=10, dropout=0.0))
     widest = model.get_submodule("layers.12.0.layers.3")
     widest.stride = (1, 1)  # a fifth halving would leave one position of 32 x 32
-    _narrow_last_layer(model.layers, len(model.layers) - 3, model.classifier)
+    last: Any = model.layers[-3]  # 1280 channels before the classifier, which the class does not let one choose
+    model.layers[-3], model.layers[-2] = nn.Conv2d(last.in_channels, 128, 1, bias=False), nn.BatchNorm2d(128)
+    model.classifier[-1] = nn.Linear(128, 10)
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.momentum = 0.1
     return model
-
-
-def _narrow_last_layer(layers: nn.Sequential, index: int, classifier: nn.Sequential, width: int = 128) -> None:
-    """1280 channels before the classifier, which the class does not let one choose, become fewer."""
-    before, after = layers[index], classifier[-1]
-    assert isinstance(before, nn.Conv2d)
-    assert isinstance(after, nn.Linear)
-    layers[index] = nn.Conv2d(before.in_channels, width, 1, bias=False)
-    layers[index + 1] = nn.BatchNorm2d(width)
-    classifier[-1] = nn.Linear(width, after.out_features)
 
 
 MNASNETS = {
@@ -52,6 +45,12 @@ MNASNETS = {
 """A tenth of the originals' widths."""
 
 
+EFFICIENTNET_STAGES = [(1, 3, 1, 32, 16, 1), (6, 3, 2, 16, 24, 2), (6, 5, 2, 24, 40, 2), (6, 3, 2, 40, 80, 3),
+                       (6, 5, 1, 80, 112, 3), (6, 5, 1, 112, 192, 4), (6, 3, 1, 192, 320, 1)]  # fmt: skip
+"""Expansion, kernel, stride, channels before and after, and blocks: the original's, but for the stride of the sixth,
+since a fifth halving would leave one position of a picture of 32 pixels."""
+
+
 def efficientnet(width: float, depth: float) -> EfficientNet:
     """The EfficientNet of torchvision: seven stages of inverted bottlenecks with squeeze and excitation.
 
@@ -60,15 +59,7 @@ def efficientnet(width: float, depth: float) -> EfficientNet:
         depth: The factor of the number of blocks.
     """
     stage = partial(MBConvConfig, width_mult=width, depth_mult=depth, block=partial(MBConv, se_layer=_gate))
-    stages = [
-        stage(1, 3, 1, 32, 16, 1),
-        stage(6, 3, 2, 16, 24, 2),
-        stage(6, 5, 2, 24, 40, 2),
-        stage(6, 3, 2, 40, 80, 3),
-        stage(6, 5, 1, 80, 112, 3),
-        stage(6, 5, 1, 112, 192, 4),  # a fifth halving would leave one position of a picture of 32 pixels
-        stage(6, 3, 1, 192, 320, 1),
-    ]
+    stages = [stage(*numbers) for numbers in EFFICIENTNET_STAGES]
     return grey(EfficientNet(stages, dropout=0.0, stochastic_depth_prob=0.0, num_classes=10))
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TypeVar
 
 from torch import nn
 from torchvision.models import ConvNeXt, SwinTransformer, VisionTransformer
 from torchvision.models.convnext import CNBlockConfig
 
-from affscore.zoo.mini.first_layer import grey
+from affscore.zoo.mini.common import Network, grey
 
 __all__ = ["CONVNEXTS", "SWINS", "VITS", "convnext", "swin", "vit"]
-
-Network = TypeVar("Network", bound=nn.Module)
 
 
 def vit(patch: int, layers: int, width: int, heads: int) -> VisionTransformer:

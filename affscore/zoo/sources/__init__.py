@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from torch import nn
 
 from affscore.zoo.card import ModelCard
+from affscore.zoo.naming import weights_label
 from affscore.zoo.paths import file_hash, user_path
-from affscore.zoo.sources.naming import weights_label
 from affscore.zoo.text import Expected
 
 __all__ = ["Source"]

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from affscore.errors import AffscoreError, first_line
-from affscore.zoo.sources.naming import needs
+from affscore.errors import AffscoreError, first_line, guarded
+from affscore.zoo.naming import needs
 
-__all__ = ["HubFileMissingError", "cached_repositories", "first_of", "hub_url"]
+__all__ = ["cached_repositories", "first_of", "hub_url"]
 
 TIMEOUT = 5.0
 """Seconds in which the hub must answer. Its own client asks six times and waits half a minute in all."""
-
-
-class HubFileMissingError(AffscoreError):
-    """A file is neither in the cache nor to be had from the hub; the message says why."""
 
 
 def hub_url(repository: str, filename: str) -> str:
@@ -24,17 +20,12 @@ def hub_url(repository: str, filename: str) -> str:
         AffscoreError: No repository can have this name.
     """
     from huggingface_hub import hf_hub_url
-    from huggingface_hub.utils import HFValidationError
 
-    try:
-        return hf_hub_url(repository, filename)
-    except HFValidationError as error:
-        raise AffscoreError(
-            f"there is no folder {repository!r}, and it is no name on the Hugging Face hub ({first_line(error)})"
-        ) from error
+    what = f"there is no folder {repository!r}, and it is no name on the Hugging Face hub"
+    return guarded(lambda: hf_hub_url(repository, filename), what)
 
 
-def first_of(repository: str, filenames: list[str], name: str, extra: str) -> Path:
+def first_of(repository: str, filenames: list[str], name: str, extra: str, before: str = "", after: str = "") -> Path:
     """The first of these files that a repository has, on this machine.
 
     The cache is asked for all of them before the hub is asked for any, so that what is there is found
@@ -45,9 +36,11 @@ def first_of(repository: str, filenames: list[str], name: str, extra: str) -> Pa
         filenames: Names of files, the preferred first.
         name: MODEL, for messages.
         extra: The extra of affscore that brings the hub's client.
+        before: How the message begins that there is none.
+        after: How it ends.
 
     Raises:
-        HubFileMissingError: The repository has none of them, or the hub does not answer.
+        AffscoreError: The repository has none of them, or the hub does not answer.
     """
     client = needs("huggingface_hub", name, extra)
     for filename in filenames:
@@ -63,11 +56,11 @@ def first_of(repository: str, filenames: list[str], name: str, extra: str) -> Pa
         except client.utils.EntryNotFoundError:
             continue
         except Exception as error:  # no network, no such repository, no permission, no space
-            raise HubFileMissingError(
-                f"{filename} of {repository!r} is not in the cache of the Hugging Face hub on this machine, and could "
-                f"not be downloaded ({type(error).__name__}: {first_line(error)})"
+            raise AffscoreError(
+                f"{before}{filename} of {repository!r} is not in the cache of the Hugging Face hub on this machine, "
+                f"and could not be downloaded ({type(error).__name__}: {first_line(error)}){after}"
             ) from error
-    raise HubFileMissingError(f"the repository {repository!r} has no {' or '.join(filenames)}")
+    raise AffscoreError(f"{before}the repository {repository!r} has no {' or '.join(filenames)}{after}")
 
 
 def cached_repositories() -> list[str]:

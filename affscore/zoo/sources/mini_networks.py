@@ -10,9 +10,9 @@ from torch import nn
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.mini import list_models
+from affscore.zoo.naming import weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
 if TYPE_CHECKING:
@@ -47,16 +47,10 @@ class Mini(Source):
         model = seeded(network.build, seed)
         if weights != "random":
             load_weights(model, network.weights if weights == "DEFAULT" else weights_file(name, weights, []))
-        accuracy = 100 * network.training_record()["accuracy"] if weights == "DEFAULT" else None
-        return model, ModelCard(
-            name,
-            weights_label(weights),
-            network.preprocessing,
-            family=network.family,
-            year=network.year,
-            accuracy=accuracy,
-            accuracy_on=None if accuracy is None else "digits",
-        )
+        about: dict[str, Any] = {"family": network.family, "year": network.year}
+        if weights == "DEFAULT":
+            about |= {"accuracy": 100 * network.training_record()["accuracy"], "accuracy_on": "digits"}
+        return model, ModelCard(name, weights_label(weights), network.preprocessing, **about)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The trained weights are a file, too."""

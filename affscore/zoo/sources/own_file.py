@@ -12,22 +12,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.card import (
-    ONE_AT_A_TIME,
-    ModelCard,
-    check_has_weights,
-    seeded,
-    stated_classes,
-    stated_preprocessing,
-)
+from affscore.zoo.card import ONE_AT_A_TIME, ModelCard, check_has_weights, seeded, stated_preprocessing
+from affscore.zoo.naming import near, weights_file, weights_label
 from affscore.zoo.paths import file_hash, no_file, user_path
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import near, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights
 
 __all__ = ["SOURCE"]
@@ -55,9 +47,7 @@ class OwnFile(Source):
             raise no_file(path, "write path/to/file.py:factory")
         name = f"{file.name}:{factory}"
         with ONE_AT_A_TIME, _importing_from(file.parent.resolve()):
-            with torch.random.fork_rng(devices=[]):  # a network that the file itself makes is fixed by the seed, too
-                torch.manual_seed(seed)
-                module = _imported(file)
+            module = seeded(lambda: _imported(file), seed)  # which fixes a network that the file itself makes, too
             made = getattr(module, factory, None)
             if made is None:
                 defined = [known for known in vars(module) if not known.startswith("_")]
@@ -72,7 +62,7 @@ class OwnFile(Source):
             load_weights(model, weights_file(name, weights, []))
         label = "as built" if weights == "DEFAULT" else weights_label(weights)
         preprocessing, known = stated_preprocessing(model) or (IMAGENET, False)
-        return model, ModelCard(name, label, preprocessing, known, classes=stated_classes(model))
+        return model, ModelCard(name, label, preprocessing, known)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """The source is a file, too."""

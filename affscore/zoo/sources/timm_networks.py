@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -13,12 +12,12 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, first_line, guarded
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.card import ModelCard, seeded
+from affscore.zoo.naming import needs, weights_file, weights_label
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.sources import Source, torchvision_networks
-from affscore.zoo.sources.hub import HubFileMissingError, first_of, hub_url
-from affscore.zoo.sources.naming import needs, weights_file, weights_label
+from affscore.zoo.sources.hub import first_of, hub_url
 from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
 
 __all__ = ["SOURCE"]
@@ -56,9 +55,7 @@ class Timm(Source):
             raise AffscoreError(f"timm has no trained weights of {name}; write {name}@random or {name}@FILE")
         tag = weights if weights in tags else tag or timm.get_pretrained_cfg(architecture).tag
         pretrained = weights == "DEFAULT" or weights in tags
-        file = None
-        if weights != "random" and not pretrained:
-            file = weights_file(name, weights, tags)
+        file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
         variant = f"{architecture}.{tag}" if tag in tags else architecture
         with _silence():
             model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
@@ -67,31 +64,21 @@ class Timm(Source):
             if file is not None:
                 model = _with_weights(timm, model, variant, read_state_dict(file), file.name, seed)
         preprocessing, known = self.expected_by(model) or (IMAGENET, False)
-        family = type(model).__module__.rpartition(".")[2]
-        return model, ModelCard(
-            name, tag if pretrained else weights_label(weights), preprocessing, known, family=family
-        )
+        label, family = tag if pretrained else weights_label(weights), type(model).__module__.rpartition(".")[2]
+        return model, ModelCard(name, label, preprocessing, known, family=family)
 
     def expected_by(self, model: nn.Module) -> tuple[Preprocessing, bool] | None:
-        """What a network of timm expects of an image; None for another network, and where a square cannot say it."""
+        """What a network of timm expects of an image; None for another network, and where that is not square."""
         if not type(model).__module__.startswith("timm.") or not hasattr(model, "pretrained_cfg"):
             return None
-        from timm.data import resolve_model_data_config
+        from timm.data import create_transform, resolve_model_data_config
 
         config = resolve_model_data_config(model)
         channels, height, width = config["input_size"]
-        if height != width or config["crop_mode"] not in ("center", "squash"):
+        if height != width:
             return None
-        interpolation = config["interpolation"]
-        return Preprocessing(
-            channels=channels,
-            size=height,
-            resize=max(height, math.floor(height / config["crop_pct"])),
-            mean=tuple(config["mean"]),
-            std=tuple(config["std"]),
-            interpolation=interpolation if interpolation in ("bilinear", "nearest") else "bicubic",
-            squash=config["crop_mode"] == "squash",
-        ), True
+        Preprocessing(size=height)  # refuses sizes that would fill the memory
+        return Preprocessing.of_transform(create_transform(**config), height, channels), True
 
 
 SOURCE = Timm()
@@ -111,13 +98,8 @@ def _fetched(config: Any, tag: str, name: str) -> Path:
     what = f"the weights {tag} of {name}"
     if not config.hf_hub_id:
         return torchvision_networks.fetch(config.url, what, name)
-    try:
-        return first_of(config.hf_hub_id, FILES, name, "timm")
-    except HubFileMissingError as error:
-        raise AffscoreError(
-            f"{what} cannot be had: {first_line(error)}; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give "
-            f"it as {name}@FILE"
-        ) from error
+    advice = f"; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give it as {name}@FILE"
+    return first_of(config.hf_hub_id, FILES, name, "timm", f"{what} cannot be had: ", advice)
 
 
 def _with_weights(
@@ -125,20 +107,17 @@ def _with_weights(
 ) -> nn.Module:
     """The network with these weights, whose names timm translates where they are not its own."""
 
-    def translated(anything: int) -> nn.Module:
+    def translated() -> nn.Module:
         overlay = {"state_dict": dict(state)}
-
-        def build() -> nn.Module:
-            return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay)
-
-        return guarded(lambda: seeded(build, anything), "timm cannot translate these weights")
+        return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay)
 
     check_kinds(model, state, file)
     try:
         load_state_dict(model, state, file)
     except AffscoreError as mismatch:
         try:
-            models = [translated(seed), translated(seed + 1)]
+            what = "timm cannot translate these weights"
+            models = guarded(lambda: [seeded(translated, seed), seeded(translated, seed + 1)], what)
         except AffscoreError:
             raise mismatch from None
         # some architectures do not insist on all weights; what is left random differs from seed to seed

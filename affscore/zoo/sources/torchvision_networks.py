@@ -11,14 +11,14 @@ import pandas as pd
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.architectures import architecture_of
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.downloads import answers, patience
+from affscore.zoo.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
 __all__ = ["DEPTHS", "SOURCE", "accuracy_of", "fetch", "names", "weights_of"]
@@ -51,25 +51,21 @@ class Torchvision(Source):
             model = _pretrained(name, weight)
         else:
             file = None if weights == "random" else weights_file(name, weights, enum.__members__)
-            # these two initialise themselves only when asked to, and warn when not asked
-            options = {"init_weights": True} if name in ("googlenet", "inception_v3") else {}
-            if file is not None and options:
-                options["transform_input"] = True  # their weights come from TensorFlow, with its normalisation
+            # these two initialise themselves only when asked to, and warn when not asked; their trained weights come
+            # from TensorFlow, with its normalisation
+            asked = {"init_weights": True, "transform_input": file is not None}
+            options = asked if name in ("googlenet", "inception_v3") else {}
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
                 load_weights(model, file)
-        architecture = architecture_of(name)
-        accuracy = accuracy_of(weight) if trained else math.nan
+        stated = _stated(name, weight, trained)
         return model, ModelCard(
             name,
             weight.name if trained else weights_label(weights),
             Preprocessing.from_torchvision(weight.transforms()),
-            family=architecture.family if architecture else None,
-            year=architecture.year if architecture else None,
-            accuracy=None if math.isnan(accuracy) else accuracy,
-            accuracy_on=None if math.isnan(accuracy) else ACCURACY_ON,
-            gflops=weight.meta["_ops"],
+            accuracy_on=None if stated["accuracy"] is None else ACCURACY_ON,
             classes=tuple(weight.meta["categories"]),
+            **stated,
         )
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
@@ -79,17 +75,14 @@ class Torchvision(Source):
             return super().identity(name, weights)
         file = _file_of(enum[weights].url)
         stated = torch.hub.HASH_REGEX.search(file.name)
-        found = file_hash(file) if file.is_file() else ""
         short = stated.group(1) if stated else ""
-        return {
-            "model": name,
-            "weights": enum[weights].name,
-            "files": {file.name: short if found.startswith(short) or not found else found},
-        }
+        found = file_hash(file) if file.is_file() else short
+        files = {file.name: short if found.startswith(short) else found}
+        return {"model": name, "weights": enum[weights].name, "files": files}
 
     def facts(self, name: str, weights: str) -> dict[str, Any]:
         """What torchvision states; of random weights and of a file no accuracy."""
-        enum, architecture = weights_of(name), architecture_of(name)
+        enum = weights_of(name)
         trained = weights != "random" and not weights.endswith(WEIGHT_SUFFIXES)
         if trained and weights not in (*enum.__members__, "DEFAULT"):
             raise AffscoreError(
@@ -99,11 +92,8 @@ class Torchvision(Source):
         weight = enum[weights] if trained else next(iter(enum))
         return {
             **super().facts(name, weight.name if trained else weights),
-            "family": architecture.family if architecture else None,
-            "year": architecture.year if architecture else None,
-            "accuracy": accuracy_of(weight) if trained else math.nan,
             "parameters": weight.meta["num_params"],
-            "gflops": weight.meta["_ops"],
+            **_stated(name, weight, trained),
             **_counted().get(name, {}),
         }
 
@@ -126,9 +116,17 @@ def weights_of(name: str) -> Any:
     return _models().get_model_weights(name)
 
 
-def accuracy_of(weight: Any) -> float:
-    """Acc@1 of a weight on ImageNet-1K in percent; NaN where it is not stated."""
-    return float(weight.meta["_metrics"].get(ACCURACY_ON, {}).get("acc@1", math.nan))
+def accuracy_of(weight: Any) -> float | None:
+    """Acc@1 of a weight on ImageNet-1K in percent; None where it is not stated."""
+    stated = weight.meta["_metrics"].get(ACCURACY_ON, {}).get("acc@1", math.nan)
+    return None if math.isnan(stated) else stated
+
+
+def _stated(name: str, weight: Any, trained: bool) -> dict[str, Any]:
+    """What cards and tables say of a network; of one that is not trained no accuracy."""
+    about, accuracy = architecture_of(name), accuracy_of(weight) if trained else None
+    known = {"family": about.family, "year": about.year} if about else {"family": None, "year": None}
+    return {**known, "gflops": weight.meta["_ops"], "accuracy": accuracy}
 
 
 @cache
@@ -151,10 +149,7 @@ def _pretrained(name: str, weight: Any) -> nn.Module:
         read_state_dict(file)  # torchvision would run what a pickle says; after this it is known to hold only tensors
     except AffscoreError as error:
         raise AffscoreError(f"{broken} (it holds nothing that can be read safely as weights); {advice}") from error
-    try:
-        return _models().get_model_builder(name)(weights=weight)
-    except Exception as error:
-        raise AffscoreError(f"{broken} ({first_line(error)}); {advice}") from error
+    return guarded(lambda: _models().get_model_builder(name)(weights=weight), broken, advice)
 
 
 def fetch(url: str, what: str, name: str) -> Path:
@@ -172,16 +167,15 @@ def fetch(url: str, what: str, name: str) -> Path:
     if file.exists():
         return file
     expected = torch.hub.HASH_REGEX.search(file.name)
-    try:
+
+    def download() -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with patience():
             answers(url)
             torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
-    except Exception as error:  # no network, no space, no permission, another hash
-        raise AffscoreError(
-            f"{what} are not on this machine and could not be downloaded ({' '.join(str(error).split())}); "
-            f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
-        ) from error
+
+    advice = f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
+    guarded(download, f"{what} are not on this machine and could not be downloaded", advice)
     return file
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch import nn
+from PIL import Image
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
@@ -16,13 +17,6 @@ __all__ = ["expected_of"]
 
 LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 """Under which names configurations keep the largest number of tokens."""
-
-SETTINGS = ("do_resize", "size", "crop_pct", "do_center_crop", "crop_size", "resample", "do_rescale", "rescale_factor",
-            "do_normalize", "image_mean", "image_std", "do_flip_channel_order")  # fmt: skip
-"""What image processors say of themselves, as far as we can do the same."""
-
-INTERPOLATIONS = {0: "nearest", 2: "bilinear", 3: "bicubic"}
-"""Pillow's numbers. (Lanczos, 1, is not among PyTorch's; bicubic is next to it.)"""
 
 
 def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple[Expected, bool]:
@@ -43,8 +37,9 @@ def expected_of(model: nn.Module, beside: Callable[[str], Path | None]) -> tuple
     if takes != "pixel_values":
         raise AffscoreError(f"{type(model).__name__} takes {takes!r}; only networks of images and of text have a score")
     stated = beside("preprocessor_config.json")
-    if stated is not None:
-        return _images(stated, model.config), True
+    found = None if stated is None else _images(stated, model.config)
+    if found is not None:
+        return found, True
     size = _number(model.config, "image_size", IMAGENET.size)
     if _number(model.config, "num_channels", 3) == 1:
         return Preprocessing(1, size, size, (sum(IMAGENET.mean) / 3,), (sum(IMAGENET.std) / 3,)), False
@@ -69,55 +64,35 @@ def _number(config: Any, key: str, default: int) -> int:
     return max(sizes) if sizes and all(isinstance(size, int) and size > 0 for size in sizes) else default
 
 
-def _images(file: Path, config: Any) -> Preprocessing:
-    """The preprocessing that an image processor of transformers does, as far as a square can say it."""
-    from transformers import AutoImageProcessor
+class _Processor:
+    """An image processor of transformers, as a transform of one picture."""
 
-    broken = f"the file {file.name!r} does not say what the network expects of an image"
+    def __init__(self, file: Path) -> None:
+        from transformers import AutoImageProcessor
 
-    def read() -> Preprocessing:
-        processor = AutoImageProcessor.from_pretrained(str(file.parent), trust_remote_code=False, local_files_only=True)
-        settings = {key: getattr(processor, key, None) for key in SETTINGS}  # what it leaves unsaid it does not do
-        return _translated(settings, _number(config, "image_size", IMAGENET.size))
+        folder = str(file.parent)
+        self.process = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
 
-    return guarded(read, broken)
+    def __repr__(self) -> str:
+        return repr(self.process)
 
-
-def _translated(settings: Mapping[str, Any], image_size: int) -> Preprocessing:
-    """The settings of an image processor in our terms.
-
-    It multiplies by rescale_factor and normalises; ours are values in [0, 1], so that a factor f turns the
-    mean m into m / (255 f), and the standard deviation likewise.
-    """
-    resize, squash = _resized(settings, image_size)
-    size = resize
-    if settings["crop_pct"]:
-        # at 384 pixels and above, processors with a crop_pct (ConvNeXt's) cut nothing away
-        squash = resize >= 384
-        resize = resize if squash else int(resize / settings["crop_pct"])
-    if settings["do_center_crop"] and settings["crop_size"]:
-        crop = dict(settings["crop_size"])
-        size = int(crop.get("height") or crop["shortest_edge"])
-    factor = 255 * (settings["rescale_factor"] or 1 / 255) if settings["do_rescale"] else 255.0
-    normalised = settings["do_normalize"]
-    mean, std = (settings["image_mean"], settings["image_std"]) if normalised else ([0.0] * 3, [1.0] * 3)
-    return Preprocessing(
-        channels=len(mean),
-        size=size,
-        resize=max(resize, size),
-        mean=tuple(value / factor for value in mean),
-        std=tuple(value / factor for value in std),
-        interpolation=INTERPOLATIONS.get(int(2 if settings["resample"] is None else settings["resample"]), "bicubic"),
-        squash=squash,
-        reversed_channels=bool(settings["do_flip_channel_order"]),
-    )
+    def __call__(self, picture: Image.Image) -> Tensor:
+        return self.process(picture, return_tensors="pt")["pixel_values"][0]
 
 
-def _resized(settings: Mapping[str, Any], image_size: int) -> tuple[int, bool]:
-    """The length that sides are brought to, and whether it is both of them."""
-    stated = dict(settings["size"] or {}) if settings["do_resize"] else {}
-    if stated.get("shortest_edge"):
-        return int(stated["shortest_edge"]), False
-    if stated.get("height", image_size) != stated.get("width", image_size):
-        raise AffscoreError(f"images of {stated['height']} x {stated['width']} pixels are not square")
-    return int(stated.get("height", image_size)), True
+def _images(file: Path, config: Any) -> Preprocessing | None:
+    """What an image processor does; None where it does not turn a picture into a tensor, as those of videos."""
+    what = f"the file {file.name!r} does not say what the network expects of an image"
+    transform = guarded(lambda: _Processor(file), what)
+    for name in ("size", "crop_size"):
+        sizes = dict(getattr(transform.process, name, None) or {})
+        ignored = "longest_edge" if sizes.get("shortest_edge") else None
+        sides = [side for key, side in sizes.items() if side and key != ignored]
+        Preprocessing(size=max(sides, default=1))  # refuses sizes that would fill the memory
+    side, channels = _number(config, "image_size", IMAGENET.size), _number(config, "num_channels", 3)
+    try:
+        return Preprocessing.of_transform(transform, side, channels)
+    except AffscoreError:
+        raise
+    except Exception:  # noqa: BLE001  # of another kind of input
+        return None

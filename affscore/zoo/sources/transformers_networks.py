@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
-from affscore.zoo.card import ModelCard, seeded, stated_classes
+from affscore.zoo.card import ModelCard, seeded
+from affscore.zoo.naming import near, needs, weights_file, weights_label
 from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.sources import Source
 from affscore.zoo.sources.hub import cached_repositories
-from affscore.zoo.sources.naming import near, needs, weights_file, weights_label
-from affscore.zoo.sources.transformers_files import Place, each_once
+from affscore.zoo.sources.transformers_files import Place
 from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
 from affscore.zoo.text import Expected
@@ -64,23 +64,21 @@ class Transformers(Source):
         with _silence(transformers):
             config = guarded(lambda: config_class.from_dict(settings), fails)
             network_class = _network_class(transformers, config, place.name)
-        state: dict[str, Tensor] = {}
-        files = place.weights() if weights == "DEFAULT" else []
-        if weights not in ("DEFAULT", "random"):
-            files = [weights_file(place.name, weights, [])]
-        for file in files:
-            state |= read_state_dict(file)
+        if weights == "random":
+            files = []
+        else:
+            files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
+        state = {key: value for file in files for key, value in read_state_dict(file).items()}
         with _silence(transformers):
-            if weights == "random":
-                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
-            else:
+            if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
+            else:
+                model = guarded(lambda: seeded(lambda: network_class(config), seed), fails)
         if hasattr(model.config, "use_cache"):
             model.config.use_cache = False  # keys and values of a text that nobody continues
         preprocessing, known = expected_of(model, place.beside)
         family = getattr(config, "model_type", None)
-        label, classes = weights_label(weights), stated_classes(model)
-        return model, ModelCard(place.name, label, preprocessing, known, family=family, classes=classes)
+        return model, ModelCard(place.name, weights_label(weights), preprocessing, known, family=family)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """All files of a folder, too; config.json stands for its folder, whose weights are taken."""
@@ -104,14 +102,10 @@ SOURCE = Transformers()
 
 def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]]:
     """The class of a configuration, and what it is made from."""
-    try:
-        stated = json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=each_once)
-        model_type = stated["model_type"]
-    except Exception as error:
-        raise AffscoreError(
-            f"the file {file.name!r} is not the configuration of a network ({type(error).__name__}: "
-            f"{first_line(error)}); it must be JSON with an entry model_type"
-        ) from error
+    what = f"the file {file.name!r} is not the configuration of a network"
+    advice = "it must be JSON with an entry model_type"
+    stated = guarded(lambda: json.loads(file.read_text(encoding="utf-8"), object_pairs_hook=_each_once), what, advice)
+    model_type = guarded(lambda: stated["model_type"], what, advice)
     known = transformers.CONFIG_MAPPING
     if not isinstance(model_type, str) or model_type not in known:
         raise AffscoreError(
@@ -127,6 +121,13 @@ def _settings(transformers: ModuleType, file: Path) -> tuple[Any, dict[str, Any]
             f"the weights of this {model_type} are quantised, and scores need real numbers; use the original weights"
         )
     return known[model_type], settings
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary of JSON; of two entries of a name readers take different ones."""
+    if len(found := dict(pairs)) < len(pairs):
+        raise ValueError("it has two entries of one name")
+    return found
 
 
 def _of_this_place(value: Any, key: str = "") -> Any:

@@ -30,10 +30,10 @@ def test_windows_put_together_are_the_text(text, length):
     words = TextPreprocessing(LETTERS.tokenizer, length)
     if len(text) < length:
         with pytest.raises(AffscoreError, match=f"has {len(text)} tokens, fewer than one window of {length}"):
-            TextFile("text:x", text).prepared_for(words)
+            TextFile("text:x", None, text).prepared_for(words)
         return
-    data = TextFile("text:x", text).prepared_for(words)
-    assert "".join(map(chr, data.windows.flatten().tolist())) == text[: len(text) // length * length]
+    data = TextFile("text:x", None, text).prepared_for(words)
+    assert "".join(map(chr, data.samples.flatten().tolist())) == text[: len(text) // length * length]
 
 
 def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
@@ -45,9 +45,9 @@ def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
     (tmp_path / "a@b" / "my@book.txt").write_text("cat dog dog cat cat cat cat cat")
     book = tmp_path / "a@b" / "my@book.txt"
     data = load_data(f"text:{book}@{tmp_path / 'a@b' / 'words.json'}", LETTERS)
-    assert (data.name, data.windows.tolist()) == ("text:my@book.txt", [[1, 0, 0, 1], [1, 1, 1, 1]])
+    assert (data.name, data.samples.tolist()) == ("text:my@book.txt", [[1, 0, 0, 1], [1, 1, 1, 1]])
     assert data.preprocessing.as_dict()["tokenizer"] == "words.json"
-    assert load_data(f"text:{book}@{tmp_path / 'a@b' / 'words.json'}").files == [book, tmp_path / "a@b" / "words.json"]
+    assert load_data(f"text:{book}@{tmp_path / 'a@b' / 'words.json'}").hashed == [book, tmp_path / "a@b" / "words.json"]
     assert load_data(f"text:{book}", LETTERS)[0].tolist() == [99, 97, 116, 32]
 
 
@@ -56,7 +56,10 @@ def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
     [
         (b"", "the file 'book.txt' holds no text"),
         (b" \n\t\n", "the file 'book.txt' holds no text"),
-        (b"caf\xe9", r"the file 'book.txt' is not a text in UTF-8 \(byte 3: .*\); save it as UTF-8"),
+        (
+            b"caf\xe9",
+            r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\); save it as UTF-8",
+        ),
         (b"\x89PNG\r\n\x1a\n", "is not a text in UTF-8"),
         (b"abc", "the text 'text:book.txt' has 3 tokens, fewer than one window of 4"),
     ],
@@ -106,8 +109,8 @@ def save(folder, kind, array):
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8, np.uint16])
 def test_token_ids_from_a_file(tmp_path, kind, dtype):
     data = load_data(f"tokens:{save(tmp_path, kind, IDS.astype(dtype))}")
-    assert (data.name, len(data), data.windows.dtype) == (f"tokens:ids.{kind}", 6, torch.int64)
-    assert data.windows.tolist() == IDS.tolist()
+    assert (data.name, len(data), data.samples.dtype) == (f"tokens:ids.{kind}", 6, torch.int64)
+    assert data.samples.tolist() == IDS.tolist()
     prepared = data.prepared_for(TextPreprocessing(vocabulary=24, maximum=4))
     assert prepared[5].tolist() == [20, 21, 22, 23]
     assert prepared.preprocessing.window == 4
@@ -118,7 +121,7 @@ def test_of_several_arrays_the_ids_are_taken(tmp_path, kind):
     arrays = {"attention_mask": torch.ones(6, 4), "input_ids": torch.from_numpy(IDS)}
     save_arrays = save_file if kind == "safetensors" else torch.save
     save_arrays(arrays, tmp_path / f"ids.{kind}")
-    assert load_data(f"tokens:{tmp_path / f'ids.{kind}'}").windows.tolist() == IDS.tolist()
+    assert load_data(f"tokens:{tmp_path / f'ids.{kind}'}").samples.tolist() == IDS.tolist()
     save_arrays({"a": arrays["input_ids"], "b": arrays["input_ids"].clone()}, tmp_path / f"ids.{kind}")
     with pytest.raises(AffscoreError, match=r"holds several arrays \(a, b\); call the token ids input_ids"):
         load_data(f"tokens:{tmp_path / f'ids.{kind}'}")

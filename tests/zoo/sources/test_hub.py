@@ -1,7 +1,7 @@
 import pytest
 
 from affscore.errors import AffscoreError
-from affscore.zoo.sources.hub import HubFileMissingError, cached_repositories, first_of, hub_url
+from affscore.zoo.sources.hub import cached_repositories, first_of, hub_url
 
 client = pytest.importorskip("huggingface_hub")
 
@@ -25,13 +25,13 @@ def test_the_hub_is_asked_for_each_file_in_turn(repository, monkeypatch, tmp_pat
     monkeypatch.setattr(client, "hf_hub_download", lambda repository, filename: str(tmp_path / filename))
     assert first_of("org/name", ["a.bin", "b.bin"], "hf:org/name", "transformers") == tmp_path / "b.bin"
     assert asked == [f"https://huggingface.co/org/name/resolve/main/{letter}.bin" for letter in "ab"]
-    with pytest.raises(HubFileMissingError, match=r"the repository 'org/name' has no a.bin"):
+    with pytest.raises(AffscoreError, match=r"the repository 'org/name' has no a.bin"):
         first_of("org/name", ["a.bin"], "hf:org/name", "transformers")
 
 
 def test_offline_mode_is_respected(repository, monkeypatch):
     monkeypatch.setattr(client.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(HubFileMissingError, match=r"could not be downloaded \(OfflineModeIsEnabled"):
+    with pytest.raises(AffscoreError, match=r"could not be downloaded \(OfflineModeIsEnabled"):
         first_of("org/name", ["a.bin"], "hf:org/name", "transformers")
 
 

@@ -122,7 +122,7 @@ def test_weights_that_are_not_on_the_hub_come_from_their_address(hub):
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", None)
-    with pytest.raises(AffscoreError, match=r'needs the package timm.*: pip install "affscore\[timm\]"$'):
+    with pytest.raises(AffscoreError, match=r'needs the package timm.*; pip install "affscore\[timm\]"$'):
         load_model("timm:resnet18@random")
 
 

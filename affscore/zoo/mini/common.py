@@ -1,12 +1,13 @@
-"""torchvision's classes expect colour pictures of 224 pixels: their first convolution is replaced."""
+"""What the small networks share: torchvision's expect colour pictures of 224 pixels, and deep ones a careful start."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from torch import nn
+from torch import Tensor, nn
 
-__all__ = ["grey"]
+__all__ = ["Network", "grey", "initialise"]
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -30,3 +31,12 @@ def grey(model: Network, kernel: int | None = None, stride: int | None = None) -
     step, bias = stride or first.stride[0], first.bias is not None
     model.set_submodule(name, nn.Conv2d(1, first.out_channels, size, step, padding, bias=bias))
     return model
+
+
+def initialise(model: nn.Module, begin: Callable[[Tensor], Any]) -> None:
+    """Begin the weights of all convolutions and linear layers in this way, and their biases at 0."""
+    for module in model.modules():
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            begin(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)

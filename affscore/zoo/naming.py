@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
 
-__all__ = ["near", "needs", "split_spec", "unknown", "weights_file", "weights_label"]
+__all__ = ["near", "needs", "split_path", "split_spec", "weights_file", "weights_label"]
 
 WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
@@ -24,19 +25,21 @@ def split_spec(spec: str) -> tuple[str, str]:
     >>> split_spec("resnet18@random"), split_spec("a@b/net.py:make@w.pth"), split_spec("timm:resnet18")
     (('resnet18', 'random'), ('a@b/net.py:make', 'w.pth'), ('timm:resnet18', 'DEFAULT'))
     """
-    start = spec.find(".py:") + 1
     if spec.startswith("hf:"):
-        ends = [index for index, letter in enumerate(spec) if letter == "@"] + [len(spec)]
-        start = max((end for end in ends if _exists(spec[len("hf:") : end])), default=0)
+        name, weights = split_path(spec.removeprefix("hf:"))
+        return f"hf:{name}", weights or "DEFAULT"
+    start = spec.find(".py:") + 1
     name, _, weights = spec[start:].partition("@")
     return spec[:start] + name, weights or "DEFAULT"
 
 
-def _exists(path: str) -> bool:
-    try:
-        return bool(path) and user_path(path).exists()
-    except (AffscoreError, ValueError, OSError):  # nothing can be there
-        return False
+def split_path(text: str) -> tuple[str, str]:
+    """A path, and what stands behind the @ that follows it: the longest part that is there is the path."""
+    cuts = [index for index, letter in enumerate(text) if letter == "@"] + [len(text)]
+    # those of pathlib raise where nothing can be
+    there = [cut for cut in cuts if os.path.exists(os.path.expanduser(text[:cut]))]  # noqa: PTH110, PTH111
+    end = there[-1] if there else cuts[0]
+    return text[:end], text[end + 1 :]
 
 
 def weights_file(name: str, weights: str, members: Iterable[str]) -> Path:
@@ -69,25 +72,6 @@ def weights_label(weights: str) -> str:
     return Path(weights).name if weights.endswith(WEIGHT_SUFFIXES) or "/" in weights else weights
 
 
-def unknown(name: str, known: Iterable[str], forms: Sequence[str]) -> AffscoreError:
-    """The error for a name that no source has, with near matches among those that there are.
-
-    Args:
-        name: MODEL.
-        known: Full names, as in ``timm:resnet26``. Only the part behind the colon has to be near.
-        forms: What MODEL may be.
-    """
-    if name.endswith(".py"):
-        return AffscoreError(f"{name!r} is a file: name the function in it that returns the network, {name}:FUNCTION")
-    if name.endswith(WEIGHT_SUFFIXES) and ":" not in name:
-        return AffscoreError(
-            f"{name!r} is a file of weights: write NAME@{name} with the name of their network, as in resnet18@{name}, "
-            f"or path/to/file.py:factory@{name}"
-        )
-    may_be = f"MODEL is {', '.join(forms[:-1])}, or {forms[-1]}"
-    return AffscoreError(f"unknown model {name!r}{near(name, known)} ({may_be})")
-
-
 def near(name: str, known: Iterable[str], most: int = 3) -> str:
     """A question to the user who wrote a name that is not known; empty where nothing is near.
 
@@ -115,10 +99,5 @@ def needs(package: str, name: str, extra: str) -> ModuleType:
     Raises:
         AffscoreError: It is not installed; the message says how to install it.
     """
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        raise AffscoreError(
-            f"{name} needs the package {package}, which cannot be imported ({first_line(error)}): "
-            f'pip install "affscore[{extra}]"'
-        ) from error
+    what = f"{name} needs the package {package}, which cannot be imported"
+    return guarded(lambda: importlib.import_module(package), what, f'pip install "affscore[{extra}]"')
