@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.exercises.answers import (
-    Mistakes,
+    Functions,
     NotAnAnswerError,
     as_array,
     as_function,
@@ -21,7 +22,6 @@ from affscore.exercises.answers import (
     close,
     matching,
     on_cases,
-    present,
     raised,
 )
 from affscore.exercises.registry import Hints, exercise, right
@@ -38,30 +38,27 @@ WIDTH = 10
 """Length of the vectors that the network of exercise 4.2 is fed."""
 
 
-@exercise("4.1")
-def length_of_a_signature(answer: object) -> Hints:
+@exercise("4.1", as_number)
+def length_of_a_signature(number: float) -> Hints:
     """4.1: how many scores the signature of torchvision's ResNet-34 has, a whole number."""
-    number = as_number(answer)
     network = torchvision.models.resnet34(weights=None)
     calls = len(_calls(network, torch.zeros(1, 3, 64, 64)))
     modules = sum(isinstance(module, nn.ReLU) for module in network.modules())
-    mistakes = (
+    answers = (
+        (calls, right("One in the stem and two in each of the sixteen blocks, whose one module is called twice.")),
         (modules, "These are the modules. How often is the ReLU of a block called?"),
         (calls - 1, "Very close: is there an activation before the first block?"),
         (calls + 1, "Very close: does an activation follow the last linear layer?"),
     )
-    if number == calls:
-        yield right("One in the stem and two in each of the sixteen blocks, whose one module is called twice.")
-    yield from matching(number, mistakes, 0)
+    yield from matching(number, answers, 0)
     if number != int(number):
         yield "Expected a whole number: one for each call of an activation."
     yield "Count the blocks of each stage and the calls in a block; the shortcuts have none."
 
 
-@exercise("4.2")
+@exercise("4.2", as_function, "a network, a torch.nn.Module")
 def parallel_branches(answer: Any) -> Hints:
     """4.2: a module for inputs (N, 10) with at least six activation calls and a largest depth of three."""
-    answer = present(answer, "a network, a torch.nn.Module")
     if isinstance(answer, type) and issubclass(answer, nn.Module):
         yield "Expected a network, got the class: call it once, Network()."
     network = unwrapped(answer)  # raises a message for what is no module
@@ -81,10 +78,9 @@ def parallel_branches(answer: Any) -> Hints:
     yield f"{number} activations are enough, but the longest path through them has {depth}, not 3."
 
 
-@exercise("4.3")
-def pool_channels_last(answer: object) -> Hints:
+@exercise("4.3", as_function, "a function pool(features)")
+def pool_channels_last(function: Callable[..., object]) -> Hints:
     """4.3: a function that averages feature maps (N, H, W, C), channels last, to (N, C)."""
-    function = as_function(answer, "a function pool(features)")
     features = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
     expected = reduce(torch.from_numpy(features), len(features), 3, "mean").numpy()
     got = as_array(call(function, features), "what your function returns, an array")
@@ -96,7 +92,7 @@ def pool_channels_last(answer: object) -> Hints:
     yield f"From shape (N, H, W, C) to (N, C): yours gives {got.shape} for {features.shape}."
 
 
-_POOLING_MISTAKES: Mistakes = (
+_POOLING_MISTAKES: Functions = (
     (lambda f: f.mean(axis=(2, 3)), "That averages over width and channels, as the published code does."),
     (lambda f: f.mean(axis=3), "That averages over the channels, which are the coordinates to keep."),
     (lambda f: f.mean(axis=(1, 2, 3)), "That leaves one number for an image. The channels must stay apart."),
