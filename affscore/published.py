@@ -10,7 +10,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.transport.assignment import optimal_coupling
 from affscore.transport.covariance import ledoit_wolf_intensity
-from affscore.transport.samples import Samples, as_samples
+from affscore.transport.samples import Samples, as_pair
 
 __all__ = ["Variant", "affinity_score"]
 
@@ -67,13 +67,7 @@ def affinity_score(x: Samples, y: Samples, variant: Variant = "corrected") -> fl
     """
     if variant not in get_args(Variant):
         raise AffscoreError(f'variant must be "corrected" or "raw", got {variant!r}')
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
-    if points_x.shape != points_y.shape:
-        raise AffscoreError(
-            "x and y must have the same shape (n samples, d coordinates), "
-            f"got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
-        )
-    centred_x, centred_y = _centre(points_x), _centre(points_y.to(points_x.device))
+    centred_x, centred_y = map(_centre, as_pair(x, y))
     covariance_x = _covariance(centred_x, variant, "x")
     covariance_y = _covariance(centred_y, variant, "y")
     transported = centred_x @ _linear_part(covariance_x, covariance_y).T

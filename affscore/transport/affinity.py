@@ -15,7 +15,7 @@ from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
 from affscore.transport.moments import PairMoments
 from affscore.transport.sample_size import effective_width
-from affscore.transport.samples import CentredSample, Samples, centred
+from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 from affscore.transport.span import joint_span
 
 __all__ = ["AffinityScore", "ConstantInputError", "affinity_score", "paired_affinity_score"]
@@ -137,11 +137,7 @@ def affinity_score(
         raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
     source = centred(x, "x", rounding)
     target = centred(y, "y", rounding, source.points.device)
-    if source.points.shape != target.points.shape:
-        raise AffscoreError(
-            "x and y must have the same shape (n samples, d coordinates), "
-            f"got {tuple(source.points.shape)} and {tuple(target.points.shape)}"
-        )
+    check_same_shape(source.points, target.points)
     n, d = source.points.shape
     if target.constant:
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)

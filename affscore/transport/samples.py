@@ -17,9 +17,11 @@ from affscore.errors import AffscoreError
 __all__ = [
     "CentredSample",
     "Samples",
+    "as_pair",
     "as_samples",
     "centre",
     "centred",
+    "check_same_shape",
     "power_of_two_above",
     "rounding_of",
     "second_moments",
@@ -118,6 +120,21 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
             "remove those samples or find out which layer makes them"
         )
     return tensor, rounding
+
+
+def as_pair(x: Samples, y: Samples) -> tuple[Tensor, Tensor]:
+    """Two clouds of the same shape (n, d), checked (:func:`as_samples`), in float64, on the device of the first."""
+    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
+    check_same_shape(points_x, points_y)
+    return points_x, points_y.to(points_x.device)
+
+
+def check_same_shape(x: Tensor, y: Tensor) -> None:
+    """Raise an AffscoreError unless two clouds have the same shape."""
+    if x.shape != y.shape:
+        raise AffscoreError(
+            f"x and y must have the same shape (n samples, d coordinates), got {tuple(x.shape)} and {tuple(y.shape)}"
+        )
 
 
 def rounding_of(dtype: torch.dtype) -> float:
