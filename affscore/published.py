@@ -9,7 +9,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariance import ledoit_wolf_intensity
+from affscore.transport.covariance import estimate
 from affscore.transport.samples import Samples, as_pair
 
 __all__ = ["Variant", "affinity_score"]
@@ -81,19 +81,16 @@ def _centre(points: Tensor) -> Tensor:
 
 
 def _covariance(centred: Tensor, variant: Variant, name: str) -> Tensor:
-    n, d = centred.shape
-    identity = torch.eye(d, dtype=centred.dtype, device=centred.device)
-    scatter = centred.T @ centred
-    if not bool(torch.isfinite(scatter).all()):
+    n = len(centred)
+    found = estimate(centred, "empirical" if variant == "raw" else "ledoit-wolf")
+    if not bool(torch.isfinite(found.scatter).all()):
         raise AffscoreError(
             f"{name} is too large for the published formula: its squares do not fit into float32; "
             "divide x and y by the same number first"
         )
-    if variant == "raw":
-        return scatter / (n - 1) + RIDGE * identity
-    intensity = ledoit_wolf_intensity(centred)
-    level = float(scatter.trace()) / n / d
-    return scatter * ((1.0 - intensity) / n) + (intensity * level + RIDGE) * identity
+    matrix = found.matrix * (n / (n - 1) if variant == "raw" else 1.0)
+    matrix.diagonal().add_(RIDGE)
+    return matrix
 
 
 def _linear_part(source: Tensor, target: Tensor) -> Tensor:

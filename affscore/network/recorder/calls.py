@@ -104,11 +104,7 @@ def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origin
     if len(factors) != 2 or None in origins:
         return
     sizes = [_entries(factor) for factor in factors]
-    outputs = {
-        origin.activation: size
-        for origin, size in zip(origins, sizes, strict=True)
-        if origin is not None and origin.activation is not None
-    }
+    outputs = {o.activation: size for o, size in zip(origins, sizes, strict=True) if o and o.activation is not None}
     if sizes[0] == sizes[1]:
         whole = [index for index, size in outputs.items() if math.prod(calls[index].shape) == size]
         if whole and origins[0] != origins[1]:

@@ -18,7 +18,7 @@ from affscore.errors import AffscoreError
 from affscore.network.recorder import functions
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.network.recorder.declared import Awaited, Declared, run_whole
+from affscore.network.recorder.declared import Declared, run_whole
 from affscore.network.recorder.formulas import Formula, Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout
@@ -47,7 +47,6 @@ class Recorder(TorchFunctionMode):
         self.ran: set[str] = set()
         self.in_other_threads: set[str] = set()
         self.aside = _Aside()  # a context: what is called in it is not the network's
-        self.awaited: Awaited | None = None
         self.start(())
         self.stop()
 

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from affscore.network.recorder.calls import Listener
-from affscore.network.recorder.declared import declared, enter_whole, leave_whole, run_whole
+from affscore.network.recorder.declared import declared, run_whole, running_whole
 from affscore.network.recorder.functions import library_class_name
 from affscore.network.recorder.recorder import Recorder
 
@@ -82,17 +82,19 @@ def recording(
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
     """Python's profiling hook, which looks for the code of the functions that were declared."""
-    chosen, awaited = recorder.chosen, None
+    chosen, awaited, end = recorder.chosen, None, ExitStack()
+    returned: list[Any]
 
     def hook(frame: FrameType, event: str, arg: Any) -> None:
-        nonlocal awaited
+        nonlocal awaited, returned
         code = frame.f_code
         if event == "call" and awaited is None and code in chosen.codes:
-            if enter_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame)):
-                awaited = frame
+            running = running_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame))
+            awaited, returned = frame, end.enter_context(running)
         elif event == "return" and frame is awaited:
             awaited = None
-            leave_whole(recorder, arg)
+            returned.append(arg)
+            end.close()
 
     return hook
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -92,12 +92,12 @@ class Uncounted(TorchFunctionMode):
         for bend in reversed(self._bends):
             if not bend.part and (bend.used or not bend.read or any(later in counted for later in bend.feeds)):
                 counted[bend] = None
-        places: dict[str, Counter[str]] = {}
+        places: dict[str, Counter[str]] = defaultdict(Counter)
         for bend in reversed(counted):
-            places.setdefault(bend.name, Counter())[bend.frame[0] or "(root)"] += 1
+            places[bend.name][bend.frame[0] or "(root)"] += 1
         found = []
         for name, layers in places.items():
-            calls, more = sum(layers.values()), len(layers) - _LAYERS
+            calls, more = layers.total(), len(layers) - _LAYERS
             where = ", ".join(map(repr, list(layers)[:_LAYERS])) + (f" and {more} more" if more > 0 else "")
             found.append(f"{name} in layer{'s' * (len(layers) > 1)} {where} ({calls} call{'s' * (calls > 1)})")
         elsewhere = {bend.written for bend in self._bends if bend not in counted}
@@ -112,8 +112,7 @@ class Uncounted(TorchFunctionMode):
         with recorder.aside:
             data = [t for t in tensors_in((args, kwargs)) if t in recorder.flow and t.is_floating_point()]
             tags = [self._tags.get(tensor, _Tag()) for tensor in data]
-            origin = recorder.flow.origin(data[0]) if data else None
-            shape = data[0].shape if data else None
+            origin, shape = (recorder.flow.origin(data[0]), data[0].shape) if data else (None, None)
             last = recorder.calls[-1] if recorder.calls else None
         output = func(*args, **kwargs)
         if not data or (output is data[0] and not writes_in_place(func)):
@@ -130,7 +129,7 @@ class Uncounted(TorchFunctionMode):
                 step = recorder.formulas.step_of(output)
                 if output.is_floating_point() and self._bends_features(name, args, kwargs, len(data), step):
                     written = bent = _WRITTEN.get(name, f"torch.{name}")
-                    if origin is not None and origin.activation is not None and _is_square(name, args):
+                    if origin and origin.activation is not None and _is_square(name, args):
                         bent += f" of the output of {recorder.calls[origin.activation].activation}"
                     new = _Bend(bent, written, recorder.frame, step)
                     self._bends.append(new)
