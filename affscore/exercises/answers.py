@@ -58,9 +58,9 @@ def as_number(answer: object) -> float:
     """
     present(answer, "a number")
     try:
-        item = getattr(answer, "item", None)
-        value = item() if callable(item) else answer
-        number = None if _no_number(answer) or _no_number(value) else float(value)  # type: ignore[arg-type]
+        value = answer.item() if hasattr(answer, "item") else answer
+        none = answer is np.ma.masked or isinstance(value, bool | str | bytes)
+        number = None if none else float(value)  # type: ignore[arg-type]
     except OverflowError as reason:
         raise NotAnAnswerError("Expected a number of ordinary size, got one of hundreds of digits.") from reason
     except Exception as reason:  # whatever an object raises when it is looked at
@@ -209,12 +209,19 @@ def close(given: Any, value: Any, tolerance: float = 1e-6) -> bool:
 
 
 def matching(given: Any, table: Iterable[tuple[Any, Any]], tolerance: float = 1e-6) -> Iterator[Any]:
-    """What a table says of this answer: it has a row for the right answer, and for each typical mistake.
+    """What a table says of this answer.
 
-    >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter.")]))
-    ['That is the diameter.']
+    Args:
+        given: The answer.
+        table: A row for the right answer and for each typical mistake; instead of an answer, whether the row applies.
+        tolerance: By how much it may differ.
+
+    >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter."), (True, "Measure it.")]))
+    ['That is the diameter.', 'Measure it.']
     """
-    return (said for answer, said in table if close(given, answer, tolerance))
+    for answer, said in table:
+        if answer if isinstance(answer, bool | np.bool_) else close(given, answer, tolerance):
+            yield said
 
 
 def on_cases(functions: Functions, cases: Sequence[tuple[Any, ...]]) -> Iterator[tuple[list[Any], Any]]:
@@ -239,10 +246,6 @@ def raised(error: BaseException) -> str:
 def _ordinary(size: float, what: str) -> None:
     if size and not 1 / LARGEST <= size <= LARGEST:
         raise NotAnAnswerError(f"Expected {what} of ordinary size, got {size:.0e}.")
-
-
-def _no_number(value: object) -> bool:
-    return isinstance(value, bool | np.bool_ | str | bytes) or value is np.ma.masked
 
 
 def _numbers_in(answer: Any) -> NDArray[np.float64] | None:

@@ -81,6 +81,7 @@ def predicted_score(number: float) -> Hints:
     correlation = _correlation(_leaky_relu)
     expected = _limit(correlation)
     uncentred = _limit(_correlation(_leaky_relu, centred=False))
+    nearly = "Close, but not to two decimals."
     of_relu = _limit(_correlation(lambda x: np.maximum(x, 0.0)))
     answers = (
         (expected, right("In high dimension the score of a coordinatewise function is a correlation in disguise.")),
@@ -90,13 +91,11 @@ def predicted_score(number: float) -> Hints:
         (1 - np.sqrt(2 * (1 - correlation)), "Check the normaliser: the score divides by the root of twice the trace."),
         (uncentred, "The leaky ReLU of a centred input is not centred: subtract its mean first."),
         (of_relu, "That is the score of ReLU itself. A slope on the negative side makes it closer to affine."),
+        (not 0 <= number <= 1, "A score lies between 0 and 1."),
+        (close(number, expected, 0.03), f"{nearly} Only with many coordinates is a measured score near its limit."),
+        (True, "Compute the correlation of x and s(x) for a standard normal x, then the score, as in the text."),
     )
-    yield from matching(number, answers, 0.005)
-    if not 0 <= number <= 1:
-        yield "A score lies between 0 and 1."
-    if close(number, expected, 0.03):
-        yield "Close, but not to two decimals. Only with many coordinates is a measured score near its limit."
-    yield "Compute the correlation of x and s(x) for a standard normal x, then the score, as in the text."
+    return matching(number, answers, 0.005)
 
 
 @exercise("1.3", as_clouds)

@@ -29,17 +29,15 @@ def tanh_as_sigmoid(mean: float, std: float) -> Hints:
     given, of_tanh = [abs(mean), std], np.abs(TANH_INPUT)
     same = "There the two outputs are the same numbers, up to a factor and a shift."
     other = "The scores agree. (There is also a pair for which the outputs are the same, up to a factor and a shift.)"
-    if close(got, target, 0.003):
-        yield right(same if close(given, 2 * of_tanh, 1e-4) else other)
-    mistakes = (
+    direction = "higher" if got > target else "lower"
+    answers = (
+        (close(got, target, 0.003), right(same if close(given, 2 * of_tanh, 1e-4) else other)),
         (of_tanh, "That is the input of Tanh itself. Which of the two functions is the steeper one?"),
         (of_tanh / 2, "You scaled in the wrong direction: write tanh(x) with exponentials and compare."),
+        ((given == of_tanh).any(), "Stretching the axis changes the mean and the standard deviation, both of them."),
+        (True, f"There Sigmoid has a {direction} score. Which stretch of the axis turns Sigmoid into Tanh?"),
     )
-    yield from matching(given, mistakes, 1e-5)
-    if (given == of_tanh).any():
-        yield "Stretching the axis changes the mean and the standard deviation, both of them."
-    direction = "higher" if got > target else "lower"
-    yield f"There Sigmoid has a {direction} score. Which stretch of the axis turns Sigmoid into Tanh?"
+    yield from matching(given, answers, 1e-5)
 
 
 @exercise("2.2", as_number)
@@ -53,11 +51,10 @@ def half_affine_relu(ratio: float) -> Hints:
         (-expected, "Check the sign: on which side of zero does ReLU cut off most of the input?"),
         (norm.cdf(expected), a_share),
         (norm.sf(expected), a_share),
+        (close(got, 0.5, 0.02), "Close. Two decimals are asked for: solve for the ratio instead of reading it off."),
+        (True, f"At this ratio ReLU is {'more' if got > 0.5 else 'less'} affine than asked for."),
     )
-    yield from matching(ratio, answers, 0.02)
-    if close(got, 0.5, 0.02):
-        yield "Close. Two decimals are asked for: solve for the ratio instead of reading it off."
-    yield f"At this ratio ReLU is {'more' if got > 0.5 else 'less'} affine than asked for."
+    return matching(ratio, answers, 0.02)
 
 
 @exercise("2.3", as_function, "a function s(x) of an array")

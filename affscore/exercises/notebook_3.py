@@ -25,19 +25,20 @@ def points_for_a_layer(number: float) -> Hints:
     """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
     expected = points_needed(WIDTH, TOLERANCE, torch.relu)
     most = 2 * points_needed(WIDTH, TOLERANCE)  # as many again as the worst case needs
-    if 0.99 * expected <= number <= most:
-        yield right("Several times the width: the bias falls like d/n, and d is large.")
-    if 0.9 * expected <= number * WIDTH <= most:
-        yield "That is the number of points for each coordinate. How many are these in all?"
-    if close(number, WIDTH, 0.1 * WIDTH):
-        yield "As many points as coordinates: what does the figure show at n/d = 1?"
-    if close(number, expected / 10, 0.015 * expected):
-        yield "Check the decimal point of the bias that is allowed."
-    if number >= 0.9 / TOLERANCE**2:
-        yield "Too many: that would be a rule for the spread, which falls like a root. Mind the bias."
-    if number > expected:
-        yield "Enough, but more than twice the smallest number. Solve the rule for n."
-    yield "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."
+    for_each = 0.9 * expected <= number * WIDTH <= most
+    table = (
+        (0.99 * expected <= number <= most, right("Several times the width: the bias falls like d/n, and d is large.")),
+        (for_each, "That is the number of points for each coordinate. How many are these in all?"),
+        (close(number, WIDTH, 0.1 * WIDTH), "As many points as coordinates: what does the figure show at n/d = 1?"),
+        (close(number, expected / 10, 0.015 * expected), "Check the decimal point of the bias that is allowed."),
+        (
+            number >= 0.9 / TOLERANCE**2,
+            "Too many: a rule for the spread, which falls like a root. Mind the bias.",
+        ),
+        (number > expected, "Enough, but more than twice the smallest number. Solve the rule for n."),
+        (True, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."),
+    )
+    return matching(number, table)
 
 
 @exercise("3.2", as_number)
@@ -45,21 +46,19 @@ def reduce_first(number: float) -> Hints:
     """3.2: the score of Tanh on averages of 16 independent standard normal positions, a number."""
     std = POSITIONS**-0.5
     expected = limit_score(torch.tanh, 0.0, std)
+    direction = "high" if number > expected else "low"
     answers = (
+        (number == 1, "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?"),
         (expected, right("Averages are narrow, and on a narrow input Tanh is nearly a straight line.")),
         (limit_score(torch.tanh), "That is the score of the positions themselves, or of activate first."),
         (limit_score(torch.tanh, 0.0, std**2), "You used the variance of an average as its standard deviation."),
         (limit_score(torch.tanh, 0.0, 1 / std), "That is the score for sums. Asked is the one for averages."),
         (limit_score(torch.tanh, 0.0, 1 / std**2), "Averages of many positions are narrower than one position."),
         (limit_score(torch.relu), "That is the score of ReLU, which does not notice how narrow its input is."),
+        (not 0 <= number <= 1, "A score lies between 0 and 1."),
+        (True, f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?"),
     )
-    if number == 1:
-        yield "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?"
-    yield from matching(number, answers, 0.005)
-    if not 0 <= number <= 1:
-        yield "A score lies between 0 and 1."
-    direction = "high" if number > expected else "low"
-    yield f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?"
+    return matching(number, answers, 0.005)
 
 
 @exercise("3.3", as_clouds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,7 @@ from affscore.exercises.answers import (
 )
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.network.model_state import prepared, unwrapped
-from affscore.network.recorder import recording
-from affscore.network.recorder.calls import ActivationCall
+from affscore.network.recorder import ActivationCall, recording
 from affscore.network.reduction import reduce
 
 __all__ = ["length_of_a_signature", "parallel_branches", "pool_channels_last"]
@@ -49,11 +47,10 @@ def length_of_a_signature(number: float) -> Hints:
         (modules, "These are the modules. How often is the ReLU of a block called?"),
         (calls - 1, "Very close: is there an activation before the first block?"),
         (calls + 1, "Very close: does an activation follow the last linear layer?"),
+        (number != int(number), "Expected a whole number: one for each call of an activation."),
+        (True, "Count the blocks of each stage and the calls in a block; the shortcuts have none."),
     )
-    yield from matching(number, answers, 0)
-    if number != int(number):
-        yield "Expected a whole number: one for each call of an activation."
-    yield "Count the blocks of each stage and the calls in a block; the shortcuts have none."
+    return matching(number, answers, 0)
 
 
 @exercise("4.2", as_function, "a network, a torch.nn.Module")
@@ -67,15 +64,15 @@ def parallel_branches(answer: Any) -> Hints:
     except (Exception, SystemExit) as reason:  # whatever a student's network raises is theirs to see
         raise NotAnAnswerError(f"Your network fails on an input of shape (4, {WIDTH}): {raised(reason)}") from reason
     number, depth = len(calls), max((c.depth for c in calls), default=0)
-    if number >= 6 and depth == 3:
-        yield right(f"{number} activations, none deeper than {depth}: some of them run side by side.")
-    if not calls:
-        yield "No activation was called. A module that is only defined does not count."
-    if number < 6:
-        yield f"Only {number} activation calls depend on the input; at least six are asked for."
-    if depth == number:
-        yield f"All {number} activations follow one another. Which of them could start from the same tensor?"
-    yield f"{number} activations are enough, but the longest path through them has {depth}, not 3."
+    side_by_side = f"{number} activations, none deeper than {depth}: some of them run side by side."
+    table = (
+        (number >= 6 and depth == 3, right(side_by_side)),
+        (not calls, "No activation was called. A module that is only defined does not count."),
+        (number < 6, f"Only {number} activation calls depend on the input; at least six are asked for."),
+        (depth == number, f"All {number} activations follow one another. Which could start from the same tensor?"),
+        (True, f"{number} activations are enough, but the longest path through them has {depth}, not 3."),
+    )
+    yield from matching(number, table)
 
 
 @exercise("4.3", as_function, "a function pool(features)")
@@ -104,13 +101,8 @@ _POOLING_MISTAKES: Functions = (
 
 
 def _calls(network: nn.Module, inputs: Tensor) -> list[ActivationCall]:
-    """The activation calls of one forward pass in evaluation mode; the recorder counts, and nobody listens."""
-
-    def ignore(*told: object) -> None:
-        """Nothing to do."""
-
-    silent = SimpleNamespace(before=ignore, after=ignore, forget=ignore)
-    with prepared(network, inputs.device) as model, torch.no_grad(), recording(model, silent) as recorder:
+    """The activation calls of one forward pass in evaluation mode."""
+    with prepared(network, inputs.device) as model, torch.no_grad(), recording(model) as recorder:
         recorder.start(inputs)
         model(inputs)
     return recorder.calls

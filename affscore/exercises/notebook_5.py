@@ -44,11 +44,10 @@ def spread_of_uniform_scores(number: float) -> Hints:
         (few - many, "The sign: the spread of more scores is the larger one."),
         (0.0, "The distribution is the same, but the extremes of many numbers lie further apart."),
         (middles, "Close: is the mean of the smallest of k numbers one part of k, or of k + 1?"),
+        ((many - few) / WIDTH, "That holds for scores between 0 and 1. How wide is the range here?"),
+        (True, "Where do the smallest and the largest of k uniform numbers lie on average?"),
     )
-    yield from matching(number, answers, 0.002)
-    if close(number * WIDTH, many - few, 0.002):
-        yield "That holds for scores between 0 and 1. How wide is the range here?"
-    yield "Where do the smallest and the largest of k uniform numbers lie on average?"
+    return matching(number, answers, 0.002)
 
 
 @exercise("5.2", as_function, "a function spread(scores, size)")

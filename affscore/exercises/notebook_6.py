@@ -27,21 +27,19 @@ LOOSE = (np.array([3.0, 1.0, 4.0, 1.5, 5.0, 9.0]), np.array([2.0, 7.0, 1.0, 8.0,
 @exercise("6.1", as_number)
 def enough_networks(number: float) -> Hints:
     """6.1: how many networks keep the best of seven independent statistics below R2 = 0.5 in 19 of 20 groups."""
-    if number != int(number) or number < 3:
-        yield "Expected a whole number of networks, at least 3."
     least = _least(len(STATISTICS), CHANCE)
     close_by = "Very close: one more, or one less? It must be the smallest number that is enough."
     answers = (
+        (number != int(number) or number < 3, "Expected a whole number of networks, at least 3."),
         (least, right("More than any group of the figure has. With five to nine networks R2 = 0.5 says little.")),
         (_least(1, CHANCE), "That is enough for one statistic. Here the best of seven is taken."),
         (_least(len(STATISTICS), 0.5), "With that many, chance still reaches it in half of all groups."),
         (least - 1, close_by),
         (least + 1, close_by),
+        (number > least, "That is enough, but a smaller group would do."),
+        (True, "Too few: chance reaches it more often. Raise the number until it does not."),
     )
-    yield from matching(number, answers, 0)
-    if number > least:
-        yield "That is enough, but a smaller group would do."
-    yield "Too few: chance reaches it more often. Raise the number until it does not."
+    return matching(number, answers, 0)
 
 
 @exercise("6.2", as_function, "a function p_value(x, accuracy)")
@@ -55,12 +53,11 @@ def share_of_orders(function: Callable[..., object]) -> Hints:
             continue
         strictly = np.mean(chance.permuted > chance.observed + 1e-9)
         mistakes = (
+            (value > 1, "Expected a share of the orders, between 0 and 1."),
             (1 - expected, "That is how often chance explains less. Asked is how often it explains as much or more."),
             (strictly, "The order that was observed counts, too: as much, or more."),
             (chance.observed, "That is R2 itself. How often does it come out this large when y is shuffled?"),
         )
-        if value > 1:
-            yield "Expected a share of the orders, between 0 and 1."
         yield from matching(value, mistakes, 0.003)
         if close(value, expected / 2, 0.002) or value > 0.9 > expected:
             yield "A falling line explains as well as a rising one: compare R2, not the correlation."

@@ -91,9 +91,9 @@ def constant_signatures(number: float) -> Hints:
         (gap * long, "Differences are squared and summed, and the root is taken at the end."),
         (gap**2 * long, "That is the total price; the distance is its root."),
         (0.0, "Warping stretches a signature; it does not change its scores."),
+        (True, "How many steps does the cheapest walk have, and what does each of them cost?"),
     )
-    yield from matching(number, answers, 0.01)
-    yield "How many steps does the cheapest walk have, and what does each of them cost?"
+    return matching(number, answers, 0.01)
 
 
 @exercise("7.3", as_array, "a list of clusters,", 1)
@@ -106,10 +106,11 @@ def pure_and_useless(clusters: Values) -> Hints:
     counts = [Counter(np.array(FAMILIES)[clusters == cluster]) for cluster in np.unique(clusters)]
     purity = sum(max(count.values()) for count in counts) / len(FAMILIES)
     index = float(adjusted_rand_score(FAMILIES, np.unique(clusters, return_inverse=True)[1]))
-    if purity == 1 and index <= BY_CHANCE:
-        yield right(f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing.")
-    if purity < 1:
-        yield f"The purity is {purity:.2f}: some cluster holds more than one family."
-    if index == 1:
-        yield "These are the families themselves, and both measures are 1. Tear them apart."
-    yield f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together."
+    nothing = f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing."
+    table = (
+        (purity == 1 and index <= BY_CHANCE, right(nothing)),
+        (purity < 1, f"The purity is {purity:.2f}: some cluster holds more than one family."),
+        (index == 1, "These are the families themselves, and both measures are 1. Tear them apart."),
+        (True, f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together."),
+    )
+    yield from matching(index, table)

@@ -30,11 +30,10 @@ def interval_of_a_correlation(low: float, high: float) -> Hints:
         (np.arctanh(expected), "These are the ends of z. Bring them back to correlations."),
         *((fisher_interval(CORRELATION, ACTIVATIONS + more), variance) for more in (3, 2, 1)),
         *((fisher_interval(CORRELATION, ACTIVATIONS, other), level) for other in (0.68, 0.9, 0.99)),
+        (close((low + high) / 2, CORRELATION, 0.006), "An interval around r itself may reach beyond 1: step in z."),
+        (True, "Transform r by artanh, step by 1.96 standard errors of z to both sides, transform back."),
     )
-    yield from matching([low, high], answers, 0.006)
-    if close((low + high) / 2, CORRELATION, 0.006):
-        yield "An interval around r itself would reach beyond 1 at times: take the step in z."
-    yield "Transform r by artanh, step by 1.96 standard errors of z to both sides, transform back."
+    return matching([low, high], answers, 0.006)
 
 
 @exercise("8.2", as_tuple, "two networks, each a pair (scores, criterion)")

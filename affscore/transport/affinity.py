@@ -210,27 +210,21 @@ def paired_affinity_score(
 
 
 def _score(
-    cost: float,
-    moved: float,
-    pairing_optimal: bool | None,
-    covariance_x: Covariance,
-    covariance_y: Covariance,
-    samples: int,
-    scale: float,
+    cost: float, moved: float, pairing_optimal: bool | None, x: Covariance, y: Covariance, samples: int, scale: float
 ) -> AffinityScore:
     w2 = cost**0.5
-    raw = 1.0 - w2 / (2.0 * covariance_y.trace) ** 0.5
+    raw = 1.0 - w2 / (2.0 * y.trace) ** 0.5
     return AffinityScore(
         value=min(max(raw, 0.0), 1.0),
         raw=raw,
         w2=w2 * scale,
         pairing_optimal=pairing_optimal,
         bound_exceeded=raw < -ROUNDING,
-        covariance=covariance_x.name,
+        covariance=x.name,
         constant_output=False,
-        intensity=(covariance_x.intensity, covariance_y.intensity),
+        intensity=(x.intensity, y.intensity),
         samples=samples,
-        width=covariance_x.dimension,
-        degenerate_input=covariance_x.floor == 0.0 and abs(moved / covariance_y.trace - 1.0) > UNREACHED,
-        effective_width=max(effective_width(c.scatter, samples, c.dimension) for c in (covariance_x, covariance_y)),
+        width=x.dimension,
+        degenerate_input=x.floor == 0.0 and abs(moved / y.trace - 1.0) > UNREACHED,
+        effective_width=max(effective_width(one.scatter, samples, one.dimension) for one in (x, y)),
     )

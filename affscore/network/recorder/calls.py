@@ -6,7 +6,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol
 
 from torch import Tensor, nn
 
@@ -73,14 +72,15 @@ class ActivationCall:
     within: tuple[tuple[str, int], ...] = ()
 
 
-class Listener(Protocol):
-    """What is told about activations while the network runs; torch calls made here are not recorded."""
+class Listener:
+    """What is told about activations while the network runs, and does nothing; torch calls of its are not recorded."""
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool | None:
         """An activation is about to see x (which an in-place activation will overwrite).
 
         A listener may run a builtin in-place activation itself, and returns True if it did: x holds the output.
         """
+        return None
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """The activation returned y."""

@@ -156,11 +156,9 @@ class Formulas:
 
     def bind(self, step: Step, output: Tensor) -> None:
         """The call has returned this."""
-        known = self._steps.get(output)
-        if known is not None and known.holds(output):
-            return  # it handed on what it was given
-        step.bind(output)
-        self._steps[output] = step
+        if self.step_of(output) is None:  # else it handed on what it was given
+            step.bind(output)
+            self._steps[output] = step
 
     def recognise(self, step: Step) -> Formula | None:
         """The activation that is complete with this step, if it is one."""
@@ -194,9 +192,7 @@ class Formulas:
     def _of(self, tensor: Tensor) -> Step:
         step = self.step_of(tensor)
         if step is None:
-            step = Step(next(self._numbers))
-            step.bind(tensor)
-            self._steps[tensor] = step
+            self.bind(step := Step(next(self._numbers)), tensor)
         return step
 
 

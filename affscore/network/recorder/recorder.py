@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -62,7 +63,7 @@ class Recorder(TorchFunctionMode):
         self.formula: Formula | None = None
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
-        self._runs = 0
+        self._runs = itertools.count()
         with self.aside:
             tensors = tensors_in(inputs)
             self.layout = Layout(next((len(tensor) for tensor in tensors if tensor.ndim), None))
@@ -96,8 +97,7 @@ class Recorder(TorchFunctionMode):
         if threading.get_ident() != self.thread:
             self.in_other_threads.add(f"layer {path!r}")
             return
-        self.path.append((path, self._runs))
-        self._runs += 1
+        self.path.append((path, next(self._runs)))
 
     def leave(self, *_: Any) -> None:
         """The module that began last has run."""
@@ -115,11 +115,9 @@ class Recorder(TorchFunctionMode):
         name = activation_name(func, args, kwargs)
         if name is not None:
             return self._builtin(name, func, args, kwargs)
-        if only_looks_at_the_shape(func):
-            return func(*args, **kwargs)
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
         origins = [self.flow.origin(tensor) for tensor in inputs]
-        if not any(origins):
+        if only_looks_at_the_shape(func) or not any(origins):
             return func(*args, **kwargs)
         step = self.formulas.step(func, args, kwargs)
         if step is not None:

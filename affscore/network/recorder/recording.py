@@ -23,7 +23,7 @@ __all__ = ["recording"]
 
 @contextmanager
 def recording(
-    model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
+    model: nn.Module, listener: Listener | None = None, activations: Collection[Any] | Mapping[str, Any] = ()
 ) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
@@ -36,7 +36,7 @@ def recording(
 
     Args:
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
-        listener: What is told about the activations.
+        listener: What is told about the activations; None where the recorder only counts them.
         activations: Modules and functions that count as one activation as a whole
             (:func:`affscore.network.recorder.declared.declared`).
 
@@ -52,7 +52,7 @@ def recording(
     1 0 relu 1
     1 1 relu 2
     """
-    recorder = Recorder(listener, declared(activations))
+    recorder = Recorder(listener or Listener(), declared(activations))
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
 
     with ExitStack() as stack:
