@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from affscore.network.recorder.axes import Axes
 from affscore.network.recorder.dataflow import Origin
+from affscore.network.recorder.layout import Place
 
 __all__ = ["KINDS", "ORDINALS", "ActivationCall", "Listener", "find_gate", "place_in_blocks"]
 
@@ -22,9 +22,9 @@ KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden")
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
-@dataclass
-class ActivationCall:
-    """One call of an activation in a forward pass.
+@dataclass(kw_only=True)
+class ActivationCall(Place):
+    """One call of an activation in a forward pass, and where its input has the images and the channels.
 
     Attributes:
         index: Position in the order of execution, from 0.
@@ -42,15 +42,10 @@ class ActivationCall:
             * "hidden", any other.
 
             Known for certain only when the forward pass is over.
-        channel_axis: The axis of the input that holds the channels; of several (heads, and their features) the last.
-        image_axis: The axis of the input that counts the images.
-        positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
         in_place: Whether it overwrites its input.
         shape: Shape of its input.
-        guessed: Whether the axis of the channels is a guess.
-        axes: What the axes hold, where two of them do not say it (:class:`affscore.network.recorder.layout.Place`).
         within: The modules that were running, outermost first: path, and the index of the module's run.
     """
 
@@ -60,15 +55,10 @@ class ActivationCall:
     activation: str
     depth: int
     kind: str
-    channel_axis: int
-    image_axis: int
-    positions: int
     upstream: int | None
     builtin: bool = False
     in_place: bool = False
     shape: tuple[int, ...] = ()
-    guessed: bool = False
-    axes: Axes = ()
     within: tuple[tuple[str, int], ...] = ()
 
 

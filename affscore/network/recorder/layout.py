@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -37,13 +38,14 @@ from affscore.network.recorder.functions import CHANNEL_AXES, MATRICES, NORMS, R
 __all__ = ["Layout", "Place"]
 
 
-class Place(NamedTuple):
+@dataclass
+class Place:
     """Where the images and the channels of a tensor are.
 
     Attributes:
         image_axis: The axis that counts the images.
         channel_axis: The axis of the channels; where several hold them (heads, and features), the last of these.
-        positions: How many positions share a channel.
+        positions: How many positions (pixels, tokens) of one image share a channel.
         guessed: Whether nothing that ran says where the channels are.
         axes: What the axes hold, where one axis for the images and one for the channels do not say it; else ().
     """

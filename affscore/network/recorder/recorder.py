@@ -188,7 +188,7 @@ class Recorder(TorchFunctionMode):
             upstream=origin.last_activation,
             shape=tuple(x.shape),
             within=tuple(self.path),
-            **self.layout.place(x)._asdict(),
+            **vars(self.layout.place(x)),
             **about,  # type: ignore[arg-type]
         )
         self.calls.append(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -39,9 +39,8 @@ class _Bend:
         frame: The innermost module that was running, and the index of its run.
         step: How its output was computed.
         owner: The class of the module, if that is elementwise as a whole, or "".
-        used, read: Whether features were computed from the output; whether anything was.
+        used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
         part: Whether it is a part of an activation that counts, or of a softmax.
-        feeds: Later calls of this kind, which read the output.
     """
 
     name: str
@@ -52,7 +51,6 @@ class _Bend:
     used: bool = False
     read: bool = False
     part: bool = False
-    feeds: list[_Bend] = field(default_factory=list)
 
 
 class _Tag(NamedTuple):
@@ -88,12 +86,10 @@ class Uncounted(TorchFunctionMode):
     @property
     def sentence(self) -> str:
         """Which functions these are, where, and the line that declares them; empty if there are none."""
-        counted: dict[_Bend, None] = {}  # of those that bend features, and not only a norm, a variance or a softmax
-        for bend in reversed(self._bends):
-            if not bend.part and (bend.used or not bend.read or any(later in counted for later in bend.feeds)):
-                counted[bend] = None
+        # those that bend features, and not only a norm, a variance or a softmax
+        counted = [bend for bend in self._bends if not bend.part and (bend.used or not bend.read)]
         places: dict[str, Counter[str]] = defaultdict(Counter)
-        for bend in reversed(counted):
+        for bend in counted:
             places[bend.name][bend.frame[0] or "(root)"] += 1
         found = []
         for name, layers in places.items():
@@ -101,7 +97,7 @@ class Uncounted(TorchFunctionMode):
             where = ", ".join(map(repr, list(layers)[:_LAYERS])) + (f" and {more} more" if more > 0 else "")
             found.append(f"{name} in layer{'s' * (len(layers) > 1)} {where} ({calls} call{'s' * (calls > 1)})")
         elsewhere = {bend.written for bend in self._bends if bend not in counted}
-        return f"{', '.join(found)}; {_advice(list(counted)[::-1], elsewhere)}" if found else ""
+        return f"{', '.join(found)}; {_advice(counted, elsewhere)}" if found else ""
 
     def __torch_function__(
         self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -158,11 +154,12 @@ class Uncounted(TorchFunctionMode):
     def _follow(self, name: str, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs = [tensor for tensor in tensors_in(output) if tensor.is_floating_point()]
-        if bend is not None or _is_statistic(name, data, outputs):
-            tag = _Tag(_bends_of(tags), statistic=True) if bend is None else _Tag(frozenset({bend}))
-            for earlier in _bends_of(tags):
+        if bend is not None:
+            tag = _Tag(_bends_of(tags) | {bend})
+        elif _is_statistic(name, data, outputs):
+            tag = _Tag(_bends_of(tags), statistic=True)
+            for earlier in tag.bends:
                 earlier.read = True
-                earlier.feeds += [] if bend is None else [bend]
         elif name in functions.ELEMENTWISE or name in functions.CURVES:
             tag = self._combined(name, tags)
         elif name in functions.RESHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
