@@ -81,12 +81,7 @@ class Moments:
             first=a + n * s,
             second=old.second + torch.outer(a, s) + torch.outer(s, a) + n * torch.outer(s, s),
             third=old.third + 2 * second_s + length * a + (trace + 2 * along + n * length) * s,
-            fourth=old.fourth
-            + 4 * float(s @ old.third)
-            + 4 * float(s @ second_s)
-            + 2 * length * trace
-            + 4 * length * along
-            + n * length**2,
+            fourth=old.fourth + 4 * float(s @ (old.third + second_s)) + length * (2 * trace + 4 * along + n * length),
         )
 
     def merged(self, other: Moments) -> Moments:

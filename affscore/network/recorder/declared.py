@@ -71,7 +71,7 @@ def declared(activations: Collection[Any] | Mapping[str, Any] = ()) -> Declared:
     (['snake', 'sin'], ['sine'])
     """
     found = Declared()
-    if isinstance(activations, (str, bytes)) or not isinstance(activations, (Collection, Mapping)):
+    if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
         raise AffscoreError(f"{_WANTED}; got {activations!r}")
     named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
     for name, entry in named:
