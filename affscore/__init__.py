@@ -6,63 +6,37 @@ The public names are loaded when they are first used, so that ``import affscore`
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from affscore.errors import AffscoreError, AffscoreWarning
-    from affscore.experiments.comparison import Comparison, compare
-    from affscore.network.result import Signature, load_signature
-    from affscore.network.signature import signature
-    from affscore.survey.tables import load_results
-    from affscore.transport.affinity import AffinityScore, affinity_score
-    from affscore.zoo.datasets import load_data
-    from affscore.zoo.models import load_model
+    from affscore.errors import AffscoreError as AffscoreError
+    from affscore.errors import AffscoreWarning as AffscoreWarning
+    from affscore.experiments.comparison import Comparison as Comparison
+    from affscore.experiments.comparison import compare as compare
+    from affscore.network.result import Signature as Signature
+    from affscore.network.result import load_signature as load_signature
+    from affscore.network.signature import signature as signature
+    from affscore.survey.tables import load_results as load_results
+    from affscore.transport.affinity import AffinityScore as AffinityScore
+    from affscore.transport.affinity import affinity_score as affinity_score
+    from affscore.zoo.datasets import load_data as load_data
+    from affscore.zoo.models import load_model as load_model
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AffinityScore",
-    "AffscoreError",
-    "AffscoreWarning",
-    "Comparison",
-    "Signature",
-    "affinity_score",
-    "compare",
-    "load_data",
-    "load_model",
-    "load_results",
-    "load_signature",
-    "signature",
-]
-
-_HOME = {
-    "AffinityScore": "affscore.transport.affinity",
-    "AffscoreError": "affscore.errors",
-    "AffscoreWarning": "affscore.errors",
-    "Comparison": "affscore.experiments.comparison",
-    "Signature": "affscore.network.result",
-    "affinity_score": "affscore.transport.affinity",
-    "compare": "affscore.experiments.comparison",
-    "load_data": "affscore.zoo.datasets",
-    "load_model": "affscore.zoo.models",
-    "load_results": "affscore.survey.tables",
-    "load_signature": "affscore.network.result",
-    "signature": "affscore.network.signature",
-}
-_SUBPACKAGES = {
-    "analysis", "exercises", "experiments", "figures", "network", "papers", "parameters", "published", "survey",
-    "transport", "zoo",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
-    if name in _SUBPACKAGES:
-        return importlib.import_module(f"affscore.{name}")
-    raise AttributeError(f"module 'affscore' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_SUBPACKAGES})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "errors": "AffscoreError AffscoreWarning",
+        "experiments.comparison": "Comparison compare",
+        "network.result": "Signature load_signature",
+        "network.signature": "signature",
+        "survey.tables": "load_results",
+        "transport.affinity": "AffinityScore affinity_score",
+        "zoo.datasets": "load_data",
+        "zoo.models": "load_model",
+    },
+    "analysis exercises experiments figures network papers parameters published survey transport zoo",
+)

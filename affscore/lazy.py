@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, modules: Mapping[str, str]
+    package: str, modules: Mapping[str, str], inside: str = ""
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """What a package assigns to ``__getattr__``, ``__dir__`` and ``__all__``.
 
@@ -18,20 +19,20 @@ def lazy_names(
         package: Its name.
         modules: For each of its modules (or of other packages, by their full name) the names to load from there, apart
             by blanks. No name may be that of a module of the package.
+        inside: Modules of the package that are public themselves, apart by blanks.
 
-    >>> load, _, names = lazy_names("affscore", {"errors": "AffscoreError AffscoreWarning"})
-    >>> names, load("AffscoreError").__module__
-    (['AffscoreError', 'AffscoreWarning'], 'affscore.errors')
+    >>> load, _, names = lazy_names("affscore", {"errors": "AffscoreError AffscoreWarning"}, "transport")
+    >>> names, load("AffscoreError").__module__, load("transport").__name__
+    (['AffscoreError', 'AffscoreWarning'], 'affscore.errors', 'affscore.transport')
     """
-    homes = {
-        name: module if module.startswith("affscore.") else f"{package}.{module}"
-        for module, names in modules.items()
-        for name in names.split()
-    }
+    homes = {name: module for module, names in modules.items() for name in names.split()}
 
     def load(name: str) -> Any:
+        if name in inside.split():
+            return importlib.import_module(f"{package}.{name}")
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(homes[name]), name)
+        home = homes[name] if homes[name].startswith("affscore.") else f"{package}.{homes[name]}"
+        return getattr(importlib.import_module(home), name)
 
-    return load, lambda: sorted(homes), sorted(homes)
+    return load, lambda: sorted({*vars(sys.modules[package]), *homes, *inside.split()}), sorted(homes)

@@ -93,13 +93,8 @@ class Options:
 
     def as_columns(self) -> dict[str, str]:
         """The choices that are columns of the table."""
-        coupling = "paired" if self.whole else "exact"
-        return {
-            "reduction": self.reduction,
-            "order": self.order,
-            "covariance": self.covariance,
-            "coupling": coupling,
-        }
+        columns = {name: getattr(self, name) for name in ("reduction", "order", "covariance")}
+        return {**columns, "coupling": "paired" if self.whole else "exact"}
 
 
 @dataclass(frozen=True)

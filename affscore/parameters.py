@@ -59,17 +59,13 @@ def _fits(value: Any, annotation: Any) -> bool:
     origin, options = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         return any(_fits(value, option) for option in options)
-    if origin is list:
-        return isinstance(value, list) and all(_fits(item, options[0]) for item in value)
-    if origin is dict:
-        return isinstance(value, dict) and all(
-            _fits(key, options[0]) and _fits(item, options[1]) for key, item in value.items()
-        )
+    if origin in (list, dict):
+        parts = (value.keys(), value.values()) if isinstance(value, dict) else (value,)
+        fitting = (_fits(item, option) for items, option in zip(parts, options, strict=True) for item in items)
+        return isinstance(value, origin) and all(fitting)
     if isinstance(value, bool):
         return annotation is bool
-    if annotation is float:
-        return isinstance(value, int | float)
-    return isinstance(value, annotation)
+    return isinstance(value, int | float if annotation is float else annotation)
 
 
 def _spelling(annotation: Any) -> str:

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.transport.assignment import optimal_coupling
-from affscore.transport.covariance import ledoit_wolf_intensity
-from affscore.transport.samples import Samples, as_samples
+from affscore.transport.covariance import estimate
+from affscore.transport.samples import Samples, as_pair
 
 __all__ = ["Variant", "affinity_score"]
 
@@ -67,13 +67,7 @@ def affinity_score(x: Samples, y: Samples, variant: Variant = "corrected") -> fl
     """
     if variant not in get_args(Variant):
         raise AffscoreError(f'variant must be "corrected" or "raw", got {variant!r}')
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
-    if points_x.shape != points_y.shape:
-        raise AffscoreError(
-            "x and y must have the same shape (n samples, d coordinates), "
-            f"got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
-        )
-    centred_x, centred_y = _centre(points_x), _centre(points_y.to(points_x.device))
+    centred_x, centred_y = map(_centre, as_pair(x, y))
     covariance_x = _covariance(centred_x, variant, "x")
     covariance_y = _covariance(centred_y, variant, "y")
     transported = centred_x @ _linear_part(covariance_x, covariance_y).T
@@ -87,19 +81,16 @@ def _centre(points: Tensor) -> Tensor:
 
 
 def _covariance(centred: Tensor, variant: Variant, name: str) -> Tensor:
-    n, d = centred.shape
-    identity = torch.eye(d, dtype=centred.dtype, device=centred.device)
-    scatter = centred.T @ centred
-    if not bool(torch.isfinite(scatter).all()):
+    n = len(centred)
+    found = estimate(centred, "empirical" if variant == "raw" else "ledoit-wolf")
+    if not bool(torch.isfinite(found.scatter).all()):
         raise AffscoreError(
             f"{name} is too large for the published formula: its squares do not fit into float32; "
             "divide x and y by the same number first"
         )
-    if variant == "raw":
-        return scatter / (n - 1) + RIDGE * identity
-    intensity = ledoit_wolf_intensity(centred)
-    level = float(scatter.trace()) / n / d
-    return scatter * ((1.0 - intensity) / n) + (intensity * level + RIDGE) * identity
+    matrix = found.matrix * (n / (n - 1) if variant == "raw" else 1.0)
+    matrix.diagonal().add_(RIDGE)
+    return matrix
 
 
 def _linear_part(source: Tensor, target: Tensor) -> Tensor:

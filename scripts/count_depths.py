@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import torch
@@ -35,12 +34,7 @@ def count(name: str) -> tuple[int, int]:
     with torch.device("meta"):
         model = torchvision.models.get_model(name, weights=None, **options).eval()
         images = torch.zeros(2, 3, size, size)
-
-    def ignore(*told: object) -> None:
-        """The recorder counts by itself, and nobody listens."""
-
-    silent = SimpleNamespace(before=ignore, after=ignore, forget=ignore)
-    with torch.no_grad(), recording(model, silent) as recorder:
+    with torch.no_grad(), recording(model) as recorder:
         recorder.start(images)
         model(images)
     return max(call.depth for call in recorder.calls), len(recorder.calls)

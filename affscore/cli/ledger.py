@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
+from typer import Option
 
+from affscore.cli import options
 from affscore.cli.words import warnings_on_stderr
 
 __all__ = ["ledger"]
 
 
 def ledger(
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a row for each printed number to this .csv file.")
-    ] = None,
-    claims: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the claims in words and their tests to this .csv file.")
-    ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote."),
-    ] = None,
+    csv: Path | None = options.output("Write a row for each printed number to this .csv file.", ".csv"),
+    claims: Path | None = options.output("Write the claims in words and their tests to this .csv file.", ".csv"),
+    results: Path | None = Option(
+        None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote."
+    ),
 ) -> None:
     """Hold the papers' printed numbers against ours: how many are reproduced, differ, or need data.
 
@@ -30,14 +26,10 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure.
     """
-    from affscore.network.files import check_destination
     from affscore.papers.all_results import AllResults
     from affscore.papers.ledger import Ledger
     from affscore.survey.tables import write_table
 
-    for file in (csv, claims):
-        if file is not None:
-            check_destination(file, (".csv",))
     with warnings_on_stderr():
         gathered = AllResults.gather(results)
     found = Ledger(gathered)

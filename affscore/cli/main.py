@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated
 
 import typer
+from typer import Option
 
 import affscore
 from affscore.cli.compare import compare
@@ -43,9 +43,7 @@ def _version(show: bool) -> None:
 
 @app.callback()
 def _top(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
+    version: bool = Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit."),
 ) -> None:
     pass
 

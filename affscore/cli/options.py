@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from inspect import Parameter
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import typer
+from typer import Option
 
 from affscore.options import Execution, Options
 
@@ -21,16 +23,42 @@ DATASETS = (
     "text:FILE[@TOKENIZER], tokens:FILE, ... (the message on an unknown name lists all)"
 )
 
-Datasets = Annotated[
-    list[str] | None, typer.Option(metavar="S,T", help="Data sets, separated by commas. May be repeated.")
-]
-Criterion = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME,...",
-        help="Compute these criteria instead (cka,r2,nlc, say), or all; an unknown name is answered with their list.",
-    ),
-]
+HELP = {field.name: str(field.metadata["help"]).rstrip(".") for field in fields(Options)}
+"""What the values of an option may be."""
+
+# all others are text, which the library checks
+_KINDS: dict[str, Any] = {"int": int, "int | None": int | None}
+
+
+def names(metavar: str, help: str, *flags: str, default: Sequence[str] = ()) -> Any:
+    """An option that takes names separated by commas, and may be repeated; its value is the list of all names."""
+    return Option(list(default), *flags, metavar=metavar, help=help, callback=split)
+
+
+def output(help: str, *endings: str) -> Any:
+    """An option that takes a file to write; that it can be written is found out before anything is computed."""
+
+    def check(path: Path | None) -> Path | None:
+        from affscore.network.files import check_destination
+
+        return path if path is None else check_destination(path, endings)
+
+    return Option(None, metavar="FILE", help=help, callback=check)
+
+
+def split(values: list[str]) -> list[str]:
+    """Names out of lists that are separated by commas.
+
+    >>> split(["a,b", "c"])
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+DATASETS_BY_COMMAS = names("S,T", "Data sets, separated by commas. May be repeated.")
+CRITERION = names(
+    "NAME,...", "Compute these criteria instead (cka,r2,nlc, say), or all; an unknown name is answered with their list."
+)
 
 
 def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -44,58 +72,27 @@ def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., No
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = [
-            one
-            for one in inspect.signature(command, eval_str=True).parameters.values()
-            if one.kind != Parameter.VAR_KEYWORD
-        ]
-        taken = {one.name for one in own} | set(omitted)
-        parameters = [*own, *(one for one in _of_a_measurement() if one.name not in taken)]
-        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        parameters = dict(inspect.signature(command, eval_str=True).parameters)
+        del parameters["chosen"]
+        for field in (*fields(Options), *fields(Execution)):
+            if "help" in field.metadata and field.name not in (*parameters, *omitted):
+                kind = bool if isinstance(field.default, bool) else _KINDS.get(str(field.type), str)
+                flags = [f"--{field.name}"] if field.default is False else []  # no --no-whole
+                option = Option(field.default, *flags, help=field.metadata["help"])
+                parameters[field.name] = Parameter(field.name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
+        command.__signature__ = inspect.Signature([*parameters.values()])  # type: ignore[attr-defined]
+        command.__annotations__ = {name: one.annotation for name, one in parameters.items()}
         return command
 
     return decorate
 
 
-def _of_a_measurement() -> list[Parameter]:
-    kinds: dict[str, Any] = {"int": int, "int | None": int | None}  # all others are text, which the library checks
-    found = []
-    for field in (*fields(Options), *fields(Execution)):
-        if "help" in field.metadata:
-            kind: Any = bool if isinstance(field.default, bool) else kinds.get(str(field.type), str)
-            switch = [f"--{field.name}"] if field.default is False else []
-            option = Annotated[kind, typer.Option(*switch, help=field.metadata["help"])]
-            found.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=option))
-    return found
-
-
-def help_of(name: str) -> str:
-    """What the values of an option may be, without the full stop.
-
-    >>> help_of("order")
-    'activate-first or reduce-first'
-    """
-    return next(str(field.metadata["help"]) for field in fields(Options) if field.name == name).rstrip(".")
-
-
-def chosen_criteria(some: bool, names: list[str] | None) -> bool | str:
+def chosen_criteria(some: bool, names: list[str]) -> bool | str:
     """What ``--criteria`` and ``--criterion`` say together, as :func:`affscore.signature` takes it.
 
-    >>> chosen_criteria(True, None), chosen_criteria(True, ["cka,nlc", "r2"])
-    (True, 'cka,nlc,r2')
+    >>> chosen_criteria(True, []), chosen_criteria(True, ["cka", "nlc"])
+    (True, 'cka,nlc')
     """
-    if not names:
-        return some
-    if not some:
+    if names and not some:
         raise typer.BadParameter("--no-criteria and --criterion contradict each other")
-    return ",".join(split(names))
-
-
-def split(values: list[str] | None) -> list[str]:
-    """Names out of lists that are separated by commas.
-
-    >>> split(["a,b", "c"])
-    ['a', 'b', 'c']
-    """
-    return [name.strip() for value in values or [] for name in value.split(",") if name.strip()]
+    return ",".join(names) or some

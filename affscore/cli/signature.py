@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+from typer import Argument, Option
 
 from affscore.cli import options
 from affscore.cli.words import command_line
@@ -15,10 +16,10 @@ __all__ = ["signature"]
 
 @options.measuring()
 def signature(
-    model: Annotated[str, typer.Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}.")],
-    dataset: Annotated[str, typer.Option(metavar="SPEC", help=f"{options.DATASETS}.")] = "digits",
-    criterion: options.Criterion = None,
-    out: Annotated[Path | None, typer.Option(help="Write the result to this Parquet file.")] = None,
+    model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
+    dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),
+    criterion: list[str] = options.CRITERION,
+    out: Path | None = options.output("Write the result to this Parquet file.", ".parquet"),
     **chosen: Any,
 ) -> None:
     """The non-linearity signature of a network on a data set.
@@ -26,12 +27,9 @@ def signature(
     Prints one line for every activation: where it is, what it is, its affinity score (1 is affine).
     """
     from affscore.network.criteria import CRITERIA
-    from affscore.network.files import check_destination
     from affscore.network.signature import signature as measure
     from affscore.network.table import brief
 
-    if out is not None:
-        check_destination(out)
     chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
     result = measure(model, dataset, **chosen)
     shown = result.metadata["criteria"] if criterion else []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import typer
+from typer import Argument
 
 from affscore.cli.words import warnings_on_stderr
 
@@ -14,11 +14,11 @@ __all__ = ["store"]
 
 store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the results.")]
+_FOLDER = Argument(metavar="DIR", help="The folder of the results.")
 
 
 @store.command()
-def ls(folder: Folder) -> None:
+def ls(folder: Path = _FOLDER) -> None:
     """List the results, and the jobs that are not finished."""
     from affscore.survey.contents import contents
 
@@ -34,10 +34,8 @@ def ls(folder: Folder) -> None:
 
 @store.command()
 def show(
-    folder: Folder,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME-or-KEY", help="The name of a file of the store, or the beginning of a key.")
-    ],
+    folder: Path = _FOLDER,
+    name: str = Argument(metavar="NAME-or-KEY", help="The name of a file of the store, or the beginning of a key."),
 ) -> None:
     """Show a result: how it was made, and a line for every activation."""
     from affscore.network.result import load_signature
@@ -54,7 +52,7 @@ def show(
 
 @store.command()
 def export(
-    folder: Folder, file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that ends in .csv or .parquet.")]
+    folder: Path = _FOLDER, file: Path = Argument(metavar="FILE", help="A file that ends in .csv or .parquet.")
 ) -> None:
     """Write the rows of all results to one file."""
     from affscore.survey.tables import export as write
@@ -65,7 +63,7 @@ def export(
 
 
 @store.command()
-def verify(folder: Folder) -> None:
+def verify(folder: Path = _FOLDER) -> None:
     """Read every file and check its columns, values, batches and metadata; the exit status is 1 if one is wrong."""
     from affscore.survey.store import Store
     from affscore.survey.verify import verify as check

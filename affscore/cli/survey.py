@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+from typer import Option
 
 from affscore.cli import options
 from affscore.cli.words import command_line
@@ -18,40 +19,25 @@ _INTERRUPTED = 130
 
 @options.measuring()
 def survey(
-    model: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it.")
-    ] = None,
-    models: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Networks, separated by commas. May be repeated.")
-    ] = None,
-    dataset: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"),
-    ] = None,
-    datasets: options.Datasets = None,
-    store: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the results.")] = Path("results"),
-    jobs: Annotated[int, typer.Option(help="How many processes at once.")] = 1,
-    reduction: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reduction", "--reductions", metavar="R,...", help="mean, sum, flatten, sample or published, or several."
-        ),
-    ] = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option("--order", "--orders", metavar="O,...", help=f"{options.help_of('order')}, or both."),
-    ] = None,
-    criterion: options.Criterion = None,
-    threads: Annotated[
-        int | None, typer.Option(help="Threads of each process (default: cores divided by --jobs).")
-    ] = None,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Use the workers of the dask scheduler there.")
-    ] = None,
-    show: Annotated[bool, typer.Option("--list", help="Only list the numbered jobs, and how far they are.")] = False,
-    job: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Do only the job with this number, in this process.")
-    ] = None,
+    model: list[str] | None = Option(None, metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it."),
+    models: list[str] = options.names("A,B", "Networks, separated by commas. May be repeated."),
+    dataset: list[str] | None = Option(
+        None, metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"
+    ),
+    datasets: list[str] = options.DATASETS_BY_COMMAS,
+    store: Path = Option("results", metavar="DIR", help="The folder of the results."),
+    jobs: int = Option(1, help="How many processes at once."),
+    reduction: list[str] = options.names(
+        "R,...", f"{options.HELP['reduction']}, or several.", "--reduction", "--reductions", default=["mean"]
+    ),
+    order: list[str] = options.names(
+        "O,...", f"{options.HELP['order']}, or both.", "--order", "--orders", default=["activate-first"]
+    ),
+    criterion: list[str] = options.CRITERION,
+    threads: int | None = Option(None, help="Threads of each process (default: cores divided by --jobs)."),
+    scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
+    show: bool = Option(False, "--list", help="Only list the numbered jobs, and how far they are."),
+    job: int | None = Option(None, metavar="NUMBER", help="Do only the job with this number, in this process."),
     **chosen: Any,
 ) -> None:
     """Measure every network on every data set, and keep the results in a folder.
@@ -64,12 +50,9 @@ def survey(
     from affscore.survey.report import listing
     from affscore.survey.survey import survey as measure
 
-    names = [*(model or []), *options.split(models)]
-    specs = [*(dataset or []), *options.split(datasets)] or ["digits"]
-    ways: dict[str, Any] = {
-        "reductions": options.split(reduction) or ["mean"],
-        "orders": options.split(order) or ["activate-first"],
-    }
+    names = [*(model or []), *models]
+    specs = [*(dataset or []), *datasets] or ["digits"]
+    ways: dict[str, Any] = {"reductions": reduction or ["mean"], "orders": order or ["activate-first"]}
     chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
     if not names:
         raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from affscore.errors import AffscoreError, first_line
 
 __all__ = [
-    "Mistakes", "NotAnAnswerError", "as_array", "as_arrays", "as_clouds", "as_function", "as_number", "as_tuple",
-    "call", "close", "matching", "numbers_of", "on_cases", "present", "raised",
+    "Functions", "NotAnAnswerError", "as_array", "as_arrays", "as_clouds", "as_function", "as_number", "as_numbers",
+    "as_tuple", "call", "close", "matching", "numbers_of", "on_cases", "present", "raised",
 ]  # fmt: skip
 
 MOST_NUMBERS = 10**6
@@ -27,8 +27,8 @@ LARGEST = 1e100
 """Squares and products of larger numbers may be infinite, and those of numbers below its inverse zero."""
 
 
-Mistakes: TypeAlias = tuple[tuple[Callable[..., Any], str], ...]
-"""Wrong functions of an exercise, each with its hint."""
+Functions: TypeAlias = tuple[tuple[Callable[..., Any], Any], ...]
+"""Functions that students may hand in, right or wrong, each with what there is to say of it."""
 
 
 class NotAnAnswerError(AffscoreError):
@@ -58,9 +58,9 @@ def as_number(answer: object) -> float:
     """
     present(answer, "a number")
     try:
-        item = getattr(answer, "item", None)
-        value = item() if callable(item) else answer
-        number = None if _no_number(answer) or _no_number(value) else float(value)  # type: ignore[arg-type]
+        value = answer.item() if hasattr(answer, "item") else answer
+        none = answer is np.ma.masked or isinstance(value, bool | str | bytes)
+        number = None if none else float(value)  # type: ignore[arg-type]
     except OverflowError as reason:
         raise NotAnAnswerError("Expected a number of ordinary size, got one of hundreds of digits.") from reason
     except Exception as reason:  # whatever an object raises when it is looked at
@@ -71,6 +71,15 @@ def as_number(answer: object) -> float:
         raise NotAnAnswerError("Expected a finite number, got NaN or infinity: something was divided by zero?")
     _ordinary(abs(number), "a number")
     return number
+
+
+def as_numbers(answer: object, what: str) -> tuple[float, ...]:
+    """A pair of finite numbers.
+
+    >>> as_numbers([1, 2], "a pair (low, high)")
+    (1.0, 2.0)
+    """
+    return tuple(map(as_number, as_tuple(answer, what)))
 
 
 def as_array(answer: object, what: str = "an array", ndim: int | None = None) -> NDArray[np.float64]:
@@ -98,7 +107,7 @@ def as_array(answer: object, what: str = "an array", ndim: int | None = None) ->
     return array
 
 
-def as_arrays(answer: object, what: str, *names: str) -> list[NDArray[np.float64]]:
+def as_arrays(answer: object, what: str, *names: str) -> tuple[NDArray[np.float64], ...]:
     """Arrays of one dimension and of the same length, one for each name.
 
     >>> as_arrays(([1, 2], [3]), "a pair (x, y)", "x", "y")
@@ -110,7 +119,7 @@ def as_arrays(answer: object, what: str, *names: str) -> list[NDArray[np.float64
     *lengths, last = [str(len(array)) for array in arrays]
     if {*lengths} != {last}:
         raise NotAnAnswerError(f"Expected arrays of the same length, got {', '.join(lengths)} and {last}.")
-    return arrays
+    return tuple(arrays)
 
 
 def as_clouds(answer: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -171,16 +180,16 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
         raise NotAnAnswerError(f"Your function raised {raised(reason)}") from reason
 
 
-def numbers_of(function: object, what: str, cases: Sequence[tuple[Any, ...]]) -> list[float]:
+def numbers_of(function: Callable[..., Any], cases: Sequence[tuple[Any, ...]]) -> list[float]:
     """What a student's function returns for each case, a number each.
 
-    >>> numbers_of(lambda x, y: None, "a function w2(x, y)", [(1, 2)])
+    >>> numbers_of(lambda x, y: None, [(1, 2)])
     Traceback (most recent call last):
     affscore.exercises.answers.NotAnAnswerError: Your function returns nothing: does it end with return ...?
     """
     found = []
     for case in cases:
-        value = call(as_function(function, what), *case)
+        value = call(function, *case)
         if value is None:
             raise NotAnAnswerError("Your function returns nothing: does it end with return ...?")
         try:
@@ -199,22 +208,29 @@ def close(given: Any, value: Any, tolerance: float = 1e-6) -> bool:
     return np.shape(given) == np.shape(value) and np.allclose(given, value, rtol=0, atol=tolerance)
 
 
-def matching(given: Any, mistakes: Iterable[tuple[Any, str]], tolerance: float = 1e-6) -> Iterator[str]:
-    """The hints of those mistakes in a table that give this answer.
+def matching(given: Any, table: Iterable[tuple[Any, Any]], tolerance: float = 1e-6) -> Iterator[Any]:
+    """What a table says of this answer.
 
-    >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter.")]))
-    ['That is the diameter.']
+    Args:
+        given: The answer.
+        table: A row for the right answer and for each typical mistake; instead of an answer, whether the row applies.
+        tolerance: By how much it may differ.
+
+    >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter."), (True, "Measure it.")]))
+    ['That is the diameter.', 'Measure it.']
     """
-    return (hint for wrong, hint in mistakes if close(given, wrong, tolerance))
+    for answer, said in table:
+        if answer if isinstance(answer, bool | np.bool_) else close(given, answer, tolerance):
+            yield said
 
 
-def on_cases(mistakes: Mistakes, cases: Sequence[tuple[Any, ...]]) -> Iterator[tuple[list[Any], str]]:
-    """The table of mistakes for :func:`matching`, where each mistake is a function.
+def on_cases(functions: Functions, cases: Sequence[tuple[Any, ...]]) -> Iterator[tuple[list[Any], Any]]:
+    """The table for :func:`matching` where each answer is a function.
 
     >>> list(on_cases(((abs, "That is the size."),), [(-1,), (2,)]))
     [([1, 2], 'That is the size.')]
     """
-    return (([mistake(*case) for case in cases], hint) for mistake, hint in mistakes)
+    return (([function(*case) for case in cases], said) for function, said in functions)
 
 
 def raised(error: BaseException) -> str:
@@ -230,10 +246,6 @@ def raised(error: BaseException) -> str:
 def _ordinary(size: float, what: str) -> None:
     if size and not 1 / LARGEST <= size <= LARGEST:
         raise NotAnAnswerError(f"Expected {what} of ordinary size, got {size:.0e}.")
-
-
-def _no_number(value: object) -> bool:
-    return isinstance(value, bool | np.bool_ | str | bytes) or value is np.ma.masked
 
 
 def _numbers_in(answer: Any) -> NDArray[np.float64] | None:

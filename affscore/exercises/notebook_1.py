@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from affscore.exercises.answers import Mistakes, as_clouds, as_number, close, matching, numbers_of, on_cases
+from affscore.exercises.answers import (
+    Functions,
+    as_clouds,
+    as_function,
+    as_number,
+    close,
+    matching,
+    numbers_of,
+    on_cases,
+)
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.transport import affinity_score, wasserstein
 
@@ -20,8 +29,8 @@ LEAK = 0.1
 """Slope of the leaky ReLU of exercise 1.2 where its input is negative."""
 
 
-@exercise("1.1")
-def wasserstein_on_a_line(answer: object) -> Hints:
+@exercise("1.1", as_function, "a function w2(x, y)")
+def wasserstein_on_a_line(function: Callable[..., object]) -> Hints:
     """1.1: a function ``w2(x, y)`` of two arrays (n,) that returns their 2-Wasserstein distance."""
     generator = np.random.default_rng(11)
     cases = [
@@ -29,7 +38,7 @@ def wasserstein_on_a_line(answer: object) -> Hints:
         (np.array([-1.0, 5.0, 2.0, 2.0]), np.array([0.0, -7.0, 3.0, 1.0])),
         (generator.standard_normal(50), 3 + 2 * generator.exponential(size=50)),
     ]
-    got = numbers_of(answer, "a function w2(x, y)", cases)
+    got = numbers_of(function, cases)
     expected = [wasserstein(x[:, None], y[:, None]) for x, y in cases]
     if close(got, expected):
         yield right("On a line the k-th smallest point goes to the k-th smallest point: sorting solves the assignment.")
@@ -48,7 +57,7 @@ def _cost(x: Values, y: Values, direction: int = 1) -> float:
     return _rms(np.sort(x) - np.sort(y)[::direction])
 
 
-_MISTAKES_ON_A_LINE: Mistakes = (
+_MISTAKES_ON_A_LINE: Functions = (
     (lambda x, y: _rms(x - y), "That is the distance of the pairs as they were given. W2 may choose the pairs."),
     (lambda x, y: _cost(x, y) ** 2, "The right pairs, but a mean square: the distance has the unit of the data."),
     (
@@ -66,36 +75,32 @@ _MISTAKES_ON_A_LINE: Mistakes = (
 )
 
 
-@exercise("1.2")
-def predicted_score(answer: object) -> Hints:
+@exercise("1.2", as_number)
+def predicted_score(number: float) -> Hints:
     """1.2: the score of leaky ReLU (slope 0.1) of many independent standard normal coordinates, a number."""
-    number = as_number(answer)
     correlation = _correlation(_leaky_relu)
     expected = _limit(correlation)
     uncentred = _limit(_correlation(_leaky_relu, centred=False))
+    nearly = "Close, but not to two decimals."
     of_relu = _limit(_correlation(lambda x: np.maximum(x, 0.0)))
-    mistakes = (
+    answers = (
+        (expected, right("In high dimension the score of a coordinatewise function is a correlation in disguise.")),
         (correlation, "That is the correlation itself. The score follows from it in one more step."),
         (1 - correlation, "That is one minus the correlation. A distance is a square root: which one?"),
         (1 - expected, "That is the distance over its bound. How does the score follow?"),
         (1 - np.sqrt(2 * (1 - correlation)), "Check the normaliser: the score divides by the root of twice the trace."),
         (uncentred, "The leaky ReLU of a centred input is not centred: subtract its mean first."),
         (of_relu, "That is the score of ReLU itself. A slope on the negative side makes it closer to affine."),
+        (not 0 <= number <= 1, "A score lies between 0 and 1."),
+        (close(number, expected, 0.03), f"{nearly} Only with many coordinates is a measured score near its limit."),
+        (True, "Compute the correlation of x and s(x) for a standard normal x, then the score, as in the text."),
     )
-    if close(number, expected, 0.005):
-        yield right("In high dimension the score of a coordinatewise function is a correlation in disguise.")
-    yield from matching(number, mistakes, 0.005)
-    if not 0 <= number <= 1:
-        yield "A score lies between 0 and 1."
-    if close(number, expected, 0.03):
-        yield "Close, but not to two decimals. Only with many coordinates is a measured score near its limit."
-    yield "Compute the correlation of x and s(x) for a standard normal x, then the score, as in the text."
+    return matching(number, answers, 0.005)
 
 
-@exercise("1.3")
-def blind_spot(answer: object) -> Hints:
+@exercise("1.3", as_clouds)
+def blind_spot(x: Values, y: Values) -> Hints:
     """1.3: clouds (x, y) with a score of at least 0.99 although no affine map predicts y_i from x_i."""
-    x, y = as_clouds(answer)
     if len(x) < 100 or len(x) < 10 * x.shape[1]:
         yield f"Take at least 100 samples, and ten for each coordinate; an affine map fits {len(x)} by luck."
     score = affinity_score(x, y, covariance="empirical")

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from affscore.exercises.answers import (
-    as_array,
-    as_function,
-    as_number,
-    as_tuple,
-    call,
-    close,
-    matching,
-)
+from affscore.exercises.answers import as_array, as_function, as_number, as_numbers, call, close, matching
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.experiments.limits import limit_score
 from affscore.transport import affinity_score
@@ -26,53 +20,46 @@ TANH_INPUT = np.array([-1.5, 0.75])
 """Mean and standard deviation of the input of Tanh in exercise 2.1."""
 
 
-@exercise("2.1")
-def tanh_as_sigmoid(answer: object) -> Hints:
+@exercise("2.1", as_numbers, "a pair (mean, std)")
+def tanh_as_sigmoid(mean: float, std: float) -> Hints:
     """2.1: a pair (mean, std) where Sigmoid has the score that Tanh has at mean -1.5 and std 0.75."""
-    mean, std = map(as_number, as_tuple(answer, "a pair (mean, std)"))
     if std <= 0:
         yield "A standard deviation is positive."
     target, got = limit_score(torch.tanh, *TANH_INPUT), limit_score(torch.sigmoid, mean, std)
     given, of_tanh = [abs(mean), std], np.abs(TANH_INPUT)
     same = "There the two outputs are the same numbers, up to a factor and a shift."
     other = "The scores agree. (There is also a pair for which the outputs are the same, up to a factor and a shift.)"
-    if close(got, target, 0.003):
-        yield right(same if close(given, 2 * of_tanh, 1e-4) else other)
-    mistakes = (
+    direction = "higher" if got > target else "lower"
+    answers = (
+        (close(got, target, 0.003), right(same if close(given, 2 * of_tanh, 1e-4) else other)),
         (of_tanh, "That is the input of Tanh itself. Which of the two functions is the steeper one?"),
         (of_tanh / 2, "You scaled in the wrong direction: write tanh(x) with exponentials and compare."),
+        ((given == of_tanh).any(), "Stretching the axis changes the mean and the standard deviation, both of them."),
+        (True, f"There Sigmoid has a {direction} score. Which stretch of the axis turns Sigmoid into Tanh?"),
     )
-    yield from matching(given, mistakes, 1e-5)
-    if (given == of_tanh).any():
-        yield "Stretching the axis changes the mean and the standard deviation, both of them."
-    direction = "higher" if got > target else "lower"
-    yield f"There Sigmoid has a {direction} score. Which stretch of the axis turns Sigmoid into Tanh?"
+    yield from matching(given, answers, 1e-5)
 
 
-@exercise("2.2")
-def half_affine_relu(answer: object) -> Hints:
+@exercise("2.2", as_number)
+def half_affine_relu(ratio: float) -> Hints:
     """2.2: the ratio mean/std of a normal input at which ReLU has a score of one half, a number."""
-    ratio = as_number(answer)
     expected = float(brentq(lambda mean: limit_score(torch.relu, mean) - 0.5, -3, 1))
     got = limit_score(torch.relu, ratio)
     a_share = "That looks like the share of inputs on one side of zero. Asked is the ratio mean/std."
-    mistakes = (
+    answers = (
+        (expected, right("Any input with this ratio will do: ReLU does not notice a factor.")),
         (-expected, "Check the sign: on which side of zero does ReLU cut off most of the input?"),
         (norm.cdf(expected), a_share),
         (norm.sf(expected), a_share),
+        (close(got, 0.5, 0.02), "Close. Two decimals are asked for: solve for the ratio instead of reading it off."),
+        (True, f"At this ratio ReLU is {'more' if got > 0.5 else 'less'} affine than asked for."),
     )
-    if close(ratio, expected, 0.02):
-        yield right("Any input with this ratio will do: ReLU does not notice a factor.")
-    yield from matching(ratio, mistakes, 0.02)
-    if close(got, 0.5, 0.02):
-        yield "Close. Two decimals are asked for: solve for the ratio instead of reading it off."
-    yield f"At this ratio ReLU is {'more' if got > 0.5 else 'less'} affine than asked for."
+    return matching(ratio, answers, 0.02)
 
 
-@exercise("2.3")
-def rising_but_far_from_affine(answer: object) -> Hints:
+@exercise("2.3", as_function, "a function s(x) of an array")
+def rising_but_far_from_affine(function: Callable[..., object]) -> Hints:
     """2.3: a function of arrays that never falls, with a score below 0.1 on standard normal inputs."""
-    function = as_function(answer, "a function s(x) of an array")
     x = np.random.default_rng(23).standard_normal((500, 100))
     grid = np.sort(x, axis=None)[:, None]
     y, on_grid, of_half = (

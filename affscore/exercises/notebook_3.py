@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from affscore.exercises.answers import as_clouds, as_number, close, matching
 from affscore.exercises.registry import Hints, exercise, right
@@ -19,55 +20,50 @@ POSITIONS = 16
 """Positions of a feature map in exercise 3.2."""
 
 
-@exercise("3.1")
-def points_for_a_layer(answer: object) -> Hints:
+@exercise("3.1", as_number)
+def points_for_a_layer(number: float) -> Hints:
     """3.1: how many points hold the bias of ReLU at width 256 below 0.01, with the empirical covariance."""
-    number = as_number(answer)
     expected = points_needed(WIDTH, TOLERANCE, torch.relu)
     most = 2 * points_needed(WIDTH, TOLERANCE)  # as many again as the worst case needs
-    if 0.99 * expected <= number <= most:
-        yield right("Several times the width: the bias falls like d/n, and d is large.")
-    if 0.9 * expected <= number * WIDTH <= most:
-        yield "That is the number of points for each coordinate. How many are these in all?"
-    if close(number, WIDTH, 0.1 * WIDTH):
-        yield "As many points as coordinates: what does the figure show at n/d = 1?"
-    if close(number, expected / 10, 0.015 * expected):
-        yield "Check the decimal point of the bias that is allowed."
-    if number >= 0.9 / TOLERANCE**2:
-        yield "Too many: that would be a rule for the spread, which falls like a root. Mind the bias."
-    if number > expected:
-        yield "Enough, but more than twice the smallest number. Solve the rule for n."
-    yield "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."
+    for_each = 0.9 * expected <= number * WIDTH <= most
+    table = (
+        (0.99 * expected <= number <= most, right("Several times the width: the bias falls like d/n, and d is large.")),
+        (for_each, "That is the number of points for each coordinate. How many are these in all?"),
+        (close(number, WIDTH, 0.1 * WIDTH), "As many points as coordinates: what does the figure show at n/d = 1?"),
+        (close(number, expected / 10, 0.015 * expected), "Check the decimal point of the bias that is allowed."),
+        (
+            number >= 0.9 / TOLERANCE**2,
+            "Too many: a rule for the spread, which falls like a root. Mind the bias.",
+        ),
+        (number > expected, "Enough, but more than twice the smallest number. Solve the rule for n."),
+        (True, "Too few: the bias would be larger. Solve the rule for n, with the correlation of ReLU."),
+    )
+    return matching(number, table)
 
 
-@exercise("3.2")
-def reduce_first(answer: object) -> Hints:
+@exercise("3.2", as_number)
+def reduce_first(number: float) -> Hints:
     """3.2: the score of Tanh on averages of 16 independent standard normal positions, a number."""
-    number = as_number(answer)
     std = POSITIONS**-0.5
     expected = limit_score(torch.tanh, 0.0, std)
-    mistakes = (
+    direction = "high" if number > expected else "low"
+    answers = (
+        (number == 1, "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?"),
+        (expected, right("Averages are narrow, and on a narrow input Tanh is nearly a straight line.")),
         (limit_score(torch.tanh), "That is the score of the positions themselves, or of activate first."),
         (limit_score(torch.tanh, 0.0, std**2), "You used the variance of an average as its standard deviation."),
         (limit_score(torch.tanh, 0.0, 1 / std), "That is the score for sums. Asked is the one for averages."),
         (limit_score(torch.tanh, 0.0, 1 / std**2), "Averages of many positions are narrower than one position."),
         (limit_score(torch.relu), "That is the score of ReLU, which does not notice how narrow its input is."),
+        (not 0 <= number <= 1, "A score lies between 0 and 1."),
+        (True, f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?"),
     )
-    if close(number, expected, 0.005):
-        yield right("Averages are narrow, and on a narrow input Tanh is nearly a straight line.")
-    if number == 1:
-        yield "Nearly: Tanh bends even narrow averages a little. By how much, to two digits?"
-    yield from matching(number, mistakes, 0.003)
-    if not 0 <= number <= 1:
-        yield "A score lies between 0 and 1."
-    direction = "high" if number > expected else "low"
-    yield f"Too {direction}. What is the standard deviation of an average of {POSITIONS} positions?"
+    return matching(number, answers, 0.005)
 
 
-@exercise("3.3")
-def fooled_by_shrinkage(answer: object) -> Hints:
+@exercise("3.3", as_clouds)
+def fooled_by_shrinkage(x: NDArray[np.float64], y: NDArray[np.float64]) -> Hints:
     """3.3: clouds (x, y) with y = x D for a positive diagonal D, and a score of at most 0.9 with shrinkage."""
-    x, y = as_clouds(answer)
     n, d = x.shape
     if n <= d:
         yield f"Take more points than coordinates, so that nothing is singular: you have {n} and {d}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.exercises.answers import (
-    Mistakes,
+    Functions,
     NotAnAnswerError,
     as_array,
     as_function,
@@ -21,13 +21,11 @@ from affscore.exercises.answers import (
     close,
     matching,
     on_cases,
-    present,
     raised,
 )
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.network.model_state import prepared, unwrapped
-from affscore.network.recorder import recording
-from affscore.network.recorder.calls import ActivationCall
+from affscore.network.recorder import ActivationCall, recording
 from affscore.network.reduction import reduce
 
 __all__ = ["length_of_a_signature", "parallel_branches", "pool_channels_last"]
@@ -38,30 +36,26 @@ WIDTH = 10
 """Length of the vectors that the network of exercise 4.2 is fed."""
 
 
-@exercise("4.1")
-def length_of_a_signature(answer: object) -> Hints:
+@exercise("4.1", as_number)
+def length_of_a_signature(number: float) -> Hints:
     """4.1: how many scores the signature of torchvision's ResNet-34 has, a whole number."""
-    number = as_number(answer)
     network = torchvision.models.resnet34(weights=None)
     calls = len(_calls(network, torch.zeros(1, 3, 64, 64)))
     modules = sum(isinstance(module, nn.ReLU) for module in network.modules())
-    mistakes = (
+    answers = (
+        (calls, right("One in the stem and two in each of the sixteen blocks, whose one module is called twice.")),
         (modules, "These are the modules. How often is the ReLU of a block called?"),
         (calls - 1, "Very close: is there an activation before the first block?"),
         (calls + 1, "Very close: does an activation follow the last linear layer?"),
+        (number != int(number), "Expected a whole number: one for each call of an activation."),
+        (True, "Count the blocks of each stage and the calls in a block; the shortcuts have none."),
     )
-    if number == calls:
-        yield right("One in the stem and two in each of the sixteen blocks, whose one module is called twice.")
-    yield from matching(number, mistakes, 0)
-    if number != int(number):
-        yield "Expected a whole number: one for each call of an activation."
-    yield "Count the blocks of each stage and the calls in a block; the shortcuts have none."
+    return matching(number, answers, 0)
 
 
-@exercise("4.2")
+@exercise("4.2", as_function, "a network, a torch.nn.Module")
 def parallel_branches(answer: Any) -> Hints:
     """4.2: a module for inputs (N, 10) with at least six activation calls and a largest depth of three."""
-    answer = present(answer, "a network, a torch.nn.Module")
     if isinstance(answer, type) and issubclass(answer, nn.Module):
         yield "Expected a network, got the class: call it once, Network()."
     network = unwrapped(answer)  # raises a message for what is no module
@@ -70,21 +64,20 @@ def parallel_branches(answer: Any) -> Hints:
     except (Exception, SystemExit) as reason:  # whatever a student's network raises is theirs to see
         raise NotAnAnswerError(f"Your network fails on an input of shape (4, {WIDTH}): {raised(reason)}") from reason
     number, depth = len(calls), max((c.depth for c in calls), default=0)
-    if number >= 6 and depth == 3:
-        yield right(f"{number} activations, none deeper than {depth}: some of them run side by side.")
-    if not calls:
-        yield "No activation was called. A module that is only defined does not count."
-    if number < 6:
-        yield f"Only {number} activation calls depend on the input; at least six are asked for."
-    if depth == number:
-        yield f"All {number} activations follow one another. Which of them could start from the same tensor?"
-    yield f"{number} activations are enough, but the longest path through them has {depth}, not 3."
+    side_by_side = f"{number} activations, none deeper than {depth}: some of them run side by side."
+    table = (
+        (number >= 6 and depth == 3, right(side_by_side)),
+        (not calls, "No activation was called. A module that is only defined does not count."),
+        (number < 6, f"Only {number} activation calls depend on the input; at least six are asked for."),
+        (depth == number, f"All {number} activations follow one another. Which could start from the same tensor?"),
+        (True, f"{number} activations are enough, but the longest path through them has {depth}, not 3."),
+    )
+    yield from matching(number, table)
 
 
-@exercise("4.3")
-def pool_channels_last(answer: object) -> Hints:
+@exercise("4.3", as_function, "a function pool(features)")
+def pool_channels_last(function: Callable[..., object]) -> Hints:
     """4.3: a function that averages feature maps (N, H, W, C), channels last, to (N, C)."""
-    function = as_function(answer, "a function pool(features)")
     features = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
     expected = reduce(torch.from_numpy(features), len(features), 3, "mean").numpy()
     got = as_array(call(function, features), "what your function returns, an array")
@@ -96,7 +89,7 @@ def pool_channels_last(answer: object) -> Hints:
     yield f"From shape (N, H, W, C) to (N, C): yours gives {got.shape} for {features.shape}."
 
 
-_POOLING_MISTAKES: Mistakes = (
+_POOLING_MISTAKES: Functions = (
     (lambda f: f.mean(axis=(2, 3)), "That averages over width and channels, as the published code does."),
     (lambda f: f.mean(axis=3), "That averages over the channels, which are the coordinates to keep."),
     (lambda f: f.mean(axis=(1, 2, 3)), "That leaves one number for an image. The channels must stay apart."),
@@ -108,13 +101,8 @@ _POOLING_MISTAKES: Mistakes = (
 
 
 def _calls(network: nn.Module, inputs: Tensor) -> list[ActivationCall]:
-    """The activation calls of one forward pass in evaluation mode; the recorder counts, and nobody listens."""
-
-    def ignore(*told: object) -> None:
-        """Nothing to do."""
-
-    silent = SimpleNamespace(before=ignore, after=ignore, forget=ignore)
-    with prepared(network, inputs.device) as model, torch.no_grad(), recording(model, silent) as recorder:
+    """The activation calls of one forward pass in evaluation mode."""
+    with prepared(network, inputs.device) as model, torch.no_grad(), recording(model) as recorder:
         recorder.start(inputs)
         model(inputs)
     return recorder.calls

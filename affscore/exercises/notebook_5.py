@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from affscore.analysis import rarefied_range, signature_distance
-from affscore.exercises.answers import Mistakes, as_array, as_number, as_tuple, close, matching, numbers_of, on_cases
+from affscore.exercises.answers import (
+    Functions,
+    as_array,
+    as_function,
+    as_number,
+    as_tuple,
+    close,
+    matching,
+    numbers_of,
+    on_cases,
+)
 from affscore.exercises.registry import Hints, exercise, right
 
 __all__ = ["hidden_by_three_numbers", "spread_function", "spread_of_uniform_scores"]
@@ -19,40 +31,35 @@ LEAST_SCORES, MOST_SCORES, LEAST_DISTANCE = 10, 1000, 1.0
 """What exercise 5.3 asks for."""
 
 
-@exercise("5.1")
-def spread_of_uniform_scores(answer: object) -> Hints:
+@exercise("5.1", as_number)
+def spread_of_uniform_scores(number: float) -> Hints:
     """5.1: by how much the expected spread of 151 uniform scores on [0.4, 0.9] is larger than that of 7, a number."""
-    number = as_number(answer)
     few, many = (WIDTH * (k - 1) / (k + 1) for k in (FEW, MANY))  # both ends lose one part of k + 1
     middles = WIDTH * ((MANY - 2) / MANY - (FEW - 2) / FEW)
     one_of_two = "That is the expected spread of one of the two; the difference is asked for."
-    mistakes = (
+    answers = (
+        (many - few, right("Nothing about the networks differs but how many scores they have.")),
         (many, one_of_two),
         (few, one_of_two),
         (few - many, "The sign: the spread of more scores is the larger one."),
         (0.0, "The distribution is the same, but the extremes of many numbers lie further apart."),
         (middles, "Close: is the mean of the smallest of k numbers one part of k, or of k + 1?"),
+        ((many - few) / WIDTH, "That holds for scores between 0 and 1. How wide is the range here?"),
+        (True, "Where do the smallest and the largest of k uniform numbers lie on average?"),
     )
-    if close(number, many - few, 0.002):
-        yield right("Nothing about the networks differs but how many scores they have.")
-    if close(number * WIDTH, many - few, 0.002):
-        yield "That holds for scores between 0 and 1. How wide is the range here?"
-    yield from matching(number, mistakes, 0.002)
-    yield "Where do the smallest and the largest of k uniform numbers lie on average?"
+    return matching(number, answers, 0.002)
 
 
-@exercise("5.2")
-def spread_function(answer: object) -> Hints:
+@exercise("5.2", as_function, "a function spread(scores, size)")
+def spread_function(function: Callable[..., object]) -> Hints:
     """5.2: a function spread(scores, size), the expected spread of a random subset."""
     generator = np.random.default_rng(52)
     cases = [(generator.uniform(0.2, 1, 9), 4), (generator.uniform(0.2, 1, 100), 7), (np.array([0.9, 0.3, 0.5]), 3)]
-    got = numbers_of(answer, "a function spread(scores, size)", cases)
+    got = numbers_of(function, cases)
     expected = [rarefied_range(scores, size) for scores, size in cases]
-    if close(got, expected):
-        yield right("All subsets are counted, and none was drawn.")
+    yield from matching(got, on_cases(_SPREADS, cases))
     if close(got, expected, 0.02):
         yield "Nearly: averages over random subsets scatter. How many subsets have a score as largest?"
-    yield from matching(got, on_cases(_SPREAD_MISTAKES, cases))
     if not close(got[2], expected[2]):
         yield "A subset that is the whole has the spread of the scores, in whatever order these come."
     yield "For each score: in how many subsets is it the largest, and in how many the smallest?"
@@ -65,7 +72,8 @@ def _with_replacement(scores: NDArray[np.float64], size: int) -> float:
     return float(share @ ordered - share[::-1] @ ordered)
 
 
-_SPREAD_MISTAKES: Mistakes = (
+_SPREADS: Functions = (
+    (rarefied_range, right("All subsets are counted, and none was drawn.")),
     (lambda scores, size: np.ptp(scores), "That is the spread of all scores; only a few are drawn."),
     (lambda scores, size: np.ptp(scores[:size]), "That is the spread of the first ones; every subset counts."),
     (_with_replacement, "That draws with replacement: here no score comes twice."),
@@ -76,10 +84,10 @@ _SPREAD_MISTAKES: Mistakes = (
 )
 
 
-@exercise("5.3")
-def hidden_by_three_numbers(answer: object) -> Hints:
+@exercise("5.3", as_tuple, "a pair of signatures")
+def hidden_by_three_numbers(*answer: object) -> Hints:
     """5.3: two signatures with the same minimum, median and maximum and a warping distance of at least 1."""
-    one, other = (as_array(part, "a signature, a list", ndim=1) for part in as_tuple(answer, "a pair of signatures"))
+    one, other = (as_array(part, "a signature, a list", ndim=1) for part in answer)
     if min(len(one), len(other)) < LEAST_SCORES:
         yield f"Each signature needs at least {LEAST_SCORES} scores."
     if max(len(one), len(other)) > MOST_SCORES:

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from affscore.analysis import signature_distance
-from affscore.exercises.answers import Mistakes, as_array, as_number, close, matching, numbers_of, on_cases
+from affscore.exercises.answers import (
+    Functions,
+    as_array,
+    as_function,
+    as_number,
+    close,
+    matching,
+    numbers_of,
+    on_cases,
+)
 from affscore.exercises.registry import Hints, exercise, right
 
 __all__ = ["constant_signatures", "pure_and_useless", "warping_function"]
@@ -25,16 +34,14 @@ BY_CHANCE = 0.1
 """The families of exercise 7.3, and the largest adjusted Rand index that passes."""
 
 
-@exercise("7.1")
-def warping_function(answer: object) -> Hints:
+@exercise("7.1", as_function, "a function distance(a, b)")
+def warping_function(function: Callable[..., object]) -> Hints:
     """7.1: a function distance(a, b), the dynamic time warping distance of two signatures."""
     generator = np.random.default_rng(71)
     cases = [(generator.uniform(0.3, 1, k), generator.uniform(0.3, 1, m)) for k, m in ((6, 6), (5, 11), (9, 3), (1, 4))]
-    *got, to_itself = numbers_of(answer, "a function distance(a, b)", [*cases, (cases[0][0], cases[0][0])])
+    *got, to_itself = numbers_of(function, [*cases, (cases[0][0], cases[0][0])])
     expected = [signature_distance(one, other) for one, other in cases]
-    if close(got, expected):
-        yield right("Each place is reached from three neighbours, by the cheapest of the ways there.")
-    yield from matching(got, on_cases(_WARPING_MISTAKES, cases))
+    yield from matching(got, on_cases(_WARPINGS, cases))
     if not close(to_itself, 0):
         yield "The distance of a signature to itself should be zero."
     if np.all(np.array(got) <= np.array(expected) + 1e-9):
@@ -55,7 +62,8 @@ def _table(one: Values, other: Values, price: Callable[[float], float], diagonal
     return float(total[-1, -1])
 
 
-_WARPING_MISTAKES: Mistakes = (
+_WARPINGS: Functions = (
+    (signature_distance, right("Each place is reached from three neighbours, by the cheapest of the ways there.")),
     (lambda a, b: _table(a, b, np.square), "That is the total price; the distance is in the unit of the scores."),
     (lambda a, b: _table(a, b, np.abs), "A step costs the squared difference, and the root comes at the end."),
     (lambda a, b: np.sqrt(_table(a, b, np.abs)), "The price of a step is the squared difference, not its size."),
@@ -67,13 +75,14 @@ _WARPING_MISTAKES: Mistakes = (
 )
 
 
-@exercise("7.2")
-def constant_signatures(answer: object) -> Hints:
+@exercise("7.2", as_number)
+def constant_signatures(number: float) -> Hints:
     """7.2: the warping distance of 12 scores of 0.55 and 150 scores of 0.8, a number."""
-    number = as_number(answer)
     gap, short, long = LONG[0] - SHORT[0], len(SHORT), len(LONG)
+    further = "Every further activation of the deeper network adds to it, and brings nothing new."
     too_many = "Too many steps: both may go on in the same one."
-    mistakes = (
+    answers = (
+        (signature_distance(SHORT, LONG), right(further)),
         (gap, "That is the price of a single step. How many steps does the longer signature need?"),
         (gap * np.sqrt(short), "The shorter one ends after twelve steps; what about the rest of the longer one?"),
         (gap * np.sqrt(long - short), "The first scores of the longer one cost something, too."),
@@ -82,17 +91,14 @@ def constant_signatures(answer: object) -> Hints:
         (gap * long, "Differences are squared and summed, and the root is taken at the end."),
         (gap**2 * long, "That is the total price; the distance is its root."),
         (0.0, "Warping stretches a signature; it does not change its scores."),
+        (True, "How many steps does the cheapest walk have, and what does each of them cost?"),
     )
-    if close(number, signature_distance(SHORT, LONG), 0.01):
-        yield right("Every further activation of the deeper network adds to it, and brings nothing new.")
-    yield from matching(number, mistakes, 0.01)
-    yield "How many steps does the cheapest walk have, and what does each of them cost?"
+    return matching(number, answers, 0.01)
 
 
-@exercise("7.3")
-def pure_and_useless(answer: object) -> Hints:
+@exercise("7.3", as_array, "a list of clusters,", 1)
+def pure_and_useless(clusters: Values) -> Hints:
     """7.3: twelve cluster numbers with purity 1 and an adjusted Rand index of at most 0.1."""
-    clusters = as_array(answer, "a list of clusters,", ndim=1)
     if len(clusters) != len(FAMILIES):
         yield f"Expected a cluster number for each of {len(FAMILIES)} networks, got {len(clusters)}."
     if (clusters != np.round(clusters)).any():
@@ -100,10 +106,11 @@ def pure_and_useless(answer: object) -> Hints:
     counts = [Counter(np.array(FAMILIES)[clusters == cluster]) for cluster in np.unique(clusters)]
     purity = sum(max(count.values()) for count in counts) / len(FAMILIES)
     index = float(adjusted_rand_score(FAMILIES, np.unique(clusters, return_inverse=True)[1]))
-    if purity == 1 and index <= BY_CHANCE:
-        yield right(f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing.")
-    if purity < 1:
-        yield f"The purity is {purity:.2f}: some cluster holds more than one family."
-    if index == 1:
-        yield "These are the families themselves, and both measures are 1. Tear them apart."
-    yield f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together."
+    nothing = f"Purity 1, adjusted Rand index {index:.2f}: {len(counts)} clusters say nothing."
+    table = (
+        (purity == 1 and index <= BY_CHANCE, right(nothing)),
+        (purity < 1, f"The purity is {purity:.2f}: some cluster holds more than one family."),
+        (index == 1, "These are the families themselves, and both measures are 1. Tear them apart."),
+        (True, f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together."),
+    )
+    yield from matching(index, table)

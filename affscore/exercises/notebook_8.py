@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.analysis import explained_by_all, fisher_interval
-from affscore.exercises.answers import NotAnAnswerError, as_arrays, as_number, as_tuple, close, matching
+from affscore.exercises.answers import NotAnAnswerError, as_arrays, as_numbers, as_tuple, close, matching
 from affscore.exercises.registry import Hints, exercise, right
 
 __all__ = ["interval_of_a_correlation", "only_together", "pooled_is_not_within"]
@@ -18,31 +18,28 @@ CORRELATION, ACTIVATIONS = 0.6, 12
 """The network of exercise 8.1."""
 
 
-@exercise("8.1")
-def interval_of_a_correlation(answer: object) -> Hints:
+@exercise("8.1", as_numbers, "a pair (low, high) of numbers")
+def interval_of_a_correlation(low: float, high: float) -> Hints:
     """8.1: the ends (low, high) of the 95 % interval of a correlation of 0.6 over 12 activations."""
-    given = np.array([as_number(end) for end in as_tuple(answer, "a pair (low, high) of numbers")])
     expected = np.array(fisher_interval(CORRELATION, ACTIVATIONS))
     variance = "The variance of z is not quite one over the number of activations: look it up above."
     level = "That is an interval of another level. Asked is 95 %."
-    mistakes = (
+    answers = (
+        (expected, right("From next to nothing to nearly 0.9: a dozen activations say little about a correlation.")),
         (expected[::-1], "The lower end comes first."),
         (np.arctanh(expected), "These are the ends of z. Bring them back to correlations."),
         *((fisher_interval(CORRELATION, ACTIVATIONS + more), variance) for more in (3, 2, 1)),
         *((fisher_interval(CORRELATION, ACTIVATIONS, other), level) for other in (0.68, 0.9, 0.99)),
+        (close((low + high) / 2, CORRELATION, 0.006), "An interval around r itself may reach beyond 1: step in z."),
+        (True, "Transform r by artanh, step by 1.96 standard errors of z to both sides, transform back."),
     )
-    if close(given, expected, 0.006):
-        yield right("From next to nothing to nearly 0.9: a dozen activations say little about a correlation.")
-    yield from matching(given, mistakes, 0.006)
-    if close(given.mean(), CORRELATION, 0.006):
-        yield "An interval around r itself would reach beyond 1 at times: take the step in z."
-    yield "Transform r by artanh, step by 1.96 standard errors of z to both sides, transform back."
+    return matching([low, high], answers, 0.006)
 
 
-@exercise("8.2")
-def pooled_is_not_within(answer: object) -> Hints:
+@exercise("8.2", as_tuple, "two networks, each a pair (scores, criterion)")
+def pooled_is_not_within(*answer: object) -> Hints:
     """8.2: two networks ((scores, criterion), (scores, criterion)), correlated within, and the other way together."""
-    networks = [_network(part) for part in as_tuple(answer, "two networks, each a pair (scores, criterion)")]
+    networks = [_network(part) for part in answer]
     within = [_correlation(*network) for network in networks]
     pooled = _correlation(*np.concatenate(networks, axis=1))
     if min(within) < 0.9:
@@ -53,10 +50,9 @@ def pooled_is_not_within(answer: object) -> Hints:
     yield right(f"{within[0]:.2f} and {within[1]:.2f} within, {pooled:.2f} together (Simpson's paradox).")
 
 
-@exercise("8.3")
-def only_together(answer: object) -> Hints:
+@exercise("8.3", as_arrays, "three arrays of the same length (scores, a, b)", "scores", "a", "b")
+def only_together(scores: Values, a: Values, b: Values) -> Hints:
     """8.3: (scores, a, b) of one network: neither a nor b follows the scores, both together explain them."""
-    scores, a, b = as_arrays(answer, "three arrays of the same length (scores, a, b)", "scores", "a", "b")
     if len(scores) < 8:
         yield "Take at least 8 activations: two criteria fit a few of them by chance."
     if scores.min() < 0 or scores.max() > 1:
@@ -79,7 +75,7 @@ def _correlation(x: Values, y: Values) -> float:
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _network(part: object) -> list[Values]:
+def _network(part: object) -> tuple[Values, ...]:
     what = "each network as a pair (scores, criterion)"
     scores, criterion = as_arrays(part, what, "the scores", "the criterion")
     if len(scores) < 4:
@@ -88,4 +84,4 @@ def _network(part: object) -> list[Values]:
         raise NotAnAnswerError("Expected scores between 0 and 1.")
     if min(np.ptp(scores), np.ptp(criterion)) < 1e-9:
         raise NotAnAnswerError("Scores and criterion must vary within each network.")
-    return [scores, criterion]
+    return scores, criterion

@@ -9,13 +9,14 @@ is the verdict: *Not yet* with a hint, or *Right!* where it is ``right("...")``:
     from affscore.exercises.answers import as_number, matching
     from affscore.exercises.registry import Hints, exercise, right
 
-    @exercise("4.1")
-    def number_of_activations(answer: object) -> Hints:
-        count = as_number(answer)                # answers.py refuses what is no answer at all
+    @exercise("4.1", as_number)                  # answers.py refuses what is no answer at all
+    def number_of_activations(count: float) -> Hints:
         expected = len(signature(...).scores)    # computed by the library, now
-        if count == expected:
-            yield right("Each of the ... is called once.")
-        yield from matching(count, [(expected - 1, "One is missing: is there an activation in the head, too?")])
+        answers = (
+            (expected, right("Each of the ... is called once.")),
+            (expected - 1, "One is missing: is there an activation in the head, too?"),
+        )
+        yield from matching(count, answers)
         yield "Count the calls, not the modules."
 
 There is nothing else to register: ``check("4.1", answer)`` imports ``notebook_4`` when it is first needed.
@@ -70,9 +71,7 @@ class Verdict:
 Hints: TypeAlias = Iterator[str | Verdict]
 """What there is to say of an answer, of which the student sees the first: a hint, or ``right(...)``."""
 
-Checker: TypeAlias = Callable[[Any], Hints]
-
-_CHECKERS: dict[str, Checker] = {}
+_CHECKERS: dict[str, Callable[[Any], Hints]] = {}
 
 
 def right(message: str) -> Verdict:
@@ -80,12 +79,21 @@ def right(message: str) -> Verdict:
     return Verdict(True, message)
 
 
-def exercise(number: str) -> Callable[[Checker], Checker]:
-    """Register the decorated function as the check of exercise ``number`` ("notebook.exercise")."""
+def exercise(number: str, expected: Callable[..., Any], *more: Any) -> Callable[[Callable[..., Hints]], None]:
+    """Register the decorated function as the check of exercise ``number`` ("notebook.exercise").
 
-    def register(checker: Checker) -> Checker:
-        _CHECKERS[number] = checker
-        return checker
+    Args:
+        number: The number of the exercise.
+        expected: What brings an answer to the type that the check takes, or refuses it: a function of ``answers.py``.
+        more: Further arguments of that function. If it returns a tuple, its parts are the arguments of the check.
+    """
+
+    def register(checker: Callable[..., Hints]) -> None:
+        def check_any(answer: object) -> Hints:
+            found = expected(answer, *more)
+            return checker(*found) if isinstance(found, tuple) else checker(found)
+
+        _CHECKERS[number] = check_any
 
     return register
 
@@ -131,7 +139,7 @@ def check(number: str, answer: object) -> Verdict:
         return Verdict(False, f"This answer cannot be checked: {raised(reason)}.")
 
 
-def _find(number: str) -> Checker:
+def _find(number: str) -> Callable[[Any], Hints]:
     """The checker of an exercise; imports the module of its notebook alone where that is enough."""
     number = str(number)
     if number not in _CHECKERS:

@@ -14,7 +14,7 @@ from torch import Tensor
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.recorder.axes import channels_last
-from affscore.network.recorder.calls import ActivationCall
+from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.reduction import OrderName, ReductionName, reduce
 from affscore.network.rows import Rows
 from affscore.network.streaming import can_stream, reduce_around
@@ -74,7 +74,7 @@ class Pair:
 
 
 @dataclass(eq=False)
-class Collector:
+class Collector(Listener):
     """A listener that reduces feature maps as they pass, and keeps n x c numbers an activation.
 
     Args:

@@ -8,23 +8,8 @@ from affscore.transport.moments import Moments, PairMoments
 from affscore.transport.sample_size import effective_width, expected_bias, first_order_bias, points_needed
 
 __all__ = [
-    "AffineMap",
-    "AffinityScore",
-    "Coupling",
-    "Covariance",
-    "Moments",
-    "PairMoments",
-    "affine_map",
-    "affinity_score",
-    "covariance",
-    "effective_width",
-    "estimate",
-    "expected_bias",
-    "first_order_bias",
-    "gaussian_wasserstein",
-    "ledoit_wolf_intensity",
-    "optimal_coupling",
-    "paired_affinity_score",
-    "points_needed",
+    "AffineMap", "AffinityScore", "Coupling", "Covariance", "Moments", "PairMoments", "affine_map",
+    "affinity_score", "covariance", "effective_width", "estimate", "expected_bias", "first_order_bias",
+    "gaussian_wasserstein", "ledoit_wolf_intensity", "optimal_coupling", "paired_affinity_score", "points_needed",
     "wasserstein",
-]
+]  # fmt: skip

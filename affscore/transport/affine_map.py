@@ -69,7 +69,8 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
     >>> transport.matrix.round(decimals=6).tolist(), transport.offset.round(decimals=6).tolist()
     ([[3.0, 0.0], [0.0, 3.0]], [1.0, 1.0])
     """
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0].to(as_samples(x, "x")[0].device)
+    points_x = as_samples(x, "x")[0]
+    points_y = as_samples(y, "y")[0].to(points_x.device)
     if points_x.shape[1] != points_y.shape[1]:
         raise AffscoreError(
             f"x and y must have the same number of coordinates, got {points_x.shape[1]} and {points_y.shape[1]}"

@@ -15,7 +15,7 @@ from affscore.transport.assignment import DecidedBy, optimal_coupling
 from affscore.transport.covariance import Covariance, CovarianceName, check_name, estimate, estimate_from_moments
 from affscore.transport.moments import PairMoments
 from affscore.transport.sample_size import effective_width
-from affscore.transport.samples import CentredSample, Samples, centred
+from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 from affscore.transport.span import joint_span
 
 __all__ = ["AffinityScore", "ConstantInputError", "affinity_score", "paired_affinity_score"]
@@ -137,11 +137,7 @@ def affinity_score(
         raise AffscoreError(f"rounding must be a number in [0, 1), got {rounding}")
     source = centred(x, "x", rounding)
     target = centred(y, "y", rounding, source.points.device)
-    if source.points.shape != target.points.shape:
-        raise AffscoreError(
-            "x and y must have the same shape (n samples, d coordinates), "
-            f"got {tuple(source.points.shape)} and {tuple(target.points.shape)}"
-        )
+    check_same_shape(source.points, target.points)
     n, d = source.points.shape
     if target.constant:
         return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)
@@ -214,27 +210,21 @@ def paired_affinity_score(
 
 
 def _score(
-    cost: float,
-    moved: float,
-    pairing_optimal: bool | None,
-    covariance_x: Covariance,
-    covariance_y: Covariance,
-    samples: int,
-    scale: float,
+    cost: float, moved: float, pairing_optimal: bool | None, x: Covariance, y: Covariance, samples: int, scale: float
 ) -> AffinityScore:
     w2 = cost**0.5
-    raw = 1.0 - w2 / (2.0 * covariance_y.trace) ** 0.5
+    raw = 1.0 - w2 / (2.0 * y.trace) ** 0.5
     return AffinityScore(
         value=min(max(raw, 0.0), 1.0),
         raw=raw,
         w2=w2 * scale,
         pairing_optimal=pairing_optimal,
         bound_exceeded=raw < -ROUNDING,
-        covariance=covariance_x.name,
+        covariance=x.name,
         constant_output=False,
-        intensity=(covariance_x.intensity, covariance_y.intensity),
+        intensity=(x.intensity, y.intensity),
         samples=samples,
-        width=covariance_x.dimension,
-        degenerate_input=covariance_x.floor == 0.0 and abs(moved / covariance_y.trace - 1.0) > UNREACHED,
-        effective_width=max(effective_width(c.scatter, samples, c.dimension) for c in (covariance_x, covariance_y)),
+        width=x.dimension,
+        degenerate_input=x.floor == 0.0 and abs(moved / y.trace - 1.0) > UNREACHED,
+        effective_width=max(effective_width(one.scatter, samples, one.dimension) for one in (x, y)),
     )

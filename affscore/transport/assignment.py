@@ -10,8 +10,7 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from affscore.errors import AffscoreError
-from affscore.transport.samples import Samples, as_samples, power_of_two_above
+from affscore.transport.samples import Samples, as_pair, power_of_two_above
 
 __all__ = ["Coupling", "optimal_coupling", "wasserstein"]
 
@@ -62,12 +61,7 @@ def wasserstein(x: Samples, y: Samples) -> float:
     >>> wasserstein([[0.0], [1.0]], [[3.0], [2.0]])
     2.0
     """
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
-    if points_x.shape != points_y.shape:
-        raise AffscoreError(
-            f"x and y must have the same shape (n, d), got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
-        )
-    points_y = points_y.to(points_x.device)
+    points_x, points_y = as_pair(x, y)
     # a power of two: squares must not over- or underflow, and nothing is rounded
     scale = power_of_two_above(float(torch.maximum(points_x.abs().amax(), points_y.abs().amax())))
     return optimal_coupling(points_x / scale, points_y / scale).cost ** 0.5 * scale

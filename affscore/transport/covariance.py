@@ -203,9 +203,8 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
     n, k = centred.shape
     dimension = k if dimension is None else dimension
     if scatter is None:
-        centred = centred / power_of_two_above(
-            float(centred.abs().max())
-        )  # so that no fourth power over- or underflows
+        # so that no fourth power over- or underflows
+        centred = centred / power_of_two_above(float(centred.abs().max()))
         scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
     norms = torch.linalg.vector_norm(centred.double(), dim=1).square()
     fourth = float(norms @ norms)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from affscore.errors import AffscoreError
-from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, power_of_two_above
+from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, check_same_shape, power_of_two_above
 
 __all__ = ["Moments", "PairMoments"]
+
+_POWERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+"""The sums of a sample, and the power of the points in each."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,7 @@ class Moments:
     def in_unit(self, unit: float) -> Moments:
         """The same sums in another unit, a power of two."""
         r = self.unit / unit
-        return replace(
-            self,
-            unit=unit,
-            first=self.first * r,
-            second=self.second * r**2,
-            third=self.third * r**3,
-            fourth=self.fourth * r**4,
-        )
+        return replace(self, unit=unit, **{name: getattr(self, name) * r**power for name, power in _POWERS.items()})
 
     def seen_from(self, origin: Tensor) -> Moments:
         r"""The same points seen from another origin, in a unit that is at least the distance of the two.
@@ -85,12 +81,7 @@ class Moments:
             first=a + n * s,
             second=old.second + torch.outer(a, s) + torch.outer(s, a) + n * torch.outer(s, s),
             third=old.third + 2 * second_s + length * a + (trace + 2 * along + n * length) * s,
-            fourth=old.fourth
-            + 4 * float(s @ old.third)
-            + 4 * float(s @ second_s)
-            + 2 * length * trace
-            + 4 * length * along
-            + n * length**2,
+            fourth=old.fourth + 4 * float(s @ (old.third + second_s)) + length * (2 * trace + 4 * along + n * length),
         )
 
     def merged(self, other: Moments) -> Moments:
@@ -98,16 +89,8 @@ class Moments:
         other = other.seen_from(self.origin)
         unit = max(self.unit, other.unit)
         one, two = self.in_unit(unit), other.in_unit(unit)
-        return Moments(
-            one.count + two.count,
-            unit,
-            one.origin,
-            one.first + two.first,
-            one.second + two.second,
-            one.third + two.third,
-            one.fourth + two.fourth,
-            torch.maximum(one.largest, two.largest),
-        )
+        sums: dict[str, Any] = {name: getattr(one, name) + getattr(two, name) for name in ("count", *_POWERS)}
+        return replace(one, **sums, largest=torch.maximum(one.largest, two.largest))
 
     @property
     def mean(self) -> Tensor:
@@ -168,8 +151,7 @@ class PairMoments:
             rounding: Unit of rounding of the arithmetic that made them: what varies by no more is left out, since no
                 fourth moment of the other coordinates could be had later.
         """
-        if x.shape != y.shape:
-            raise AffscoreError(f"x and y must have the same shape (n, d), got {tuple(x.shape)} and {tuple(y.shape)}")
+        check_same_shape(x, y)
         from_x, from_y = centre(x, rounding), centre(y, rounding)
         moments_x, moments_y = Moments.of(x, from_x), Moments.of(y, from_y)
         cross = from_x.points.T @ from_y.points

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from affscore.errors import AffscoreError
@@ -17,9 +17,11 @@ from affscore.errors import AffscoreError
 __all__ = [
     "CentredSample",
     "Samples",
+    "as_pair",
     "as_samples",
     "centre",
     "centred",
+    "check_same_shape",
     "power_of_two_above",
     "rounding_of",
     "second_moments",
@@ -120,6 +122,21 @@ def as_samples(x: Samples, name: str = "x") -> tuple[Tensor, float]:
     return tensor, rounding
 
 
+def as_pair(x: Samples, y: Samples) -> tuple[Tensor, Tensor]:
+    """Two clouds of the same shape (n, d), checked (:func:`as_samples`), in float64, on the device of the first."""
+    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
+    check_same_shape(points_x, points_y)
+    return points_x, points_y.to(points_x.device)
+
+
+def check_same_shape(x: Tensor, y: Tensor) -> None:
+    """Raise an AffscoreError unless two clouds have the same shape."""
+    if x.shape != y.shape:
+        raise AffscoreError(
+            f"x and y must have the same shape (n samples, d coordinates), got {tuple(x.shape)} and {tuple(y.shape)}"
+        )
+
+
 def rounding_of(dtype: torch.dtype) -> float:
     """The unit of rounding by which numbers of a type are judged to be constant: at most that of float32.
 
@@ -183,7 +200,9 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     points = x - mean
     scale = _to_unit_size(points)
     noise = CONSTANT_TOLERANCE * rounding * magnitude
-    varies = _root_mean_square(points) > noise / scale
+    # a product with ones reads memory in order, which a norm along the first axis does not
+    deviations = (points.new_ones(len(points)) @ points.square() / len(points)).sqrt()
+    varies = deviations > noise / scale
     if not bool(varies.all()):
         points *= varies
         scale *= _to_unit_size(points)
@@ -198,22 +217,10 @@ def _to_unit_size(points: Tensor) -> float:
     return scale
 
 
-def _root_mean_square(points: Tensor) -> Tensor:
-    """Of each column; a product with ones reads memory in order, which a norm along the first axis does not."""
-    return (points.new_ones(len(points)) @ points.square() / len(points)).sqrt()
-
-
 def power_of_two_above(number: float) -> float:
     """The power of two p with number / p in [0.5, 1); 1 for zero."""
     _, exponent = math.frexp(number)
     return 2.0 ** min(exponent, 1023)
-
-
-def _plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """The array itself where PyTorch can share its memory, else a copy."""
-    plain = np.require(array, dtype, ["C", "W", "A"])
-    # an axis of length one may have any stride, and still count as contiguous
-    return plain if min(plain.strides, default=0) >= 0 else plain.copy()
 
 
 def _as_tensor(x: Any, name: str) -> Tensor:
@@ -233,7 +240,9 @@ def _as_tensor(x: Any, name: str) -> Tensor:
             )
         # PyTorch has neither foreign byte orders nor long double nor negative strides, and warns of read-only memory
         dtype = np.float64 if array.dtype.char == "g" else array.dtype.newbyteorder("=")
-        tensor = torch.from_numpy(_plain(array, dtype))
+        plain = np.require(array, dtype, ["C", "W", "A"])
+        # an axis of length one may have any stride, and still count as contiguous
+        tensor = torch.from_numpy(plain if min(plain.strides, default=0) >= 0 else plain.copy())
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it to a float type")
     if tensor.layout != torch.strided:

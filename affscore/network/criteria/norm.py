@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from affscore.errors import AffscoreError
 from affscore.network.criteria.declaration import Criterion
 from affscore.transport.moments import PairMoments
-from affscore.transport.samples import Samples, as_samples, power_of_two_above
+from affscore.transport.samples import Samples, as_pair, power_of_two_above
 
 if TYPE_CHECKING:
     from affscore.network.collect import Pair
@@ -30,11 +29,7 @@ def norm(x: Samples, y: Samples) -> float:
     >>> norm([[0.0, 0.0], [0.0, 0.0]], [[3.0, 0.0], [0.0, 4.0]])
     5.0
     """
-    points_x, points_y = as_samples(x, "x")[0], as_samples(y, "y")[0]
-    if points_x.shape != points_y.shape:
-        raise AffscoreError(
-            f"x and y must have the same shape, got {tuple(points_x.shape)} and {tuple(points_y.shape)}"
-        )
+    points_x, points_y = as_pair(x, y)
     return _norm(points_x - points_y)
 
 

@@ -127,24 +127,15 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
     return tuple(found)
 
 
-@_often
 def regrouped(axes: Axes, shape: Sequence[int]) -> Axes | None:
-    """The axes of a copy in another shape: the parts in their order, cut anew."""
-    rest = [part for parts in axes for part in parts if part.size > 1][::-1]
-    found: list[tuple[Part, ...]] = []
-    for axis, size in enumerate(shape):
-        held: list[Part] = []
-        while size > 1:
-            part = rest.pop() if rest else None
-            if part is None or (size % part.size and part.size % size):
-                return None
-            held.append(Part(min(size, part.size), part.role))
-            if part.size > size:
-                rest.append(Part(part.size // size, part.role))
-            size //= held[-1].size
-        alone = axes[axis] if 0 < axis < len(axes) else ()  # one channel stays where it was
-        found.append(tuple(held) or (alone if [part.size for part in alone] == [1] else (Part(1, POSITION),)))
-    return tuple(found)
+    """The axes of a copy in another shape, which has its entries where a view of a contiguous tensor has them."""
+    sizes = tuple(length(parts) for parts in axes)
+    return viewed(axes, _contiguous(sizes), shape, _contiguous(shape))
+
+
+def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides of a contiguous tensor."""
+    return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def reduced(function: Any, axes: Axes, output: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Axes | None:

@@ -6,12 +6,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol
 
 from torch import Tensor, nn
 
-from affscore.network.recorder.axes import Axes
 from affscore.network.recorder.dataflow import Origin
+from affscore.network.recorder.layout import Place
 
 __all__ = ["KINDS", "ORDINALS", "ActivationCall", "Listener", "find_gate", "place_in_blocks"]
 
@@ -23,9 +22,9 @@ KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden")
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
 
-@dataclass
-class ActivationCall:
-    """One call of an activation in a forward pass.
+@dataclass(kw_only=True)
+class ActivationCall(Place):
+    """One call of an activation in a forward pass, and where its input has the images and the channels.
 
     Attributes:
         index: Position in the order of execution, from 0.
@@ -43,15 +42,10 @@ class ActivationCall:
             * "hidden", any other.
 
             Known for certain only when the forward pass is over.
-        channel_axis: The axis of the input that holds the channels; of several (heads, and their features) the last.
-        image_axis: The axis of the input that counts the images.
-        positions: How many positions (pixels, tokens) of one image share a channel.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
         in_place: Whether it overwrites its input.
         shape: Shape of its input.
-        guessed: Whether the axis of the channels is a guess.
-        axes: What the axes hold, where two of them do not say it (:class:`affscore.network.recorder.layout.Place`).
         within: The modules that were running, outermost first: path, and the index of the module's run.
     """
 
@@ -61,26 +55,22 @@ class ActivationCall:
     activation: str
     depth: int
     kind: str
-    channel_axis: int
-    image_axis: int
-    positions: int
     upstream: int | None
     builtin: bool = False
     in_place: bool = False
     shape: tuple[int, ...] = ()
-    guessed: bool = False
-    axes: Axes = ()
     within: tuple[tuple[str, int], ...] = ()
 
 
-class Listener(Protocol):
-    """What is told about activations while the network runs; torch calls made here are not recorded."""
+class Listener:
+    """What is told about activations while the network runs, and does nothing; torch calls of its are not recorded."""
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool | None:
         """An activation is about to see x (which an in-place activation will overwrite).
 
         A listener may run a builtin in-place activation itself, and returns True if it did: x holds the output.
         """
+        return None
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """The activation returned y."""
@@ -104,11 +94,7 @@ def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origin
     if len(factors) != 2 or None in origins:
         return
     sizes = [_entries(factor) for factor in factors]
-    outputs = {
-        origin.activation: size
-        for origin, size in zip(origins, sizes, strict=True)
-        if origin is not None and origin.activation is not None
-    }
+    outputs = {o.activation: size for o, size in zip(origins, sizes, strict=True) if o and o.activation is not None}
     if sizes[0] == sizes[1]:
         whole = [index for index, size in outputs.items() if math.prod(calls[index].shape) == size]
         if whole and origins[0] != origins[1]:

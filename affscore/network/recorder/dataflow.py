@@ -67,10 +67,8 @@ class Dataflow:
 def merged(origins: Iterable[Origin | None]) -> Origin | None:
     """The origin of something computed from tensors of these origins, or None if none depends on the input."""
     known = [origin for origin in origins if origin is not None]
-    if not known:
-        return None
-    latest = [o.last_activation for o in known if o.last_activation is not None]
-    return Origin(max(o.depth for o in known), max(latest, default=None))
+    latest = [origin.last_activation for origin in known if origin.last_activation is not None]
+    return Origin(max(origin.depth for origin in known), max(latest, default=None)) if known else None
 
 
 def address(tensor: Tensor) -> int:
@@ -99,25 +97,17 @@ def tensors_in(values: Any) -> list[Tensor]:
     >>> len(tensors_in([torch.zeros(1), (torch.zeros(1), 3), {"a": torch.zeros(1)}]))
     3
     """
-    found: list[Tensor] = []
-    _gather(values, found)
-    return found
-
-
-def _gather(values: Any, found: list[Tensor]) -> None:
     if isinstance(values, Tensor):
-        found.append(values)
-    elif isinstance(values, (list, tuple)):
-        for value in values:
-            _gather(value, found)
-    elif isinstance(values, _PLAIN):
-        pass  # most arguments of a network's functions, which the questions below take long to answer
-    elif isinstance(values, Mapping):
-        for value in values.values():
-            _gather(value, found)
+        return [values]
+    if isinstance(values, _PLAIN):  # most arguments of functions, which the questions below take long to answer
+        return []
+    if isinstance(values, Mapping):
+        values = values.values()
     elif is_dataclass(values) and not isinstance(values, type):
-        for part in fields(values):
-            _gather(getattr(values, part.name), found)
+        values = [getattr(values, part.name) for part in fields(values)]
+    elif not isinstance(values, (list, tuple)):
+        return []
+    return [tensor for value in values for tensor in tensors_in(value)]
 
 
 def mapped(values: Any, function: Callable[[Tensor], Tensor]) -> Any:

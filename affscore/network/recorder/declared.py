@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -18,12 +18,10 @@ from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.functions import HOMES, Function, spellings
 
 if TYPE_CHECKING:
-    from affscore.network.recorder.calls import ActivationCall
-    from affscore.network.recorder.formulas import Step
     from affscore.network.recorder.recorder import Recorder
 
 __all__ = [
-    "Awaited", "Declared", "check_elementwise", "check_shape", "declared", "enter_whole", "leave_whole", "run_whole",
+    "Declared", "check_elementwise", "check_shape", "declared", "run_whole", "running_whole",
 ]  # fmt: skip
 
 _WANTED = (
@@ -73,7 +71,7 @@ def declared(activations: Collection[Any] | Mapping[str, Any] = ()) -> Declared:
     (['snake', 'sin'], ['sine'])
     """
     found = Declared()
-    if isinstance(activations, (str, bytes)) or not isinstance(activations, (Collection, Mapping)):
+    if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
         raise AffscoreError(f"{_WANTED}; got {activations!r}")
     named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
     for name, entry in named:
@@ -113,56 +111,45 @@ def _without_context(function: type[torch.autograd.Function]) -> Function:
     return apply
 
 
-class Awaited(NamedTuple):
-    """An activation as a whole that is running: its call, its input, and how its output is computed."""
-
-    call: ActivationCall
-    x: Tensor
-    step: Step | None
-
-
 def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, **kwargs: Any) -> Any:
     """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
-    if not enter_whole(recorder, name, function, args, kwargs):
-        return function(*args, **kwargs)
-    output = None
-    try:
+    with running_whole(recorder, name, function, args, kwargs) as returned:
         output = function(*args, **kwargs)
-    finally:
-        leave_whole(recorder, output)
+        returned.append(output)
     return output
 
 
-def enter_whole(recorder: Recorder, name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
-    """A function that counts as one activation was called with these arguments; whether its end is awaited."""
+@contextmanager
+def running_whole(
+    recorder: Recorder, name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Iterator[list[Any]]:
+    """While a function runs that counts as one activation: its output is appended, if it returns one.
+
+    One that returns none has raised, or has overwritten its input.
+    """
+    returned: list[Any] = []
     if not recorder.attentive or threading.get_ident() != recorder.thread:
-        return False
+        yield returned
+        return
     with recorder.aside:
         x = next((tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow), None)
         if x is None:
             recorder.independent_of_input += 1
-        else:
-            apply = _repeatable(recorder, function, x, args, kwargs)
-            if name in recorder.chosen.names and name not in recorder.ran:
-                axis = recorder.layout.place(x).image_axis
-                check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
-                recorder.ran.add(name)
-            step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
-            recorder.awaited = Awaited(recorder.begin(name, x, apply), x, step)
-    recorder.aside.depth += 1
-    return True
-
-
-def leave_whole(recorder: Recorder, output: Any) -> None:
-    """The function returned this; or nothing: it raised, or overwrote its input."""
-    recorder.aside.depth -= 1
-    if recorder.awaited is None:
-        return
-    (call, x, step), recorder.awaited = recorder.awaited, None
-    with recorder.aside:
-        y = x if output is None else output
-        check_shape(recorder.described(call.activation), y, x)
-        recorder.end(call, x, y, step)
+            yield returned
+            return
+        apply, described = _repeatable(recorder, function, x, args, kwargs), recorder.described(name)
+        if name in recorder.chosen.names and name not in recorder.ran:
+            axis = recorder.layout.place(x).image_axis
+            check_elementwise(described, apply, x.narrow(axis, 0, 1) if x.ndim else x)
+            recorder.ran.add(name)
+        step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
+        call = recorder.begin(name, x, apply)
+        try:
+            yield returned
+        finally:
+            y = next((output for output in returned if output is not None), x)
+            check_shape(described, y, x)
+            recorder.end(call, x, y, step)
 
 
 def _repeatable(

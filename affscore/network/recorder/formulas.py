@@ -7,6 +7,7 @@ choice that has the values of an activation that we know.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -115,7 +116,7 @@ class Formulas:
     def __init__(self, depends: Callable[[Tensor], bool]) -> None:
         self._depends = depends
         self._steps = WeakIdKeyDictionary()
-        self._count = 0
+        self._numbers = itertools.count()
 
     def step(
         self, function: Function, args: Sequence[Any], kwargs: dict[str, Any], elementwise: bool = False
@@ -146,7 +147,7 @@ class Formulas:
         constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))
         if any(constant.numel() > _LARGEST_CONSTANT for constant in constants):
             return None  # a table of positions, say: it would have to be kept
-        step = self._step(function, positional, named)
+        step = Step(next(self._numbers), function, positional, named)
         try:
             step.shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))  # that of torch imports sympy
         except ValueError:
@@ -155,11 +156,9 @@ class Formulas:
 
     def bind(self, step: Step, output: Tensor) -> None:
         """The call has returned this."""
-        known = self._steps.get(output)
-        if known is not None and known.holds(output):
-            return  # it handed on what it was given
-        step.bind(output)
-        self._steps[output] = step
+        if self.step_of(output) is None:  # else it handed on what it was given
+            step.bind(output)
+            self._steps[output] = step
 
     def recognise(self, step: Step) -> Formula | None:
         """The activation that is complete with this step, if it is one."""
@@ -193,14 +192,8 @@ class Formulas:
     def _of(self, tensor: Tensor) -> Step:
         step = self.step_of(tensor)
         if step is None:
-            step = self._step()
-            step.bind(tensor)
-            self._steps[tensor] = step
+            self.bind(step := Step(next(self._numbers)), tensor)
         return step
-
-    def _step(self, *computed: Any) -> Step:
-        self._count += 1
-        return Step(self._count, *computed)
 
 
 def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
@@ -236,7 +229,7 @@ def _evaluate(step: Step, known: dict[Step, Tensor]) -> Tensor:
 
 def _number(constant: Tensor) -> Tensor:
     """A constant without its shape, if all of its entries are the same: the zeros of maximum(x, zeros)."""
-    if constant.is_floating_point() and constant.numel() > 1 and not constant.is_meta:
-        first = constant.flatten()[0]
-        return first if bool((constant == first).all()) else constant
-    return constant
+    if not constant.is_floating_point() or constant.numel() < 2 or constant.is_meta:
+        return constant
+    first = constant.flatten()[0]
+    return first if bool((constant == first).all()) else constant

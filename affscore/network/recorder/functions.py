@@ -145,8 +145,7 @@ The libraries are not imported: a class is known by its name and the package tha
 # approximations of GELU for GELU, but not x * sigmoid(1.702 x), which has a name of its own.
 _SMOOTH, _EXACT = 1e-3, 1e-6
 _TOLERANCES = {
-    "relu": 0.0,  # not maximum(x, 1e-6), which guards a quotient
-    **dict.fromkeys("relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT),
+    **dict.fromkeys("relu relu6 hardtanh hardsigmoid hardswish hard_mish relu_squared softsign".split(), _EXACT),
     **dict.fromkeys("gelu quick_gelu silu mish elu selu softplus sigmoid tanh".split(), _SMOOTH),
 }
 _WRITTEN_OUT: Mapping[str, Callable[[Tensor], Tensor]] = {
@@ -211,11 +210,11 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
     grid = grid.double().cpu()
     for name, tolerance in _TOLERANCES.items():
         expected = (_WRITTEN_OUT.get(name) or getattr(F, name))(grid)
+        if name == "relu" and values[grid <= 0].any():
+            continue  # maximum(x, 1e-6), which guards a quotient
         scale = float(values @ expected / expected.square().sum())
-        rounding = 0.0 if tolerance == 0 else 1e-7
-        zeros = bool((values[expected == 0] == 0).all()) or tolerance > 0
         error = float((values - scale * expected).abs().max() / values.abs().max())
-        if scale > 0 and zeros and error <= max(tolerance, _EXACT) + rounding:
+        if scale > 0 and error <= tolerance + 1e-7:
             return name
     slopes = values[grid != 0] / grid[grid != 0]
     below, above = slopes[:64], slopes[64:]

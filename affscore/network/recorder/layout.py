@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -37,13 +38,14 @@ from affscore.network.recorder.functions import CHANNEL_AXES, MATRICES, NORMS, R
 __all__ = ["Layout", "Place"]
 
 
-class Place(NamedTuple):
+@dataclass
+class Place:
     """Where the images and the channels of a tensor are.
 
     Attributes:
         image_axis: The axis that counts the images.
         channel_axis: The axis of the channels; where several hold them (heads, and features), the last of these.
-        positions: How many positions share a channel.
+        positions: How many positions (pixels, tokens) of one image share a channel.
         guessed: Whether nothing that ran says where the channels are.
         axes: What the axes hold, where one axis for the images and one for the channels do not say it; else ().
     """
@@ -157,7 +159,8 @@ class Layout:
 
     def _einsum(self, args: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[bool]) -> Axes | None:
         """The channels are what the weights bring in, and else those that the tensors had."""
-        left, _, right = args[0].replace(" ", "").partition("->") if args and isinstance(args[0], str) else ("",) * 3
+        equation = args[0].replace(" ", "") if args and isinstance(args[0], str) else ""
+        left, _, right = equation.partition("->")
         terms = left.split(",")
         if not right or "." in left or len(terms) != len(inputs):
             return None
@@ -181,7 +184,9 @@ class Layout:
     ) -> Axes | None:
         place = address(output)
         shared = next((source for source in data if address(source) == place), None)
-        source = shared if shared is not None else self._model(data, output)
+        source = shared if shared is not None else data[0]
+        if shared is None and len(data) > 1:  # the one that the output resembles most: others were broadcast, or parts
+            source = max(data, key=lambda one: self._likeness(one, output))
         axes = self.axes(source)
         if output.shape == source.shape and (shared is None or output.stride() == source.stride()):
             return axes
@@ -190,21 +195,15 @@ class Layout:
             found = viewed(axes, source.stride(), output.shape, output.stride())
         elif getattr(function, "__name__", "") in RESHAPES:
             found = regrouped(axes, output.shape)
-        if found is None and output.ndim == source.ndim:
+        if found is not None or not source.ndim:
+            return found
+        if output.ndim == source.ndim:
             return tuple(resized(parts, size) for parts, size in zip(axes, output.shape, strict=True))
-        if found is None and source.ndim:
-            found = reduced(function, axes, output, args, kwargs) or aligned(axes, output)
-        return found
+        return reduced(function, axes, output, args, kwargs) or aligned(axes, output)
 
-    def _model(self, data: Sequence[Tensor], output: Tensor) -> Tensor:
-        """The input that the output resembles most: what has another shape was broadcast, or is a part."""
-        if len(data) == 1:
-            return data[0]
-        known = [any(has(parts, CHANNEL) for parts in self._axes.get(source, ())) for source in data]
-        shape, ndim = output.shape, output.ndim
-        return max(zip(data, known, strict=True), key=lambda one: (one[0].shape == shape, one[1], one[0].ndim == ndim))[
-            0
-        ]
+    def _likeness(self, source: Tensor, output: Tensor) -> tuple[bool, bool, bool]:
+        known = any(has(parts, CHANNEL) for parts in self._axes.get(source, ()))
+        return source.shape == output.shape, known, source.ndim == output.ndim
 
 
 @lru_cache(2**12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from affscore.errors import AffscoreError
 from affscore.network.recorder import functions
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.network.recorder.declared import Awaited, Declared, run_whole
+from affscore.network.recorder.declared import Declared, run_whole
 from affscore.network.recorder.formulas import Formula, Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout
@@ -47,7 +48,6 @@ class Recorder(TorchFunctionMode):
         self.ran: set[str] = set()
         self.in_other_threads: set[str] = set()
         self.aside = _Aside()  # a context: what is called in it is not the network's
-        self.awaited: Awaited | None = None
         self.start(())
         self.stop()
 
@@ -63,7 +63,7 @@ class Recorder(TorchFunctionMode):
         self.formula: Formula | None = None
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
-        self._runs = 0
+        self._runs = itertools.count()
         with self.aside:
             tensors = tensors_in(inputs)
             self.layout = Layout(next((len(tensor) for tensor in tensors if tensor.ndim), None))
@@ -97,8 +97,7 @@ class Recorder(TorchFunctionMode):
         if threading.get_ident() != self.thread:
             self.in_other_threads.add(f"layer {path!r}")
             return
-        self.path.append((path, self._runs))
-        self._runs += 1
+        self.path.append((path, next(self._runs)))
 
     def leave(self, *_: Any) -> None:
         """The module that began last has run."""
@@ -116,11 +115,9 @@ class Recorder(TorchFunctionMode):
         name = activation_name(func, args, kwargs)
         if name is not None:
             return self._builtin(name, func, args, kwargs)
-        if only_looks_at_the_shape(func):
-            return func(*args, **kwargs)
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
         origins = [self.flow.origin(tensor) for tensor in inputs]
-        if not any(origins):
+        if only_looks_at_the_shape(func) or not any(origins):
             return func(*args, **kwargs)
         step = self.formulas.step(func, args, kwargs)
         if step is not None:
@@ -191,7 +188,7 @@ class Recorder(TorchFunctionMode):
             upstream=origin.last_activation,
             shape=tuple(x.shape),
             within=tuple(self.path),
-            **self.layout.place(x)._asdict(),
+            **vars(self.layout.place(x)),
             **about,  # type: ignore[arg-type]
         )
         self.calls.append(call)

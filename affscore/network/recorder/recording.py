@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from affscore.network.recorder.calls import Listener
-from affscore.network.recorder.declared import declared, enter_whole, leave_whole, run_whole
+from affscore.network.recorder.declared import declared, run_whole, running_whole
 from affscore.network.recorder.functions import library_class_name
 from affscore.network.recorder.recorder import Recorder
 
@@ -23,7 +23,7 @@ __all__ = ["recording"]
 
 @contextmanager
 def recording(
-    model: nn.Module, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()
+    model: nn.Module, listener: Listener | None = None, activations: Collection[Any] | Mapping[str, Any] = ()
 ) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
@@ -36,7 +36,7 @@ def recording(
 
     Args:
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
-        listener: What is told about the activations.
+        listener: What is told about the activations; None where the recorder only counts them.
         activations: Modules and functions that count as one activation as a whole
             (:func:`affscore.network.recorder.declared.declared`).
 
@@ -52,7 +52,7 @@ def recording(
     1 0 relu 1
     1 1 relu 2
     """
-    recorder = Recorder(listener, declared(activations))
+    recorder = Recorder(listener or Listener(), declared(activations))
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
 
     with ExitStack() as stack:
@@ -82,17 +82,19 @@ def recording(
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
     """Python's profiling hook, which looks for the code of the functions that were declared."""
-    chosen, awaited = recorder.chosen, None
+    chosen, awaited, end = recorder.chosen, None, ExitStack()
+    returned: list[Any]
 
     def hook(frame: FrameType, event: str, arg: Any) -> None:
-        nonlocal awaited
+        nonlocal awaited, returned
         code = frame.f_code
         if event == "call" and awaited is None and code in chosen.codes:
-            if enter_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame)):
-                awaited = frame
+            running = running_whole(recorder, chosen[code], chosen.codes[code], *_arguments(frame))
+            awaited, returned = frame, end.enter_context(running)
         elif event == "return" and frame is awaited:
             awaited = None
-            leave_whole(recorder, arg)
+            returned.append(arg)
+            end.close()
 
     return hook
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import torch
@@ -39,9 +39,8 @@ class _Bend:
         frame: The innermost module that was running, and the index of its run.
         step: How its output was computed.
         owner: The class of the module, if that is elementwise as a whole, or "".
-        used, read: Whether features were computed from the output; whether anything was.
+        used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
         part: Whether it is a part of an activation that counts, or of a softmax.
-        feeds: Later calls of this kind, which read the output.
     """
 
     name: str
@@ -52,7 +51,6 @@ class _Bend:
     used: bool = False
     read: bool = False
     part: bool = False
-    feeds: list[_Bend] = field(default_factory=list)
 
 
 class _Tag(NamedTuple):
@@ -88,20 +86,18 @@ class Uncounted(TorchFunctionMode):
     @property
     def sentence(self) -> str:
         """Which functions these are, where, and the line that declares them; empty if there are none."""
-        counted: dict[_Bend, None] = {}  # of those that bend features, and not only a norm, a variance or a softmax
-        for bend in reversed(self._bends):
-            if not bend.part and (bend.used or not bend.read or any(later in counted for later in bend.feeds)):
-                counted[bend] = None
-        places: dict[str, Counter[str]] = {}
-        for bend in reversed(counted):
-            places.setdefault(bend.name, Counter())[bend.frame[0] or "(root)"] += 1
+        # those that bend features, and not only a norm, a variance or a softmax
+        counted = [bend for bend in self._bends if not bend.part and (bend.used or not bend.read)]
+        places: dict[str, Counter[str]] = defaultdict(Counter)
+        for bend in counted:
+            places[bend.name][bend.frame[0] or "(root)"] += 1
         found = []
         for name, layers in places.items():
-            calls, more = sum(layers.values()), len(layers) - _LAYERS
+            calls, more = layers.total(), len(layers) - _LAYERS
             where = ", ".join(map(repr, list(layers)[:_LAYERS])) + (f" and {more} more" if more > 0 else "")
             found.append(f"{name} in layer{'s' * (len(layers) > 1)} {where} ({calls} call{'s' * (calls > 1)})")
         elsewhere = {bend.written for bend in self._bends if bend not in counted}
-        return f"{', '.join(found)}; {_advice(list(counted)[::-1], elsewhere)}" if found else ""
+        return f"{', '.join(found)}; {_advice(counted, elsewhere)}" if found else ""
 
     def __torch_function__(
         self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -112,8 +108,7 @@ class Uncounted(TorchFunctionMode):
         with recorder.aside:
             data = [t for t in tensors_in((args, kwargs)) if t in recorder.flow and t.is_floating_point()]
             tags = [self._tags.get(tensor, _Tag()) for tensor in data]
-            origin = recorder.flow.origin(data[0]) if data else None
-            shape = data[0].shape if data else None
+            origin, shape = (recorder.flow.origin(data[0]), data[0].shape) if data else (None, None)
             last = recorder.calls[-1] if recorder.calls else None
         output = func(*args, **kwargs)
         if not data or (output is data[0] and not writes_in_place(func)):
@@ -130,7 +125,7 @@ class Uncounted(TorchFunctionMode):
                 step = recorder.formulas.step_of(output)
                 if output.is_floating_point() and self._bends_features(name, args, kwargs, len(data), step):
                     written = bent = _WRITTEN.get(name, f"torch.{name}")
-                    if origin is not None and origin.activation is not None and _is_square(name, args):
+                    if origin and origin.activation is not None and _is_square(name, args):
                         bent += f" of the output of {recorder.calls[origin.activation].activation}"
                     new = _Bend(bent, written, recorder.frame, step)
                     self._bends.append(new)
@@ -159,11 +154,12 @@ class Uncounted(TorchFunctionMode):
     def _follow(self, name: str, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
         outputs = [tensor for tensor in tensors_in(output) if tensor.is_floating_point()]
-        if bend is not None or _is_statistic(name, data, outputs):
-            tag = _Tag(_bends_of(tags), statistic=True) if bend is None else _Tag(frozenset({bend}))
-            for earlier in _bends_of(tags):
+        if bend is not None:
+            tag = _Tag(_bends_of(tags) | {bend})
+        elif _is_statistic(name, data, outputs):
+            tag = _Tag(_bends_of(tags), statistic=True)
+            for earlier in tag.bends:
                 earlier.read = True
-                earlier.feeds += [] if bend is None else [bend]
         elif name in functions.ELEMENTWISE or name in functions.CURVES:
             tag = self._combined(name, tags)
         elif name in functions.RESHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
