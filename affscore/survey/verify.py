@@ -21,8 +21,6 @@ from affscore.survey.store import Store
 __all__ = ["problems_of", "verify"]
 
 ROUNDING = 1e-6
-LATER = "effective_width"
-"""Older results lack it."""
 
 
 def verify(folder: str | Path) -> dict[str, list[str]]:
@@ -41,9 +39,8 @@ def verify(folder: str | Path) -> dict[str, list[str]]:
     found = {path.name: problems for path in files if (problems := problems_of(path))}
     keys = Counter(path.stem.rpartition("-")[2] for path in files)
     for path in files:
-        key = path.stem.rpartition("-")[2]
-        if keys[key] > 1:
-            found.setdefault(path.name, []).append(f"the key {key} is in the names of {keys[key]} files")
+        if (count := keys[key := path.stem.rpartition("-")[2]]) > 1:
+            found.setdefault(path.name, []).append(f"the key {key} is in the names of {count} files")
     return found
 
 
@@ -59,8 +56,7 @@ def problems_of(path: Path) -> list[str]:
         return ["its metadata does not say which criteria it holds"]
     expected = schema(criteria)
     foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
-    lacking = [f"the column {name!r} is missing" for name in expected.names if name not in {*table.columns, LATER}]
-    if problems := [*dict.fromkeys([*misfits(table, expected), *lacking, *foreign])]:
+    if problems := [*misfits(table, expected), *foreign]:
         return problems  # nothing else can be asked
     return [*_of_values(table, expected), *_of_batches(table, metadata), *_of_metadata(path, table, metadata)]
 
