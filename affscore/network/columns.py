@@ -58,11 +58,7 @@ def column(
     >>> field.type, field.nullable, details(field)["within"]
     (DataType(double), True, [0, 1])
     """
-    told = {
-        "kind": kind, "description": description, "within": within, "words": words, "missing": missing,
-        "required": required,
-    }  # fmt: skip
-    metadata = {key: json.dumps(value) for key, value in told.items()}
+    metadata = {key: json.dumps(value) for key, value in locals().items() if key != "name"}
     return pa.field(name, _TYPES[kind][0], nullable=bool(missing), metadata=metadata)
 
 

@@ -193,13 +193,9 @@ class Measurement:
         if parts:
             right = [part.right for part in parts if part.right is not None]
             yield replace(
-                parts[-1],
-                number=0,
-                notes=[note for part in parts for note in part.notes],
-                rows=whole.rows(),
-                right=sum(right) if len(right) == len(parts) else None,
-                unused=min(part.unused for part in parts),
-            )
+                parts[-1], number=0, notes=[note for part in parts for note in part.notes], rows=whole.rows(),
+                right=sum(right) if len(right) == len(parts) else None, unused=min(part.unused for part in parts),
+            )  # fmt: skip
 
     def signature(self, batches: Sequence[Batch]) -> Signature:
         """The signature that all batches make, with what the data and the network have to say.

@@ -243,12 +243,7 @@ def load_signature(file: str | Path) -> Signature:
 
 def provenance() -> dict[str, Any]:
     """The versions that a result depends on, and when it was made."""
-    return {
-        "versions": {
-            "affscore": affscore.__version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            **{name: version(name) for name in ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")},
-        },
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    versions = {"affscore": affscore.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
+    versions |= {name: version(name) for name in others}
+    return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

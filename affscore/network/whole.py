@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -85,16 +86,16 @@ def bytes_needed(widths: list[int], total: int | None) -> int:
     )
 
 
+@dataclass
 class _Part:
     """One activation: its samples while these are few, then its moments."""
 
-    def __init__(self, pair: Pair, total: int | None, options: Options) -> None:
-        self.pair = pair  # holds the samples that are no part of the moments
-        self.total = total
-        self.options = options
-        self.moments: PairMoments | None = None
-        self.sums: dict[str, Any] = {}  # arrays of one number, or two
-        self.seconds = 0.0
+    pair: Pair  # holds the samples that are no part of the moments
+    total: int | None
+    options: Options
+    moments: PairMoments | None = None
+    sums: dict[str, Any] = field(default_factory=dict)  # arrays of one number, or two
+    seconds: float = 0.0
 
     def add(self, pair: Pair) -> None:
         start = time.perf_counter()

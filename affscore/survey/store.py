@@ -185,14 +185,12 @@ class Store:
 
     def unfinished(self) -> dict[str, Parts]:
         """What was begun and is not finished, by its keys."""
-        try:
-            names = sorted(path.name for path in (self.folder / HIDDEN).iterdir() if _KEY.fullmatch(path.name))
-        except OSError:
-            return {}
         found = {}
-        for key in names:
-            with contextlib.suppress(AffscoreError):  # a link
-                found[key] = self.parts(key)
+        with contextlib.suppress(OSError):
+            for path in sorted((self.folder / HIDDEN).iterdir()):
+                with contextlib.suppress(AffscoreError):  # a link
+                    if _KEY.fullmatch(path.name):
+                        found[path.name] = self.parts(path.name)
         return found
 
     def tidy(self) -> None:
