@@ -62,24 +62,19 @@ def problems_of(path: Path) -> list[str]:
 
 
 def _of_values(table: pd.DataFrame, expected: pa.Schema) -> Iterator[str]:
-    for field in expected:
-        if field.name not in table:
-            continue
+    for field in (expected.field(name) for name in expected.names if name in table):
         values, asked = table[field.name], details(field)
         if asked["kind"] in ("integer", "number"):
             low, high = asked["within"]
-            outside = int(((values < low - ROUNDING) | (values > high + ROUNDING)).sum())
-            if outside:
+            if outside := int(((values < low - ROUNDING) | (values > high + ROUNDING)).sum()):
                 yield f"the column {field.name!r} has {outside} values outside {low:g} to {high:g}"
         if asked["words"] and (unknown := sorted(set(values.dropna()) - set(asked["words"]))):
             yield f"the column {field.name!r} holds {unknown[0]!r}"
-        if ANYWHERE not in asked["missing"] and (
-            lacks := int((values.isna() & ~table["flag"].isin(asked["missing"])).sum())
-        ):
-            yield f"the column {field.name!r} lacks {lacks} values"
-    clipped = (table["score"] - table["raw"].clip(lower=0)).abs() > ROUNDING
-    if clipped.any():
-        yield f"{int(clipped.sum())} scores are not their raw values, cut at 0"
+        lacks = values.isna() & ~table["flag"].isin(asked["missing"])
+        if ANYWHERE not in asked["missing"] and lacks.any():
+            yield f"the column {field.name!r} lacks {int(lacks.sum())} values"
+    if wrong := int(((table["score"] - table["raw"].clip(lower=0)).abs() > ROUNDING).sum()):
+        yield f"{wrong} scores are not their raw values, cut at 0"
 
 
 def _of_batches(table: pd.DataFrame, metadata: dict[str, Any]) -> Iterator[str]:
