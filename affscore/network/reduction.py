@@ -90,10 +90,6 @@ def reduce(
         where = positions(tokens.shape[1]).to(features.device)
         return tokens[torch.arange(images, device=features.device), where]
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
-    if channel_axis == 1 and features.device.type == "cpu" and features.is_contiguous():
-        # a product with a vector of ones reads memory faster than PyTorch's reductions do
-        rows = features.reshape(images * features.shape[1], -1)
-        total = (rows @ rows.new_ones(rows.shape[1])).reshape(images, -1)
-    else:
-        total = features.sum(dim=others)
+    # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself
+    total = features.sum(dim=others)
     return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total

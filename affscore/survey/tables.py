@@ -96,7 +96,7 @@ def write_table(table: pd.DataFrame, file: Path) -> Path:
 
 
 def _read_all(path: str | Path | None) -> dict[str, tuple[Path, Signature]]:
-    if path is None and not SHIPPED.is_dir():
+    if path is None and not (SHIPPED.is_dir() and Store(SHIPPED).files()):
         raise AffscoreError(
             "this version of the package comes without results; give the folder of a store, as written by: "
             "affscore survey ... --store DIR"
@@ -106,9 +106,7 @@ def _read_all(path: str | Path | None) -> dict[str, tuple[Path, Signature]]:
         raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
     if not found:
         raise AffscoreError(
-            "this version of the package comes without results; give the folder of a store"
-            if path is None
-            else f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
+            f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
         )
     if copies:
         pairs = "; ".join(f"{copy.name!r} and {first.name!r}" for copy, first in copies.items())
