@@ -95,9 +95,7 @@ class Measurement:
         self._dataset = self.stream.name if data_name is None else data_name
         self._items = ""  # what a sample is called, once the first ones have been read
         self._seen, self._digest = 0, hashlib.sha256()  # how many samples, and the checksums of them
-        self._declared: list[str] = []
-        self._dropped = 0
-        self._notes: list[str] = []
+        self._declared, self._notes, self._dropped = list[str](), list[str](), 0
 
     def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
         """Measure the batches, in their order; of a whole data set (``options.whole``) there is one, at the end.
