@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
-
-__all__ = ["AffscoreError", "AffscoreWarning", "first_line", "guarded"]
 
 Result = TypeVar("Result")
 
@@ -69,3 +68,24 @@ def guarded(call: Callable[[], Result], what: str, advice: str = "") -> Result:
     except BaseException as error:
         reason = f"{type(error).__name__}: {first_line(error)}"
         raise AffscoreError(f"{what} ({reason}); {advice}" if advice else f"{what}: {reason}") from error
+
+
+@contextmanager
+def os_errors(sentence: Callable[[str], str]) -> Iterator[None]:
+    """What the system refuses, in one sentence.
+
+    Args:
+        sentence: Makes it of the reason that the system gives.
+
+    Raises:
+        AffscoreError: The system refused.
+
+    >>> with os_errors(lambda reason: f"the list cannot be read ({reason})"):
+    ...     open("no/such/list")
+    Traceback (most recent call last):
+    affscore.errors.AffscoreError: the list cannot be read (No such file or directory)
+    """
+    try:
+        yield
+    except OSError as error:
+        raise AffscoreError(sentence(str(error.strerror or error))) from error

@@ -11,10 +11,7 @@ from affscore.errors import AffscoreError
 
 if TYPE_CHECKING:
     from affscore.network.reduction import OrderName, ReductionName
-    from affscore.network.scoring import Choices
     from affscore.transport.covariance import CovarianceName
-
-__all__ = ["Execution", "Options", "check_whole_number", "options_of"]
 
 COMMUTING = ("sample", "flatten")
 """Reductions that commute with an elementwise function: both orders are the same."""
@@ -57,11 +54,11 @@ class Options:
 
     def __post_init__(self) -> None:
         from affscore.network.criteria import choose_criteria
-        from affscore.network.reduction import check_order, check_reduction
+        from affscore.network.reduction import OrderName, ReductionName, check_word
         from affscore.transport.covariance import check_name
 
-        check_reduction(self.reduction)
-        check_order(self.order)
+        check_word("reduction", self.reduction, ReductionName)
+        check_word("order", self.order, OrderName)
         check_name(self.covariance)
         images = self.images
         if images is not None and (isinstance(images, bool) or images == 0):
@@ -79,13 +76,6 @@ class Options:
             object.__setattr__(self, name, value)
 
     @property
-    def choices(self) -> Choices:
-        """What is computed for every activation."""
-        from affscore.network.scoring import Choices
-
-        return Choices(self.covariance, self.criteria)
-
-    @property
     def changed(self) -> dict[str, Any]:
         """The options that are not at their defaults."""
         usual = vars(Options())
@@ -93,8 +83,8 @@ class Options:
 
     def as_columns(self) -> dict[str, str]:
         """The choices that are columns of the table."""
-        columns = {name: getattr(self, name) for name in ("reduction", "order", "covariance")}
-        return {**columns, "coupling": "paired" if self.whole else "exact"}
+        named = {name: getattr(self, name) for name in ("reduction", "order", "covariance")}
+        return named | {"coupling": "paired" if self.whole else "exact"}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from typing import Any, Union, get_args, get_origin
 
 from affscore.errors import AffscoreError
 
-__all__ = ["check_parameters"]
-
 # What IPython itself puts beside the user's names, and the types that papermill can inject.
 _OF_IPYTHON = {"In", "Out"}
 _PLAIN = (str, int, float, bool, NoneType, list, dict)

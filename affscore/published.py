@@ -12,8 +12,6 @@ from affscore.transport.assignment import optimal_coupling
 from affscore.transport.covariance import estimate
 from affscore.transport.samples import Samples, as_pair
 
-__all__ = ["Variant", "affinity_score"]
-
 Variant = Literal["corrected", "raw"]
 
 RIDGE = 1e-6

@@ -26,19 +26,20 @@ from affscore.network.forward import forward
 from affscore.network.images import image_stream
 from affscore.network.model_state import prepared
 from affscore.network.recorder import recording
+from affscore.options import Options
 from affscore.zoo.models import card_of
 
 
 def pairs_of(network: torch.nn.Module, dataset: str, n: int, batch_size: int) -> tuple[str, list[Pair]]:
     """The name of the data set, and the reduced input and output of every activation for n of its images."""
-    card = card_of(network)
-    stream = image_stream(dataset, card.preprocessing, n, n, batch_size, 0, Feeding(network))
-    collector = Collector("mean", "activate-first", sparsity=False, seed=0)
+    card, options = card_of(network), Options(n, n, criteria=())
+    stream = image_stream(dataset, card, options, batch_size, Feeding(network))
+    collector = Collector(options)
     cpu = torch.device("cpu")
     with torch.no_grad(), prepared(network, cpu), recording(network, collector) as recorder:
         for images in stream.chunks:
             forward(network, recorder, collector, images, card.name)
-    return stream.name, collector.take()
+    return stream.name, collector.pairs
 
 
 def compare(model: str, dataset: str, n: int, batch_size: int) -> dict[str, Any]:

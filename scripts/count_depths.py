@@ -17,7 +17,7 @@ import torchvision
 
 from affscore.network.atomic import atomic_write
 from affscore.network.recorder import recording
-from affscore.zoo.characteristics import DEPTHS
+from affscore.zoo.sources.torchvision_networks import DEPTHS
 
 COMMENT = """\
 # The largest number of elementwise activations on a path from the image, and how many there are in all, counted by the

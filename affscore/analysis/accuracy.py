@@ -12,17 +12,6 @@ from affscore.analysis.regression import FITS, Fit, fit
 from affscore.analysis.tables import check_columns, numbers_of
 from affscore.errors import AffscoreError
 
-__all__ = [
-    "ERROR",
-    "best_explained",
-    "best_of_each_seed",
-    "between_families",
-    "explained_accuracy",
-    "over_seeds",
-    "panel_fits",
-    "spread_in_errors",
-]
-
 ERROR = "_standard_error"
 """What the names of the columns of standard errors end in."""
 

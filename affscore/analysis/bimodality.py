@@ -11,15 +11,6 @@ from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
 
-__all__ = [
-    "MixtureTest",
-    "UnimodalityTest",
-    "common_language_effect_size",
-    "count_modes",
-    "mixture_test",
-    "unimodality_test",
-]
-
 _GRID = 400
 
 

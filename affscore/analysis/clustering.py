@@ -14,8 +14,6 @@ from scipy.spatial.distance import squareform
 from affscore.analysis.tables import distances_between
 from affscore.errors import AffscoreError
 
-__all__ = ["clusters", "cophenetic_correlation", "leaf_order", "linkage"]
-
 Method: TypeAlias = Literal["average", "single", "complete"]
 """How far two clusters are apart: the mean, the smallest or the largest distance of their members."""
 

@@ -11,8 +11,6 @@ from scipy.stats import t
 from affscore.analysis.correlations import fisher_interval
 from affscore.analysis.tables import check_columns
 
-__all__ = ["family_correlations", "sign_counts", "simultaneous_intervals", "strength_counts"]
-
 
 def family_correlations(
     correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95, average: str = "Average"

@@ -11,15 +11,6 @@ from scipy.stats import norm
 from affscore.analysis.tables import check_columns
 from affscore.errors import AffscoreError
 
-__all__ = [
-    "CRITERIA_OF_TABLE_1",
-    "correlation_table",
-    "correlations_by_kind",
-    "criterion_correlations",
-    "criterion_values",
-    "fisher_interval",
-]
-
 CRITERIA_OF_TABLE_1 = ("cka", "norm", "sparsity", "entropy", "r2")
 """The criteria of tables 1 and 2 of the paper, in their order."""
 

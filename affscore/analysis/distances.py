@@ -17,16 +17,6 @@ from affscore.analysis.permutation import permutation_test
 from affscore.analysis.tables import check_scores, distances_between
 from affscore.errors import AffscoreError
 
-__all__ = [
-    "MantelTest",
-    "deviations",
-    "distance_matrix",
-    "length_distances",
-    "mantel_test",
-    "per_step",
-    "signature_distance",
-]
-
 
 def signature_distance(one: ArrayLike, other: ArrayLike) -> float:
     r"""Dynamic time warping distance between two signatures, which may differ in length.

@@ -16,8 +16,6 @@ from affscore.analysis.permutation import PermutationTest, permutation_test
 from affscore.analysis.tables import distances_between
 from affscore.errors import AffscoreError
 
-__all__ = ["Agreement", "FamilyLead", "family_agreement", "family_lead", "nearest_neighbour_accuracy"]
-
 _SAME = 1e-9
 """Distances that differ by less, relative to their size, are equally near."""
 

@@ -9,8 +9,6 @@ from scipy.stats import beta
 
 from affscore.errors import AffscoreError
 
-__all__ = ["independent_best", "independent_lead", "independent_p_value"]
-
 _LEVELS = 10_000
 
 

@@ -14,8 +14,6 @@ from scipy import stats
 
 from affscore.errors import AffscoreError
 
-__all__ = ["PERMUTATIONS", "PermutationTest", "permutation_test"]
-
 PERMUTATIONS = 50_000
 """Permutations of a group; where there are no more than that in all (up to eight values), each is taken once."""
 

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from affscore.analysis.correlations import CRITERIA_OF_TABLE_1, criterion_values
 from affscore.errors import AffscoreError
 
-__all__ = ["FITS", "LEAST_POINTS", "Fit", "explained_by_all", "fit", "plain_r2"]
-
 Array = NDArray[np.float64]
 
 LEAST_POINTS = 5

@@ -17,8 +17,6 @@ from affscore.analysis.regression import FITS, LEAST_POINTS
 from affscore.analysis.tables import check_columns, numbers_of
 from affscore.errors import AffscoreError
 
-__all__ = ["BestFitTest", "best_fit_lead", "best_fit_test", "best_fit_tests"]
-
 _COLUMNS = ["networks", "families", "between_families", "best_statistic", "statistic_r2", "p_value", "p_within",
             "smallest_p_within", "note"]  # fmt: skip
 

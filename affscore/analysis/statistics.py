@@ -13,8 +13,6 @@ from scipy import stats
 from affscore.analysis.tables import check_scores
 from affscore.errors import AffscoreError
 
-__all__ = ["STATISTICS", "along_depth", "rarefied_range", "signature_statistics"]
-
 STATISTICS = ("mean", "std", "min", "median", "max", "max/mean", "max/median")
 """The seven statistics of a signature that section 4 of the paper holds against accuracy."""
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
 
-__all__ = ["cell", "check_columns", "check_names", "check_scores", "distances_between", "numbers_of"]
-
 
 def cell(table: pd.DataFrame, row: str, column: str) -> float:
     """The number in a row and a column; to pandas it could be anything.

@@ -15,8 +15,6 @@ from affscore.analysis.permutation import PERMUTATIONS, permutation_test
 from affscore.analysis.tables import check_columns
 from affscore.errors import AffscoreError
 
-__all__ = ["Trend", "trend", "trends"]
-
 
 class Trend(NamedTuple):
     """How a statistic goes with the year.

@@ -11,8 +11,6 @@ from typer import Argument, Option
 from affscore.cli import options
 from affscore.cli.words import command_line
 
-__all__ = ["compare"]
-
 
 @options.measuring("criteria")
 def compare(

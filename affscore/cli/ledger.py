@@ -10,8 +10,6 @@ from typer import Option
 from affscore.cli import options
 from affscore.cli.words import warnings_on_stderr
 
-__all__ = ["ledger"]
-
 
 def ledger(
     csv: Path | None = options.output("Write a row for each printed number to this .csv file.", ".csv"),

@@ -16,8 +16,6 @@ from affscore.cli.store import store
 from affscore.cli.survey import survey
 from affscore.errors import AffscoreError
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="affscore",
     help="Measure how non-linear a neural network is, layer by layer.",

@@ -11,8 +11,6 @@ from typer import Argument, Option
 from affscore.cli import options
 from affscore.cli.words import command_line
 
-__all__ = ["signature"]
-
 
 @options.measuring()
 def signature(

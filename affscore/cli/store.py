@@ -10,8 +10,6 @@ from typer import Argument
 
 from affscore.cli.words import warnings_on_stderr
 
-__all__ = ["store"]
-
 store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
 
 _FOLDER = Argument(metavar="DIR", help="The folder of the results.")

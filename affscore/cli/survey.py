@@ -12,8 +12,6 @@ from typer import Option
 from affscore.cli import options
 from affscore.cli.words import command_line
 
-__all__ = ["survey"]
-
 _INTERRUPTED = 130
 
 

@@ -13,8 +13,6 @@ import typer
 
 from affscore.errors import AffscoreWarning
 
-__all__ = ["command_line", "warnings_on_stderr", "without_folders"]
-
 
 def without_folders(word: str) -> str:
     """A word of the command with files by their base names: a folder of this machine means nothing elsewhere.

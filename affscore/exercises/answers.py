@@ -12,11 +12,6 @@ from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError, first_line
 
-__all__ = [
-    "Functions", "NotAnAnswerError", "as_array", "as_arrays", "as_clouds", "as_function", "as_number", "as_numbers",
-    "as_tuple", "call", "close", "matching", "numbers_of", "on_cases", "present", "raised",
-]  # fmt: skip
-
 MOST_NUMBERS = 10**6
 """An array may have so many; one number can stand for many in memory, and a copy would not."""
 

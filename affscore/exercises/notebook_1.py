@@ -21,8 +21,6 @@ from affscore.exercises.answers import (
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.transport import affinity_score, wasserstein
 
-__all__ = ["blind_spot", "predicted_score", "wasserstein_on_a_line"]
-
 Values = NDArray[np.float64]
 
 LEAK = 0.1

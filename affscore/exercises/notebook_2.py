@@ -14,8 +14,6 @@ from affscore.exercises.registry import Hints, exercise, right
 from affscore.experiments.limits import limit_score
 from affscore.transport import affinity_score
 
-__all__ = ["half_affine_relu", "rising_but_far_from_affine", "tanh_as_sigmoid"]
-
 TANH_INPUT = np.array([-1.5, 0.75])
 """Mean and standard deviation of the input of Tanh in exercise 2.1."""
 

@@ -11,8 +11,6 @@ from affscore.exercises.registry import Hints, exercise, right
 from affscore.experiments.limits import limit_score, points_needed
 from affscore.transport import affinity_score
 
-__all__ = ["fooled_by_shrinkage", "points_for_a_layer", "reduce_first"]
-
 WIDTH, TOLERANCE = 256, 0.01
 """The layer of exercise 3.1 and the bias that it may have."""
 

@@ -28,8 +28,6 @@ from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import ActivationCall, recording
 from affscore.network.reduction import reduce
 
-__all__ = ["length_of_a_signature", "parallel_branches", "pool_channels_last"]
-
 Values = NDArray[np.float64]
 
 WIDTH = 10

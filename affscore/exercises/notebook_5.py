@@ -21,8 +21,6 @@ from affscore.exercises.answers import (
 )
 from affscore.exercises.registry import Hints, exercise, right
 
-__all__ = ["hidden_by_three_numbers", "spread_function", "spread_of_uniform_scores"]
-
 WIDTH = 0.9 - 0.4
 FEW, MANY = 7, 151
 """The two networks of exercise 5.1 and the width of the range of their scores."""

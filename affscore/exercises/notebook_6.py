@@ -13,8 +13,6 @@ from affscore.analysis import LEAST_POINTS, STATISTICS, best_fit_test, fit, inde
 from affscore.exercises.answers import as_arrays, as_function, as_number, close, matching, numbers_of
 from affscore.exercises.registry import Hints, exercise, right
 
-__all__ = ["enough_networks", "rising_but_not_straight", "share_of_orders"]
-
 R2, CHANCE = 0.5, 0.05
 """What the best statistic of exercise 6.1 may reach, and how often."""
 

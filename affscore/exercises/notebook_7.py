@@ -22,8 +22,6 @@ from affscore.exercises.answers import (
 )
 from affscore.exercises.registry import Hints, exercise, right
 
-__all__ = ["constant_signatures", "pure_and_useless", "warping_function"]
-
 Values = NDArray[np.float64]
 
 SHORT, LONG = np.full(12, 0.55), np.full(150, 0.8)

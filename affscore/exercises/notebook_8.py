@@ -10,8 +10,6 @@ from affscore.analysis import explained_by_all, fisher_interval
 from affscore.exercises.answers import NotAnAnswerError, as_arrays, as_numbers, as_tuple, close, matching
 from affscore.exercises.registry import Hints, exercise, right
 
-__all__ = ["interval_of_a_correlation", "only_together", "pooled_is_not_within"]
-
 Values = NDArray[np.float64]
 
 CORRELATION, ACTIVATIONS = 0.6, 12

@@ -40,8 +40,6 @@ import affscore.exercises
 from affscore.errors import AffscoreError
 from affscore.exercises.answers import NotAnAnswerError, raised
 
-__all__ = ["Hints", "Verdict", "check", "exercise", "known", "right"]
-
 
 @dataclass(frozen=True, repr=False)
 class Verdict:

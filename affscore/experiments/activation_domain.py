@@ -17,8 +17,6 @@ from affscore.experiments.parallel import run_all
 from affscore.transport import affinity_score
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["MEANS", "STDS", "baseline_scores", "domain_summary", "domain_sweep"]
-
 MEANS = tuple(float(mean) for mean in np.linspace(-20.0, 20.0, 20))
 """The twenty means of figure 6, equally spaced; zero is not among them."""
 

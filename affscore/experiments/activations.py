@@ -14,8 +14,6 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.transport import AffinityScore
 
-__all__ = ["ACTIVATIONS", "Activation", "activation_graphs"]
-
 Activation: TypeAlias = Callable[[Tensor], Tensor]
 """A function that acts on each entry of a tensor."""
 

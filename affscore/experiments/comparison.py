@@ -28,8 +28,6 @@ from affscore.zoo.paths import check_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "compare"]
-
 _ASSUMED = "no data were given, and digits were taken: data=... names others"
 
 

@@ -18,8 +18,6 @@ from affscore.experiments.random_inputs import power_law_correlation
 from affscore.transport import affinity_score
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["bias_and_spread", "estimation_sweep"]
-
 
 def estimation_sweep(
     activations: Sequence[str] | Mapping[str, Activation],

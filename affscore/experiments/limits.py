@@ -16,8 +16,6 @@ from affscore.errors import AffscoreError
 from affscore.experiments.activations import Activation
 from affscore.transport.samples import CONSTANT_TOLERANCE
 
-__all__ = ["correlation_with_input", "limit_score", "normal_quadrature", "paired_limit", "points_needed"]
-
 Matrix = NDArray[np.float64]
 
 DEGREE = 60

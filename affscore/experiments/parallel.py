@@ -11,8 +11,6 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 
-__all__ = ["run_all"]
-
 Result = TypeVar("Result")
 
 

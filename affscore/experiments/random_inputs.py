@@ -9,8 +9,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["heavy_tailed_sample", "power_law_correlation"]
-
 
 def power_law_correlation(width: int, exponent: float, seed: int = 0) -> NDArray[np.float64]:
     """A correlation matrix with a spectrum that decays like k**-exponent, in random directions.

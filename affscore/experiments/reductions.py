@@ -14,8 +14,6 @@ from affscore.experiments.activations import ACTIVATIONS, Activation, named_acti
 from affscore.transport import affinity_score
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["REDUCTIONS", "reduction_scores"]
-
 REDUCTIONS = ("mean", "sum", "flatten", "reduce_first")
 """What :func:`reduction_scores` knows: three ways to a vector after the activation, and the average before it."""
 

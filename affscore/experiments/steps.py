@@ -12,8 +12,6 @@ from affscore.transport import AffinityScore, affine_map, affinity_score, covari
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.samples import Samples, as_samples
 
-__all__ = ["ScoreSteps", "score_steps"]
-
 Cloud = NDArray[np.float64]
 
 

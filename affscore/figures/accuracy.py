@@ -17,8 +17,6 @@ from affscore.figures.style import PALETTE, family_styles, house_style, legend_b
 if TYPE_CHECKING:
     from affscore.analysis import Fit
 
-__all__ = ["accuracy_fits", "best_under_permutation"]
-
 _ERROR = "_standard_error"
 _HEIGHT = 0.75  # of the tallest part of a distribution, in units of the distance between two rows
 

@@ -14,8 +14,6 @@ from matplotlib.figure import Figure
 from affscore.errors import AffscoreError
 from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page
 
-__all__ = ["NAMES", "activation_domain", "domain_limit"]
-
 NAMES = {
     "gelu": "GELU", "hardswish": "HardSwish", "hardtanh": "HardTanh", "leaky_relu": "LeakyReLU", "relu": "ReLU",
     "relu6": "ReLU6", "sigmoid": "Sigmoid", "silu": "SiLU", "tanh": "Tanh",

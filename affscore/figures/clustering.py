@@ -16,8 +16,6 @@ from scipy.cluster import hierarchy
 from affscore.errors import AffscoreError
 from affscore.figures.style import family_styles, house_style, legend_below, literal, page, series_style
 
-__all__ = ["comparison", "dendrogram", "distance_heatmap"]
-
 _STYLES = ("-", "--", ":", "-.")
 
 

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from affscore.errors import AffscoreError
 from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
 
-__all__ = ["score_distributions", "score_histograms"]
-
 _ENOUGH = 5
 """A density estimate of fewer scores says nothing; these are drawn as points alone."""
 

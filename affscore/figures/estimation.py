@@ -12,8 +12,6 @@ from affscore.errors import AffscoreError
 from affscore.figures.activations import NAMES
 from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
 
-__all__ = ["bias_against_points", "drift", "reductions"]
-
 _COVARIANCES = {"empirical": "empirical covariance", "ledoit-wolf": "Ledoit-Wolf shrinkage"}
 
 

@@ -11,8 +11,6 @@ from matplotlib.figure import Figure
 from affscore.errors import AffscoreError
 from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
 
-__all__ = ["timeline"]
-
 
 @house_style()
 def timeline(table: pd.DataFrame) -> Figure:

@@ -16,8 +16,6 @@ from affscore.figures.style import FIT, INPUT, OUTPUT, house_style, legend_below
 if TYPE_CHECKING:
     from affscore.experiments import ScoreSteps
 
-__all__ = ["Case", "activation_panels"]
-
 Values: TypeAlias = NDArray[np.float64]
 
 Case: TypeAlias = "tuple[str, Callable[[Values], Values], ScoreSteps]"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from affscore.experiments import ScoreSteps
     from affscore.transport import Coupling
 
-__all__ = ["coupling", "scheme"]
-
 Cloud = NDArray[np.float64]
 
 _ARROW: Any = {"arrowstyle": "-|>", "linewidth": 1.8, "mutation_scale": 7, "color": "black", "shrinkA": 0, "shrinkB": 0}

@@ -13,8 +13,6 @@ from affscore.errors import AffscoreError
 from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, name_rows, page
 from affscore.network.criteria import CRITERIA
 
-__all__ = ["criterion_dots", "criterion_scatter"]
-
 
 @house_style()
 def criterion_dots(

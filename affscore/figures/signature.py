@@ -18,8 +18,6 @@ from affscore.figures.style import MARKERS, PALETTE, house_style, legend_below, 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
 
-__all__ = ["raw_signature"]
-
 _NAMES = {
     "relu": "ReLU", "relu6": "ReLU6", "leaky_relu": "LeakyReLU", "prelu": "PReLU", "elu": "ELU", "selu": "SELU",
     "celu": "CELU", "gelu": "GELU", "quick_gelu": "QuickGELU", "silu": "SiLU", "mish": "Mish", "hardswish": "Hardswish",

@@ -13,24 +13,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-__all__ = [
-    "FAMILIES",
-    "FIT",
-    "INPUT",
-    "MARKERS",
-    "OUTPUT",
-    "PAGE_WIDTH",
-    "PALETTE",
-    "draw_once",
-    "family_styles",
-    "house_style",
-    "legend_below",
-    "literal",
-    "name_rows",
-    "page",
-    "series_style",
-]
-
 PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
 

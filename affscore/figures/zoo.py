@@ -11,8 +11,6 @@ from matplotlib.figure import Figure
 from affscore.errors import AffscoreError
 from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
 
-__all__ = ["zoo_accuracies"]
-
 _OTHER = "no group"
 
 

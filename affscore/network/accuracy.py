@@ -12,69 +12,57 @@ from torch import Tensor
 if TYPE_CHECKING:
     from affscore.network.batch import Batch
 
-__all__ = ["Hits", "accuracy_of", "are_wordnet_ids", "outputs_of_classes"]
-
 
 NO_LABELS = 2**31
 """Stands for the outputs beyond the largest label where there is no label."""
 
+Said = tuple[Tensor, Tensor, int]
+"""The outputs that are largest for some samples, their labels, and how many outputs there are."""
 
-class Hits:
-    """Counts the samples of a batch that a network classifies rightly.
+
+def said(output: Any, labels: Tensor | None) -> Said | None:
+    """What a network says of some samples; None where there are no labels, or the output has no classes.
 
     Args:
+        output: What the network returned: (N, classes), or an object with such ``logits``.
+        labels: Tensor (N,) of integers, or None.
+    """
+    scores = getattr(output, "logits", output)
+    fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1 and scores.is_floating_point()
+    if labels is None or not fits or len(scores) != len(labels):
+        return None
+    return scores.argmax(dim=1), labels.long(), scores.shape[1]  # which waits for no GPU
+
+
+def hits_in(
+    parts: Sequence[Said | None], data: Sequence[str] | None, network: Sequence[str] | None
+) -> tuple[int | None, int, list[str]]:
+    """How many samples of a batch are classified rightly.
+
+    Args:
+        parts: What :func:`said` found of all its samples.
         data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
         network: The names of the network's outputs, in their order; None where they are not known.
 
-    Attributes:
-        right: How many there are, on the device of the output; None where labels and output do not match.
-        unused: How many outputs lie beyond the largest label, where classes have no names: 0 if these match.
-        notes: Why there is no accuracy though there are labels, in a sentence.
+    Returns:
+        How many there are, None where labels and output do not match; how many outputs lie beyond the largest label,
+        where classes have no names: 0 if these match; why there is no accuracy though there are labels, in a sentence.
 
-    >>> hits = Hits(None, None)
-    >>> hits.add(torch.eye(3), torch.tensor([0, 1, 1]))
-    >>> int(hits.right), hits.unused
-    (2, 1)
+    >>> hits_in([said(torch.eye(3), torch.tensor([0, 1, 1]))], None, None)
+    (2, 1, [])
     """
-
-    def __init__(self, data: Sequence[str] | None, network: Sequence[str] | None) -> None:
-        self.data = data
-        self.network = network
-        self.start()
-        self._outputs: Tensor | None = None
-
-    def start(self) -> None:
-        """A batch begins."""
-        self.right: Tensor | int | None = 0
-        self.unused = NO_LABELS
-        self.notes: list[str] = []
-
-    def add(self, output: Any, labels: Tensor | None) -> None:
-        """Some samples of the batch.
-
-        Args:
-            output: What the network returned: (N, classes), or an object with such ``logits``.
-            labels: Tensor (N,) of integers, or None.
-        """
-        scores = getattr(output, "logits", output)
-        fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1 and scores.is_floating_point()
-        if self.right is None or labels is None or not fits or len(scores) != len(labels):
-            self.right = None
-            return
-        if self._outputs is None:
-            outputs = outputs_of_classes(self.data, self.network, scores.shape[1])
-            self._outputs = torch.tensor(outputs or [], dtype=torch.long)
-        labels = labels.long()
-        least, largest = (int(end) for end in labels.aminmax())
-        if least < 0 or largest >= len(self._outputs):
-            self.right = None
-            if self.data is None:
-                last = len(self._outputs) - 1
-                self.notes = [f"there is no accuracy: some labels are not from 0 to {last}, the numbers of the outputs"]
-            return
-        wanted = self._outputs[labels.cpu()].to(scores.device)
-        self.right = self.right + (scores.argmax(dim=1) == wanted).sum()  # which waits for no GPU
-        self.unused = min(self.unused, 0 if self.data else scores.shape[1] - 1 - largest)
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return None, NO_LABELS, []
+    answers, given, (count, *_) = zip(*known, strict=True)
+    found, labels = torch.cat(answers).cpu(), torch.cat(given).cpu()
+    outputs = outputs_of_classes(data, network, count) or []
+    least, largest = (int(end) for end in labels.aminmax())
+    if least < 0 or largest >= len(outputs):
+        note = f"there is no accuracy: some labels are not from 0 to {count - 1}, the numbers of the outputs"
+        return None, NO_LABELS, [note] if data is None else []
+    right = int((found == torch.tensor(outputs)[labels]).sum())
+    return right, 0 if data else count - 1 - largest, []
 
 
 def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None, outputs: int) -> list[int] | None:

@@ -8,8 +8,6 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["PART", "atomic_write"]
-
 PART = ".part"
 """The ending of a file that is being written."""
 

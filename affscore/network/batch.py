@@ -6,27 +6,24 @@ What a batch holds depends on the network, its samples, the options and its numb
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import nn
 
-from affscore.network.accuracy import Hits
-from affscore.network.collect import Collector, Pair
+from affscore.network.accuracy import Said, hits_in, said
+from affscore.network.collect import Collector
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
-from affscore.network.model_state import prepared
-from affscore.network.recorder import Recorder, recording
+from affscore.network.notes import saying_what_was_assumed
+from affscore.network.recorder import Recorder
 from affscore.network.recorder.calls import ActivationCall
-from affscore.options import Options
-from affscore.zoo.card import ONE_AT_A_TIME
 
-__all__ = ["Batch", "BatchRun", "batches_of", "recorded"]
+if TYPE_CHECKING:
+    from affscore.network.measurement import Measurement
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Batch:
         notes: What its forward passes showed, in sentences.
         rows: A row for every activation, in the order in which they ran.
         right: How many of its images were classified rightly; None where that is not known.
-        unused: How many outputs lie beyond the largest of its labels (:class:`affscore.network.accuracy.Hits`).
+        unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.hits_in`).
         silent: What was declared as an activation and did not run.
     """
 
@@ -70,101 +67,47 @@ def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator
         yield number, (part for _, part in group)
 
 
-@contextmanager
-def recorded(
-    network: nn.Module, device: torch.device, activations: Collection[Any] | Mapping[str, Any], seed: int
-) -> Iterator[Recorder]:
-    """A network in evaluation mode on its device, under a recorder; afterwards all is as before."""
-    listener = Collector("mean", "activate-first", sparsity=False, seed=0)  # until a batch brings its own
-    devices = [device] if device.type == "cuda" else []
-    # no_grad and not inference_mode: what the network moves or caches must still be fit for training
-    with (
-        ONE_AT_A_TIME,
-        torch.no_grad(),
-        torch.random.fork_rng(devices=devices),
-        prepared(network, device),
-        recording(network, listener, activations) as recorder,
-    ):
-        torch.manual_seed(seed)  # a loader may shuffle, and a data set draw, before the first batch begins
-        yield recorder
-
-
-class BatchRun:
-    """A batch while it goes through the network.
+def run_batch(
+    of: Measurement, recorder: Recorder, number: int, chunks: Iterable[Inputs], known: Sequence[tuple[str, int]]
+) -> tuple[Batch, Collector]:
+    """Send a batch through the network; what its very first samples show is checked.
 
     Args:
-        recorder: Watches the network (:func:`recorded`).
-        network: The network.
-        name: What messages call it.
-        options: What is measured.
+        of: What is measured.
+        recorder: Watches the network.
         number: The number of the batch.
-        hits: Counts the images that are classified rightly.
-        room: How many samples the batch will have.
+        chunks: Its samples.
         known: Layer and call of every activation of the batch before.
+
+    Returns:
+        The batch, which has no rows and no fingerprints yet; and the collector, which holds its pairs.
     """
-
-    def __init__(
-        self,
-        recorder: Recorder,
-        network: nn.Module,
-        name: str,
-        options: Options,
-        number: int,
-        hits: Hits,
-        room: int = 0,
-        known: Sequence[tuple[str, int]] = (),
-    ) -> None:
-        self._recorder, self._network, self._name = recorder, network, name
-        self._options, self._number, self._hits = options, number, hits
-        self._notes: list[str] = []
-        hits.start()
-        self._collector = recorder.listener = Collector(
-            options.reduction,
-            options.order,
-            sparsity="sparsity" in options.criteria,
-            seed=options.seed,
-            room=room,
-            first=number * options.n,
-            known=known,
-        )
-        # whatever draws random numbers starts anew, whether or not earlier batches were measured
-        state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
-        torch.manual_seed(int(state[0]))
-
-    def forward(self, images: Inputs, device: torch.device) -> None:
-        """Send samples of the batch through the network; the very first ones show whether it keeps samples apart."""
-        images = images.each(lambda tensor: tensor.to(device))
-        first = self._number == 0 and not self._collector.pairs
-        output = forward(self._network, self._recorder, self._collector, images, self._name)
-        self._hits.add(output, images.labels)
-        if first:
-            self._notes += audit(self._network, self._recorder, self._collector, images, self._name)
-
-    def finish(self, network: str, images: str) -> tuple[Batch, list[Pair]]:
-        """The batch, which has no rows yet, and its pairs.
-
-        Args:
-            network: Fingerprint of the network.
-            images: Fingerprint of all samples so far.
-        """
-        recorder, hits = self._recorder, self._hits
-        pairs = self._collector.take()
-        notes = self._notes
-        if recorder.independent_of_input:
-            notes.append(
-                f"{recorder.independent_of_input} activation calls do not depend on the samples and have no score"
-            )
-        if recorder.unseen:
-            names = ", ".join(sorted(recorder.unseen))
-            notes.append(f"the activations inside {names} are no calls of their own, and not seen")
-        if recorder.elsewhere:
-            notes.append(recorder.elsewhere)
-        if self._options.reduction not in ("flatten", "published"):
-            notes += _guesses(recorder.calls)
-        notes += hits.notes
-        right = None if hits.right is None else int(hits.right)
-        silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-        return Batch(self._number, network, images, notes, [], right, hits.unused, silent), pairs
+    options, network, card, stream = of.options, of.network, of.card, of.stream
+    room = options.n if stream.total is None else min(options.n, stream.total)
+    collector = recorder.listener = Collector(options, room, number * options.n, known)
+    # whatever draws random numbers starts anew, whether or not earlier batches were measured
+    state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
+    torch.manual_seed(int(state[0]))
+    notes: list[str] = []
+    answers: list[Said | None] = []
+    for chunk in chunks:
+        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not answers
+        with saying_what_was_assumed(stream, network):
+            answers.append(said(forward(network, recorder, collector, images, card.name), chunk.labels))
+            if first:
+                notes += audit(network, recorder, collector, images, card.name)
+    if recorder.independent_of_input:
+        notes.append(f"{recorder.independent_of_input} activation calls do not depend on the samples and have no score")
+    if recorder.unseen:
+        names = ", ".join(sorted(recorder.unseen))
+        notes.append(f"the activations inside {names} are no calls of their own, and not seen")
+    if recorder.elsewhere:
+        notes.append(recorder.elsewhere)
+    if options.reduction not in ("flatten", "published"):
+        notes += _guesses(recorder.calls)
+    right, unused, why = hits_in(answers, stream.classes, card.classes)
+    silent = [name for name in recorder.chosen.names if name not in recorder.ran]
+    return Batch(number, "", "", notes + why, [], right, unused, silent), collector
 
 
 def _guesses(calls: list[ActivationCall]) -> list[str]:

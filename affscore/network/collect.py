@@ -8,23 +8,52 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
-from affscore.network.reduction import OrderName, ReductionName, reduce
-from affscore.network.rows import Rows
-from affscore.network.streaming import can_stream, reduce_around
+from affscore.network.reduction import reduce
+from affscore.options import Options
 from affscore.transport.samples import rounding_of
 
-__all__ = ["Collector", "Pair"]
+LARGEST = 2**13
+"""At most so many rows are set aside before it is known that they come."""
 
-_OTHER_NUMBER = (
-    "the number of activations differs between samples: the network must run the same activations for every sample"
-)
+
+def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
+    """Rows with further ones at their end, in memory that is set aside once.
+
+    Parts that were kept one by one would lie between the feature maps of the passes that they come from, and
+    the memory of these could not be used again as a whole: 512 images through a ResNet-152 then took seven
+    times the memory of 16.
+
+    Args:
+        rows: Tensor (rows, c), a result of this function, whose memory is used; or one without rows.
+        part: Tensor (rows, c).
+        room: How many rows are expected in all.
+
+    Raises:
+        AffscoreError: The parts have rows of several lengths.
+
+    >>> rows = joined(torch.empty(0), torch.zeros(2, 3), room=10)
+    >>> joined(rows, torch.ones(1, 3))[:, 0].tolist()
+    [0.0, 0.0, 1.0]
+    """
+    shape = part.shape[1:]
+    if not len(rows):
+        rows = part.new_empty(max(len(part), min(room, LARGEST)), *shape).resize_(0, *shape)
+    if shape != rows.shape[1:]:
+        raise AffscoreError(
+            f"an activation had {tuple(rows.shape[1:])} reduced values a sample, and has {tuple(shape)} for further "
+            "ones: all samples must have the same size"
+        )
+    filled, needed = len(rows), len(rows) + len(part)
+    if needed * shape.numel() * rows.element_size() > rows.untyped_storage().nbytes():
+        rows.resize_(2 * needed, *shape)
+    rows.resize_(needed, *shape)[filled:] = part
+    return rows
 
 
 @dataclass
@@ -35,8 +64,8 @@ class Pair:
         call: Which activation.
         dtype: Type of the network's numbers there.
         function: The activation itself, as it was called.
-        xs: The rows of X, each an image.
-        ys: The rows of Y.
+        x: X, tensor (n, c): a row for each image.
+        y: Y, likewise.
         entries: Number of entries of the full feature maps.
         sparse: How many of them are next to zero, before and after the activation.
     """
@@ -44,8 +73,8 @@ class Pair:
     call: ActivationCall
     dtype: torch.dtype
     function: Callable[[Tensor], Tensor]
-    xs: Rows = field(default_factory=Rows)
-    ys: Rows = field(default_factory=Rows)
+    x: Tensor = field(default_factory=lambda: torch.empty(0))
+    y: Tensor = field(default_factory=lambda: torch.empty(0))
     entries: int = 0
     sparse: tuple[int, int] = (0, 0)
 
@@ -54,21 +83,10 @@ class Pair:
         """Unit of rounding of the network's arithmetic there."""
         return rounding_of(self.dtype)
 
-    @property
-    def x(self) -> Tensor:
-        """X, tensor (n, c)."""
-        return self.xs.tensor
-
-    @property
-    def y(self) -> Tensor:
-        """Y, tensor (n, c)."""
-        return self.ys.tensor
-
     def extend(self, other: Pair, room: int) -> None:
         """Add what the same activation saw of further images, ``room`` being the number of images in all."""
         self.call = other.call
-        self.xs.extend(other.x, room)
-        self.ys.extend(other.y, room)
+        self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
 
@@ -77,21 +95,17 @@ class Pair:
 class Collector(Listener):
     """A listener that reduces feature maps as they pass, and keeps n x c numbers an activation.
 
+    The positions of ``sample`` depend on the seed, the layer and the number of the image, and not on how many images
+    go through the network at once.
+
     Args:
-        reduction: How a feature map becomes a vector.
-        order: "activate-first" keeps (r(X), r(s(X))), "reduce-first" (r(X), s(r(X))).
-        sparsity: Whether to count the entries next to zero, which reads every feature map.
-        seed: Fixes the positions of ``sample``: they depend on the seed, the layer and the number of the
-            image, and not on how many images go through the network at once.
-        room: How many images a batch will have.
-        first: The number of the first image: how many were measured before, in another run.
-        known: Layer and call of every activation that was seen then, or in the last batch.
+        options: What is measured.
+        room: How many images the batch will have.
+        first: The number of its first image; later, of the first image of the forward pass that is running.
+        known: Layer and call of every activation of the batch before; later, of this one.
     """
 
-    reduction: ReductionName
-    order: OrderName
-    sparsity: bool
-    seed: int
+    options: Options
     room: int = 0
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
@@ -100,146 +114,102 @@ class Collector(Listener):
         self.images = 0
         self._pairs: list[Pair] = []
         self._arriving: list[Pair] = []  # of the forward pass that is running
-        self._generators: dict[tuple[str, int], np.random.Generator] = {}
-        self._drawn: dict[tuple[str, int], NDArray[np.float64]] = {}
-        self._positions: Callable[[int], Tensor] | None = None
-        self._done = False  # whether the activation that is running was reduced with its output
-
-    def like(self) -> Collector:
-        """A new collector that does the same."""
-        return Collector(self.reduction, self.order, sparsity=False, seed=self.seed)
 
     @property
     def pairs(self) -> list[Pair]:
-        """What was collected since the last batch was taken."""
-        self._merge()
+        """What was collected.
+
+        Raises:
+            AffscoreError: The last forward pass met other activations than those before it.
+        """
+        arriving, self._arriving = self._arriving, []
+        if not arriving:
+            return self._pairs
+        places = [(pair.call.layer, pair.call.call) for pair in arriving]
+        self.known = self.known or places
+        for index, (known, place) in enumerate(zip(self.known, places, strict=False)):
+            if known != place:
+                raise AffscoreError(
+                    f"activation {index + 1} was {known[0]!r} for the first samples and is {place[0]!r} for these: the "
+                    "network must run the same activations for every sample"
+                )
+        if len(self.known) != len(places):
+            raise AffscoreError(
+                "the number of activations differs between samples: the network must run the same activations for "
+                "every sample"
+            )
+        # copies in memory that is set aside now, while there are no feature maps
+        self._pairs = self._pairs or [Pair(pair.call, pair.dtype, pair.function) for pair in arriving]
+        for pair, other in zip(self._pairs, arriving, strict=True):
+            pair.extend(other, self.room)
         return self._pairs
 
     def start(self, images: int) -> None:
         """The next forward pass has this many images.
 
         Raises:
-            AffscoreError: The last one met other activations than those before it.
+            AffscoreError: As :attr:`pairs`.
         """
-        self._merge()
+        _ = self.pairs
+        self.first += self.images
         self.images = images
-        self._drawn = {}
 
-    def take(self) -> list[Pair]:
-        """The pairs of the batch that is complete; the collector starts a new batch.
-
-        Raises:
-            AffscoreError: Not every image has been through the same activations.
-        """
-        self._merge()
-        pairs, self._pairs = self._pairs, []
-        seen = _places(pairs)
-        if self.known and seen != self.known:
-            raise AffscoreError(_OTHER_NUMBER)
-        self.known = seen
-        return pairs
-
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool:
-        """Reduce the input of an activation, before an in-place activation overwrites it.
-
-        Returns:
-            Whether the activation was run, too, and its output reduced.
-        """
-        pair = Pair(call, x.dtype, apply, entries=x.numel())
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        """Reduce the input of an activation, before an in-place activation overwrites it."""
+        pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
         self._arriving.append(pair)
-        self._done = self.order == "activate-first" and can_stream(call, x, self.images, self.reduction)
-        if self._done:
-            before, after, pair.sparse = reduce_around(x, self.reduction, apply, self.sparsity, _is_relu(call))
-            pair.xs.extend(before)
-            pair.ys.extend(after)
-            return True
-        if self.sparsity:
+        if "sparsity" in self.options.criteria:
             small, low = sparse_entries(x)
             pair.sparse = (small, low if _is_relu(call) else 0)
-        self._positions = self._draw(call)
-        pair.xs.extend(self._reduce(call, x))
-        if self.order == "reduce-first":
-            pair.ys.extend(self._activate(pair, x.dtype))
-        return False
+        if self.options.order == "reduce-first":
+            pair.y = _activated(pair)
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
         pair = self._arriving[call.index]
-        if self._done:
-            return
-        if self.sparsity and not _is_relu(call):
+        if "sparsity" in self.options.criteria and not _is_relu(call):
             pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
-        if not len(pair.ys):
-            pair.ys.extend(self._reduce(call, y))
+        if self.options.order == "activate-first":
+            pair.y = self._reduce(call, y)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
         del self._arriving[call.index]
 
-    def _merge(self) -> None:
-        """Add the pairs of the last forward pass to those of the batch."""
-        arriving, self._arriving = self._arriving, []
-        if not arriving:
-            return
-        if not self._pairs:
-            # copies in memory that is set aside now, while there are no feature maps
-            self._pairs = [Pair(pair.call, pair.dtype, pair.function) for pair in arriving]
-        for index, (pair, other) in enumerate(zip(self._pairs, arriving, strict=False)):
-            if _places([pair]) != _places([other]):
-                raise AffscoreError(
-                    f"activation {index + 1} was {pair.call.layer!r} for the first samples and is "
-                    f"{other.call.layer!r} for these: the network must run the same activations for every sample"
-                )
-        if len(self._pairs) != len(arriving):
-            raise AffscoreError(_OTHER_NUMBER)
-        for pair, other in zip(self._pairs, arriving, strict=True):
-            pair.extend(other, self.room)
-
-    def _activate(self, pair: Pair, dtype: torch.dtype) -> Tensor:
-        """The activation of the reduced input."""
-        reduced = pair.x
-        try:
-            y = pair.function(reduced.to(dtype, copy=True)).to(reduced.dtype)
-        except (RuntimeError, TypeError, ValueError, IndexError) as error:
-            what = f"{type(error).__name__}: {first_line(error)}"
-        else:
-            if y.shape == reduced.shape:
-                return y
-            what = f"it returns shape {tuple(y.shape)} for {tuple(reduced.shape)}"
-        raise AffscoreError(
-            f"{pair.call.activation} of layer {pair.call.layer!r} cannot be applied to vectors of channels, as "
-            f"order='reduce-first' needs it ({what}); use order='activate-first'"
-        )
-
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
-        channel_axis = call.channel_axis
+        reduction, channel_axis = self.options.reduction, call.channel_axis
         try:
-            if call.axes and self.reduction != "published":
+            if call.axes and reduction != "published":
                 features = channels_last(features, call.axes)
                 channel_axis = features.ndim - 1
             elif call.image_axis > 0:
                 features = features.movedim(call.image_axis, 0)
                 channel_axis += channel_axis < call.image_axis
-            return reduce(features, self.images, channel_axis, self.reduction, self._positions)
+            return reduce(features, self.images, channel_axis, reduction, lambda count: self._positions(call, count))
         except AffscoreError as error:
             raise AffscoreError(f"{call.activation} of layer {call.layer!r}: {error}") from None
 
-    def _draw(self, call: ActivationCall) -> Callable[[int], Tensor] | None:
-        """One position an image, the same for the input and the output of this activation."""
-        if self.reduction != "sample":
-            return None
-        key = (call.layer, call.call)
-        if key not in self._generators:
-            bits = np.random.PCG64([self.seed, zlib.crc32(call.layer.encode()), call.call])
-            self._generators[key] = np.random.Generator(bits.advance(self.first))  # one number an image
-        if key not in self._drawn:  # it is, where the activation takes the place of its parts
-            self._drawn[key] = self._generators[key].random(self.images)
-        uniform = self._drawn[key]
-        return lambda count: torch.from_numpy((uniform * count).astype(np.int64))
+    def _positions(self, call: ActivationCall, count: int) -> Tensor:
+        """One of so many positions an image, the same for the input and the output of this activation."""
+        bits = np.random.PCG64([self.options.seed, zlib.crc32(call.layer.encode()), call.call])
+        uniform = np.random.Generator(bits.advance(self.first)).random(self.images)  # one number an image
+        return torch.from_numpy((uniform * count).astype(np.int64))
 
 
-def _places(pairs: list[Pair]) -> list[tuple[str, int]]:
-    return [(pair.call.layer, pair.call.call) for pair in pairs]
+def _activated(pair: Pair) -> Tensor:
+    """The activation of the reduced input."""
+    try:
+        y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        what = f"{type(error).__name__}: {first_line(error)}"
+    else:
+        if y.shape == pair.x.shape:
+            return y
+        what = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
+    raise AffscoreError(
+        f"{pair.call.activation} of layer {pair.call.layer!r} cannot be applied to vectors of channels, as "
+        f"order='reduce-first' needs it ({what}); use order='activate-first'"
+    )
 
 
 def _is_relu(call: ActivationCall) -> bool:

@@ -17,8 +17,6 @@ from affscore.network.reduction import OrderName, ReductionName
 from affscore.transport.assignment import DecidedBy
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["ALWAYS", "ANYWHERE", "CONSTANT", "column", "details", "misfits"]
-
 CONSTANT = ("constant input", "constant output")
 """The flags of an activation whose input or output does not vary."""
 
@@ -58,11 +56,7 @@ def column(
     >>> field.type, field.nullable, details(field)["within"]
     (DataType(double), True, [0, 1])
     """
-    told = {
-        "kind": kind, "description": description, "within": within, "words": words, "missing": missing,
-        "required": required,
-    }  # fmt: skip
-    metadata = {key: json.dumps(value) for key, value in told.items()}
+    metadata = {key: json.dumps(value) for key, value in locals().items() if key != "name"}
     return pa.field(name, _TYPES[kind][0], nullable=bool(missing), metadata=metadata)
 
 

@@ -12,8 +12,6 @@ from affscore.errors import AffscoreError
 from affscore.network.inputs import Forward, Inputs
 from affscore.network.recorder.dataflow import mapped, tensors_in
 
-__all__ = ["Feeding"]
-
 KNOWN_INPUTS = ("pixel_values", "input_ids")
 """What transformers call the tensor that goes into a network."""
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+import pandas as pd
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, os_errors
 from affscore.network.columns import ALWAYS, misfits
-from affscore.network.parquet import FORMAT, Contents, ForeignError, contents_of, read_parquet, write_parquet
+from affscore.network.parquet import Contents, ForeignError, read_parquet, write_parquet
 from affscore.zoo.paths import as_path, check_name
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
-
-__all__ = ["FORMAT", "check_destination", "read_parts", "write_signature"]
 
 METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
             "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
@@ -38,17 +36,15 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
     check_name(str(path))
     if path.suffix not in endings:
         raise AffscoreError(f"the file name must end in {' or '.join(endings)}, got {path.name!r}")
-    try:
-        is_folder, is_other = path.is_dir(), path.exists() and not path.is_file()
-    except OSError as error:
-        raise AffscoreError(f"{path.name!r} cannot be written ({error.strerror})") from error
-    if is_folder:
-        raise AffscoreError(f"{path.name!r} is a folder; give the name of a file in it")
-    if is_other:
-        raise AffscoreError(f"{path.name!r} is a pipe or a device, not a file; choose another name")
-    if not path.absolute().parent.is_dir():
-        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {path.name!r} to; make it first")
-    if not os.access(path.absolute().parent, os.W_OK):
+    name, parent = repr(path.name), path.absolute().parent
+    with os_errors(lambda reason: f"{name} cannot be written ({reason})"):
+        if path.is_dir():
+            raise AffscoreError(f"{name} is a folder; give the name of a file in it")
+        if path.exists() and not path.is_file():
+            raise AffscoreError(f"{name} is a pipe or a device, not a file; choose another name")
+    if not parent.is_dir():
+        raise AffscoreError(f"there is no folder {str(path.parent)!r} to write {name} to; make it first")
+    if not os.access(parent, os.W_OK):
         raise AffscoreError(f"the folder {str(path.parent)!r} may not be written to; choose another place")
     return path
 
@@ -69,10 +65,8 @@ def write_signature(result: Signature, path: str | Path) -> Path:
         AffscoreError: It cannot be written.
     """
     path = check_destination(path)
-    try:
+    with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
         write_parquet(result.table, result.metadata, result.notes, path)
-    except OSError as error:
-        raise AffscoreError(f"the result could not be written to {path.name!r}: {error.strerror or error}") from error
     return path
 
 
@@ -82,18 +76,14 @@ def read_parts(path: str | Path) -> Contents:
     Raises:
         AffscoreError: As :func:`affscore.load_signature`.
     """
-    return read_parquet(path, _parts, "signature")
+    return read_parquet(path, "signature", _check)
 
 
-def _parts(table: pa.Table) -> Contents:
-    """What a table holds of a signature; anything may be raised where it holds none."""
-    rows, metadata, notes = contents_of(table)
+def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no signature."""
     if "pairing_optimal" in rows:
         rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
-    if problem := next(misfits(rows, ALWAYS), None):
+    lacking = (f"its metadata lacks {name!r}" for name in METADATA if name not in metadata)
+    empty = ["it has no row"] if rows.empty else []
+    for problem in (*misfits(rows, ALWAYS), *lacking, *empty):
         raise ForeignError(problem)
-    if missing := next((name for name in METADATA if name not in metadata), None):
-        raise ForeignError(f"its metadata lacks {missing!r}")
-    if rows.empty:
-        raise ForeignError("it has no row")
-    return rows, metadata, notes

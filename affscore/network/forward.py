@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
@@ -16,8 +15,6 @@ from affscore.network.notes import as_warning
 from affscore.network.recorder import Recorder
 from affscore.network.recorder.uncounted import Uncounted
 from affscore.network.recorder.unseen import BelowPython, new_threads_watched
-
-__all__ = ["audit", "forward"]
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
@@ -117,7 +114,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def probe(few: Inputs) -> list[Pair]:
         """What the activations see of a few samples."""
-        recorder.listener = seen = collector.like()
+        recorder.listener = seen = Collector(collector.options)
         try:
             forward(network, recorder, seen, few, name)
         finally:
@@ -135,7 +132,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         except AffscoreError as error:
             why = why or f"it does not take one sample alone ({error})"
             continue
-        if not _undefined(alone, among):
+        if all(bool(lone.isfinite().all()) for _, lone, _ in _first_samples(alone, among)):
             break
         why = why or "one sample alone gives NaN or infinity"
     else:
@@ -183,17 +180,11 @@ def _with_notes(probe: Callable[[Inputs], list[Pair]], few: Inputs, recorder: Re
     return pairs, notes
 
 
-def _first_samples(alone: list[Pair], among: list[Pair]) -> Iterator[tuple[Pair, Tensor, Tensor]]:
-    """What each activation saw and returned for the first sample: among a few, and among many."""
-    for one, several in zip(alone, among, strict=False):
-        yield several, one.x[0], several.x[0]
-        yield several, one.y[0], several.y[0]
-
-
-def _undefined(alone: list[Pair], among: list[Pair]) -> bool:
-    """Whether the first sample has numbers that are not finite, where it has none among others."""
-    rows = _first_samples(alone, among)
-    return any(bool(row.isfinite().all()) and not bool(lone.isfinite().all()) for _, lone, row in rows)
+def _first_samples(alone: list[Pair], among: list[Pair]) -> list[tuple[Pair, Tensor, Tensor]]:
+    """What each activation saw and returned for the first sample: among a few, and among many, where that is finite."""
+    both = zip(alone, among, strict=False)
+    rows = [(pair, lone[0], row[0]) for one, pair in both for lone, row in ((one.x, pair.x), (one.y, pair.y))]
+    return [found for found in rows if bool(found[2].isfinite().all())]
 
 
 def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, jump: float = 0.0) -> Pair | None:
@@ -203,8 +194,6 @@ def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, ju
     """
     largest = 0.0
     for pair, lone, row in _first_samples(alone, among):
-        if not bool(torch.isfinite(row).all()):
-            continue  # that has an error of its own
         if lone.shape != row.shape:
             return pair
         difference, size = float((lone - row).abs().max()), float(row.abs().max())

@@ -18,12 +18,12 @@ from affscore.errors import AffscoreError
 from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs
 from affscore.network.items import Pictures, as_tensors, inputs_of, is_table
+from affscore.options import Options
+from affscore.zoo.card import ModelCard
 from affscore.zoo.datasets import load_data
 from affscore.zoo.named_data import ImageSet, NamedData, UnreadableImageError
 from affscore.zoo.preprocessing import assumed_preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
-
-__all__ = ["ImageStream", "image_stream"]
 
 NAMED_AT_MOST = 5
 """How many unreadable images a note names."""
@@ -54,14 +54,7 @@ class ImageStream:
 
 
 def image_stream(
-    data: Any,
-    preprocessing: Expected,
-    images: int | None,
-    n: int,
-    batch_size: int,
-    seed: int,
-    feeding: Feeding | None = None,
-    known: bool = True,
+    data: Any, card: ModelCard, options: Options, batch_size: int, feeding: Feeding | None = None
 ) -> ImageStream:
     """A stream of images from a SPEC, tensors, arrays, a table, a Dataset or a DataLoader.
 
@@ -73,24 +66,21 @@ def image_stream(
     Args:
         data: SPEC, tensor or array (N, ...), a tuple or dictionary of these, a table (DataFrame, list of
             lists), a Dataset or a DataLoader. Items of the last two may be tuples or dictionaries.
-        preprocessing: What the network expects.
-        images: How many images to use; None for all.
-        n: How many to take where a data set has no end.
-        batch_size: Images in a chunk (a DataLoader decides for itself).
-        seed: Fixes the shuffle and the noise.
-        feeding: Which entries of the data go into the network; None for a network of one input.
-        known: Whether the network says what it expects; else images keep the size that they all have, where
+        card: What the network expects, and whether it says so; else images keep the size that they all have, where
             that is smaller (:func:`affscore.zoo.preprocessing.assumed_preprocessing`).
+        options: How many images to use; how many of a data set without end; the seed of the shuffle and of noise.
+        batch_size: Images in a chunk (a DataLoader decides for itself).
+        feeding: Which entries of the data go into the network; None for a network of one input.
 
     Raises:
         AffscoreError: No data of these kinds, another kind than the network expects, or fewer images than
             asked for.
     """
     if isinstance(data, str):
-        data = load_data(data, seed=seed)
-    feeding = feeding or Feeding(nn.Identity())
+        data = load_data(data, seed=options.seed)
+    preprocessing, images, feeding = card.preprocessing, options.images, feeding or Feeding(nn.Identity())
     if isinstance(data, NamedData):
-        return _named(data, preprocessing, images, n, batch_size, seed, feeding, known)
+        return _named(data, card, options, batch_size, feeding)
     inner = data
     while isinstance(inner, (DataLoader, Subset)):
         inner = inner.dataset
@@ -107,14 +97,13 @@ def image_stream(
         total = _enough(len(inputs), images)
         parts = (inputs[start : min(start + batch_size, total)] for start in range(0, total, batch_size))
         return ImageStream(type(data).__name__.lower(), parts, total, notes=feeding.notes)
-    pictures = Pictures(preprocessing, known)
-    loader, source = data, data
-    if isinstance(data, DataLoader):
-        source = data.dataset
-        size = _length(source) if isinstance(source, Sized) and not data.drop_last else None
-    elif isinstance(data, IterableDataset):
-        size = _length(data) if isinstance(data, Sized) else None
-        loader = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
+    pictures = Pictures(preprocessing, card.preprocessing_known)
+    loader, source, size = data, data.dataset if isinstance(data, DataLoader) else data, None
+    if isinstance(data, (DataLoader, IterableDataset)):
+        if isinstance(source, Sized) and not getattr(data, "drop_last", False):
+            size = _length(source)
+        if not isinstance(data, DataLoader):
+            loader = DataLoader(data, batch_size=batch_size, collate_fn=pictures)
     elif isinstance(data, Dataset) or (hasattr(data, "__getitem__") and hasattr(data, "__len__")):
         size = _enough(_length(data), images)
         loader = DataLoader(Subset(data, range(size)), batch_size=batch_size, collate_fn=pictures)
@@ -125,83 +114,66 @@ def image_stream(
             + (f"; for a folder of images give the text 'folder:{data}'" if isinstance(data, os.PathLike) else "")
         )
     classes = getattr(inner, "classes", None)  # as the data sets of torchvision name them
-    named = isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes)
-    stream = ImageStream(
-        source.name if isinstance(source, NamedData) else type(source).__name__,
-        (),
-        total=min((number for number in (size, images) if number is not None), default=None),
-        notes=feeding.notes,
-        classes=list(classes) if named and classes else None,
-    )
+    if not isinstance(classes, (list, tuple)) or not all(isinstance(name, str) for name in classes):
+        classes = None
+    name = source.name if isinstance(source, NamedData) else type(source).__name__
+    known = min((number for number in (size, images) if number is not None), default=None)
+    stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(classes or ()) or None)
     stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
     return stream
 
 
-def _named(
-    data: NamedData,
-    preprocessing: Expected,
-    images: int | None,
-    n: int,
-    batch_size: int,
-    seed: int,
-    feeding: Feeding,
-    known: bool,
-) -> ImageStream:
-    chosen = data.order(images, seed, default=n)
-    assumed = data.preprocessing is None and not known
+def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, feeding: Feeding) -> ImageStream:
+    preprocessing = card.preprocessing
+    chosen = data.order(options.images, options.seed, default=options.n)
+    assumed = data.preprocessing is None and not card.preprocessing_known
     if assumed:
         preprocessing = assumed_preprocessing(data.common_size(chosen) if isinstance(data, ImageSet) else None)
     prepared = data.prepared_for(data.preprocessing or preprocessing)
-    candidates = prepared.order(None, seed, default=len(chosen))  # begins with the chosen ones
+    candidates = prepared.order(None, options.seed, default=len(chosen))  # begins with the chosen ones
     stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
     used: list[int] = []
     read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
-    stream.chunks = inputs_of(read, preprocessing, feeding)
-    if data.labels is not None:
-        stream.classes = data.classes
-        numbers = {name: number for number, name in enumerate(data.classes)}
-        stream.chunks = _labelled(stream.chunks, [numbers[label] for label in data.labels], used)
+    stream.chunks = _labelled(inputs_of(read, preprocessing, feeding), data, used)
+    stream.classes = None if data.labels is None else data.classes
     return stream
 
 
-def _labelled(chunks: Iterable[Inputs], labels: Sequence[int], used: Sequence[int]) -> Iterator[Inputs]:
+def _labelled(chunks: Iterable[Inputs], data: NamedData, used: Sequence[int]) -> Iterator[Inputs]:
     """The same chunks, with the labels of the images that were used for them."""
     for chunk in chunks:
-        chunk.labels = torch.tensor([labels[index] for index in used[-len(chunk) :]])
+        if data.labels is not None:
+            chunk.labels = torch.tensor([data.classes.index(data.labels[index]) for index in used])
         yield chunk
 
 
 def _readable(
     data: NamedData, candidates: Sequence[int], wanted: int, batch_size: int, notes: list[str], used: list[int]
 ) -> Iterator[Tensor]:
-    """The first images of these that can be read, as many as are wanted, and which these are."""
+    """The first images of these that can be read, as many as are wanted; ``used`` are those of the last chunk."""
     unreadable: list[UnreadableImageError] = []
 
-    def read() -> Iterator[Tensor]:
+    def read() -> Iterator[tuple[int, Tensor]]:
         for index in candidates:
             try:
-                image = data[index]
+                yield index, data[index]
             except UnreadableImageError as error:
                 unreadable.append(error)
-            else:
-                used.append(index)
-                yield image
 
     images, left = read(), wanted
     while batch := list(islice(images, min(batch_size, left))):
         left -= len(batch)
-        yield torch.stack(batch)
+        used[:] = [index for index, _ in batch]
+        yield torch.stack([image for _, image in batch])
     if not unreadable:
         return
     if left == wanted:
         raise AffscoreError(f"none of the {len(unreadable)} images of {data.name} can be read; {unreadable[0]}")
-    named = ", ".join(error.file for error in unreadable[:NAMED_AT_MOST])
-    more = f" and {len(unreadable) - NAMED_AT_MOST} more" if len(unreadable) > NAMED_AT_MOST else ""
+    named = ", ".join([error.file for error in unreadable[:NAMED_AT_MOST]])
+    count, more = len(unreadable), max(0, len(unreadable) - NAMED_AT_MOST)
+    named += f" and {more} more" if more else ""
     rest = f"{wanted - left} images are left of the {wanted}" if left else "the next ones took their places"
-    notes.append(
-        f"{len(unreadable)} image{'s' if len(unreadable) > 1 else ''} of {data.name} could not be read: "
-        f"{named}{more}; {rest}"
-    )
+    notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
 
 
 def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:

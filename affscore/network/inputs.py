@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -12,11 +14,10 @@ from affscore.errors import AffscoreError
 from affscore.network.recorder.dataflow import mapped, tensors_in
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
 
-__all__ = ["Forward", "Inputs", "check_inputs"]
-
 Forward = Callable[[nn.Module, Any], Any]
 
 
+@dataclass(eq=False)
 class Inputs:
     """What goes into a network for some samples; the first axis of every tensor counts these.
 
@@ -31,30 +32,26 @@ class Inputs:
     (4, '(3,) torch.float32, (2,) torch.float32')
     """
 
-    def __init__(
-        self, batch: Any, forward: Forward | None = None, labels: Tensor | None = None, source: str = ""
-    ) -> None:
-        self.batch = batch
-        self.forward = forward
-        self.labels = labels
-        self.source = source
-        self.tensors = tensors_in(batch)
+    batch: Any
+    forward: Forward | None = None
+    labels: Tensor | None = None
+    source: str = ""
 
-    @classmethod
-    def of(cls, tensor: Tensor) -> Inputs:
-        """A single tensor, the network's only argument."""
-        return cls(((tensor,), {}))
+    @cached_property
+    def tensors(self) -> list[Tensor]:
+        """All tensors of the batch."""
+        return tensors_in(self.batch)
 
     def __len__(self) -> int:
         return len(self.tensors[0])
 
     def __getitem__(self, part: slice) -> Inputs:
         labels = None if self.labels is None else self.labels[part]
-        return Inputs(mapped(self.batch, lambda tensor: tensor[part]), self.forward, labels, self.source)
+        return replace(self.each(lambda tensor: tensor[part]), labels=labels)
 
     def each(self, function: Callable[[Tensor], Tensor]) -> Inputs:
         """The same samples, with this function of every tensor in its place."""
-        return Inputs(mapped(self.batch, function), self.forward, self.labels, self.source)
+        return replace(self, batch=mapped(self.batch, function))
 
     def through(self, network: nn.Module) -> Any:
         """The network's output. An encoder with a decoder reads the same token ids in both."""
@@ -125,16 +122,14 @@ def _check_images(images: Tensor, expected: Expected) -> Tensor:
             f"samples must have shape (N, ...), got {tuple(images.shape)}; of one number a sample it is (N, 1)"
         )
     if not images.is_floating_point() or images.element_size() < 2:  # PyTorch stores in 8 bits, and computes nothing
-        tokens = images.ndim == 2 and images.dtype in (torch.int64, torch.int32)
-        advice = (
-            ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
-            "preprocessing = affscore.zoo.TextPreprocessing(...)"
-            if tokens
-            else ""
-        )
+        advice = "scale and normalise them first"
+        if images.ndim == 2 and images.dtype in (torch.int64, torch.int32):
+            advice += (
+                ", or .astype(float) where they are plain numbers, or give a network of token ids an attribute "
+                "preprocessing = affscore.zoo.TextPreprocessing(...)"
+            )
         raise AffscoreError(
-            f"the data must be floating point numbers as the network expects them, got {images.dtype}; "
-            f"scale and normalise them first{advice}"
+            f"the data must be floating point numbers as the network expects them, got {images.dtype}; {advice}"
         )
     _check_finite(images)
     return images

@@ -13,13 +13,13 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import default_collate
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, guarded
 from affscore.network.feeding import Feeding
 from affscore.network.inputs import Inputs, check_inputs
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["Pictures", "as_tensors", "inputs_of", "is_table"]
+_END = object()
 
 
 class Pictures:
@@ -98,7 +98,9 @@ def as_tensors(data: Any) -> Any:
 
 def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Feeding) -> Iterator[Inputs]:
     """What goes into the network, batch by batch of a loader of tensors, or tuples or dictionaries of tensors."""
-    for item in _items(loader):
+    what = "the data cannot be read in batches"  # the data set's own errors, or PyTorch's of items of several sizes
+    items = guarded(lambda: iter(loader), what)
+    while (item := guarded(lambda: next(items, _END), what)) is not _END:
         mask = item.get("attention_mask") if isinstance(item, Mapping) else None
         if isinstance(expected, TextPreprocessing) and isinstance(mask, Tensor) and not bool(mask.bool().all()):
             raise AffscoreError(
@@ -106,13 +108,3 @@ def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Feeding) -> It
                 "give windows of the same length without padding"
             )
         yield check_inputs(feeding(item), expected)
-
-
-def _items(loader: Iterable[Any]) -> Iterator[Any]:
-    try:
-        yield from loader
-    except AffscoreError:
-        raise
-    except Exception as error:  # the data set's own, or PyTorch's of items that are no tensors or of several sizes
-        what = f"{type(error).__name__}: {first_line(error)}"
-        raise AffscoreError(f"the data cannot be read in batches: {what}") from error

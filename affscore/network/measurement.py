@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 import zlib
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -17,24 +17,24 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.network.accuracy import Hits, accuracy_of
-from affscore.network.batch import Batch, BatchRun, batches_of, recorded
-from affscore.network.collect import Pair
+from affscore.network.accuracy import accuracy_of
+from affscore.network.batch import Batch, batches_of, run_batch
+from affscore.network.collect import Collector, Pair
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
-from affscore.network.model_state import choose_device, unwrapped
-from affscore.network.notes import on_accuracy, on_input, on_n, on_values, on_weights, saying_what_was_assumed
-from affscore.network.result import Signature, signature_of
+from affscore.network.model_state import choose_device, prepared, unwrapped
+from affscore.network.notes import on_accuracy, on_input, on_n, on_rows, on_values, on_weights
+from affscore.network.recorder import recording
+from affscore.network.result import Signature, provenance
 from affscore.network.scoring import score_pair
+from affscore.network.table import table_of
 from affscore.network.whole import WholeDataset
 from affscore.options import Execution, Options
-from affscore.zoo.card import check_has_weights
+from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.paths import check_name
 from affscore.zoo.state_dicts import fingerprint
-
-__all__ = ["Measurement", "OtherDataError"]
 
 
 class OtherDataError(AffscoreError):
@@ -86,18 +86,14 @@ class Measurement:
         self.network = unwrapped(model)
         check_has_weights(self.network, type(self.network).__name__)
         self.card = card_of(self.network)
-        self.stream = image_stream(
-            data, self.card.preprocessing, options.images, options.n, execution.batch_size, options.seed,
-            Feeding(self.network, forward), self.card.preprocessing_known,
-        )  # fmt: skip
+        self.stream = image_stream(data, self.card, options, execution.batch_size, Feeding(self.network, forward))
         self.device = choose_device(execution.device, self.network)
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
         self._forward = forward
         self._dataset = self.stream.name if data_name is None else data_name
         self._items = ""  # what a sample is called, once the first ones have been read
-        self._declared: list[str] = []
-        self._dropped = 0
-        self._notes: list[str] = []
+        self._seen, self._digest = 0, hashlib.sha256()  # how many samples, and the checksums of them
+        self._declared, self._notes, self._dropped = list[str](), list[str](), 0
 
     def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
         """Measure the batches, in their order; of a whole data set (``options.whole``) there is one, at the end.
@@ -120,50 +116,55 @@ class Measurement:
 
     def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[Pair]]]:
         """Each batch with its pairs; one of the finished batches, which has its rows, without."""
-        options, stream, card = self.options, self.stream, self.card
-        room = options.n if stream.total is None else min(options.n, stream.total)
-        weights = fingerprint(self.network)
+        options, network, device = self.options, self.network, self.device
+        weights, known = fingerprint(network), list[tuple[str, int]]()
         done = {number: batch for number, batch in done.items() if batch.network == weights}
-        digest, hidden = hashlib.sha256(), None if self.execution.progress is None else not self.execution.progress
-        hits, known = Hits(stream.classes, card.classes), list[tuple[str, int]]()
-        bar = tqdm(total=stream.total, desc=card.name, unit="sample", disable=hidden)
-        with bar, recorded(self.network, self.device, self.activations, options.seed) as recorder:
+        hidden = None if self.execution.progress is None else not self.execution.progress
+        # no_grad and not inference_mode: what the network moves or caches must still be fit for training
+        with (
+            ONE_AT_A_TIME,
+            tqdm(total=self.stream.total, desc=self.card.name, unit="sample", disable=hidden) as bar,
+            torch.no_grad(),
+            torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+            prepared(network, device),
+            recording(network, Collector(options), self.activations) as recorder,
+        ):
+            torch.manual_seed(options.seed)  # a loader may shuffle, and a data set draw, before the first batch begins
             self._declared = recorder.chosen.names
-            for number, chunks in batches_of(stream.chunks, options.n):
-                run = BatchRun(recorder, self.network, card.name, options, number, hits, room, known)
-                size = 0
-                for chunk in chunks:
-                    if not self._items:
-                        self._look_at(chunk)
-                        digest.update(chunk.form.encode())
-                    digest.update(_checksums(chunk.numbers))
-                    if number not in done:
-                        with saying_what_was_assumed(stream, self.network):
-                            run.forward(chunk, self.device)
-                    size += len(chunk)
-                    bar.update(len(chunk))
+            for number, chunks in batches_of(self.stream.chunks, options.n):
+                parts = self._looked_at(chunks, bar)
+                if number in done:
+                    batch, collector = done[number], Collector(options, known=known)
+                    deque(parts, maxlen=0)
+                else:
+                    batch, collector = run_batch(self, recorder, number, parts, known)
+                size, images = self._seen - number * options.n, self._digest.hexdigest()
                 if number and size < options.n and not options.whole:  # scores of other sizes do not compare
                     self._dropped = size
                     return
+                pairs = collector.pairs
                 if number not in done:
-                    batch, pairs = run.finish(weights, digest.hexdigest())
-                    known = [(pair.call.layer, pair.call.call) for pair in pairs]
-                elif (batch := done[number]).images == digest.hexdigest():
-                    pairs, known = [], [(row["layer"], row["call"]) for row in batch.rows]
-                else:
+                    batch = replace(batch, network=weights, images=images)
+                elif batch.images != images:
                     raise OtherDataError(f"the finished batch {number} is of other data")
+                known = list(collector.known) or [(row["layer"], row["call"]) for row in batch.rows]
                 yield batch, pairs
 
-    def _look_at(self, first: Inputs) -> None:
-        """Note what the first samples show."""
-        self._items, card = first.items, self.card
-        if not self.stream.preprocessing:
-            self._notes = on_values(first.tensors, card.preprocessing, card.preprocessing_known)
+    def _looked_at(self, chunks: Iterable[Inputs], bar: tqdm[Any]) -> Iterator[Inputs]:
+        """The same chunks; what the first samples show is noted, and every one counts for the fingerprint."""
+        for chunk in chunks:
+            if not self._seen:
+                self._items, card = chunk.items, self.card
+                self._digest.update(chunk.form.encode())
+                if not self.stream.preprocessing:
+                    self._notes = [*on_values(chunk.tensors, card.preprocessing, card.preprocessing_known)]
+            self._digest.update(_checksums(chunk.numbers))
+            self._seen += len(chunk)
+            yield chunk
+            bar.update(len(chunk))
 
     def _scored(self, batch: Batch, pairs: list[Pair]) -> Batch:
-        if pairs and len(pairs[0].xs) < 2:
-            raise AffscoreError("a score needs at least 2 samples, got 1")
-        return replace(batch, rows=[score_pair(pair, self.options.choices) for pair in pairs]) if pairs else batch
+        return replace(batch, rows=[score_pair(pair, self.options) for pair in pairs]) if pairs else batch
 
     def _behind(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
         """Score each batch in another thread, while the next one goes through the network.
@@ -181,20 +182,16 @@ class Measurement:
 
     def _together(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
         """Score all samples together, at the end (:class:`affscore.network.whole.WholeDataset`)."""
-        whole, parts = WholeDataset(self.stream.total, self.options.choices), list[Batch]()
+        whole, parts = WholeDataset(self.stream.total, self.options), list[Batch]()
         for batch, pairs in measured:
             whole.add(pairs)
             parts.append(batch)
         if parts:
             right = [part.right for part in parts if part.right is not None]
             yield replace(
-                parts[-1],
-                number=0,
-                notes=[note for part in parts for note in part.notes],
-                rows=whole.rows(),
-                right=sum(right) if len(right) == len(parts) else None,
-                unused=min(part.unused for part in parts),
-            )
+                parts[-1], number=0, notes=[note for part in parts for note in part.notes], rows=whole.rows(),
+                right=sum(right) if len(right) == len(parts) else None, unused=min(part.unused for part in parts),
+            )  # fmt: skip
 
     def signature(self, batches: Sequence[Batch]) -> Signature:
         """The signature that all batches make, with what the data and the network have to say.
@@ -204,18 +201,20 @@ class Measurement:
         """
         if not batches:
             raise AffscoreError("the data holds no sample; give at least 2")
-        stream, card, options = self.stream, self.card, self.options
+        stream, card, options, last = self.stream, self.card, self.options, batches[-1]
+        rows = [{**row, "batch": batch.number} for batch in batches for row in batch.rows]
+        # all or none: a batch that was read from a file comes without them
+        known = all("sample_costs" in row for row in rows)
+        costs = [row.pop("sample_costs", None) for row in rows]
+        choices = {"model": card.name, "weights": card.weights, "dataset": self._dataset, **options.as_columns()}
+        table = table_of(rows, choices)
         accuracy = accuracy_of(batches)
         silent = [name for name in self._declared if all(name in batch.silent for batch in batches)]
         notes = [
-            *self._notes,
-            *on_input(stream, self.network),
-            *on_weights(card),
+            *self._notes, *on_input(stream, self.network), *on_weights(card),
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
-            *dict.fromkeys(note for batch in batches for note in batch.notes),
-            *stream.notes,
-            *_on_rows(batches),
-        ]
+            *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes, *on_rows(table),
+        ]  # fmt: skip
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
         if self._dropped:
@@ -224,40 +223,20 @@ class Measurement:
                 f"(choose n to divide the number of {self._items})"
             )
         forward, weights = self._forward, next(self.network.parameters(), None)
-        about = {
-            "items": self._items,
-            "batch_size": self.execution.batch_size,
-            "device": self.device.type,
-            "threads": torch.get_num_threads(),
+        metadata = {
+            **choices, "n": options.n, "images": int(table.loc[table["index"] == 0, "n"].sum()), "seed": options.seed,
+            "criteria": list(options.criteria), "depth": int(table["depth"].max()), "items": self._items,
+            "batch_size": self.execution.batch_size, "device": self.device.type, "threads": torch.get_num_threads(),
             "dtype": str(torch.get_default_dtype() if weights is None else weights.dtype),
             "activations": self._declared,
             "forward": None if forward is None else getattr(forward, "__name__", type(forward).__name__),
-            "accuracy": accuracy,
-            "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
-            "fingerprint_weights": batches[-1].network,
-            "fingerprint_data": f"crc32:{batches[-1].images[:16]}",
-        }
-        shared = {"model": card.name, "weights": card.weights, "dataset": self._dataset}
-        result = signature_of(batches, shared, options, about, notes)
-        result.notes.extend(on_n(result))
+            "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
+            "fingerprint_weights": last.network, "fingerprint_data": f"crc32:{last.images[:16]}", **provenance(),
+        }  # fmt: skip
+        kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
+        result = Signature(table, metadata, notes, kept)
+        notes.extend(on_n(result))
         return result
-
-
-def _on_rows(batches: Sequence[Batch]) -> list[str]:
-    """What the scores themselves show: activations that do nothing, or lack a number."""
-    rows, count, notes = [row for batch in batches for row in batch.rows], len(batches[0].rows), []
-    if dead := {row["index"] for row in rows if row["flag"] == "constant output"}:
-        notes.append(
-            f"{len(dead)} of {count} activations have a constant output in a batch, which is affine: "
-            "their score of 1 says that they do nothing (column flag)"
-        )
-    varies = [row for row in rows if not row["flag"].startswith("constant")]
-    if lacking := {row["index"] for row in varies if math.isnan(row.get("nlc", 0.0))}:
-        notes.append(
-            f"{len(lacking)} of {count} activations have no non-linearity coefficient: on vectors of "
-            "channels they are not elementwise functions with a finite derivative in PyTorch"
-        )
-    return notes
 
 
 def _checksums(numbers: Tensor) -> bytes:

@@ -10,8 +10,6 @@ from torch import nn
 
 from affscore.errors import AffscoreError, first_line
 
-__all__ = ["choose_device", "prepared", "unwrapped"]
-
 
 def unwrapped(model: nn.Module) -> nn.Module:
     """The network inside a DataParallel or compiled wrapper.
@@ -25,11 +23,10 @@ def unwrapped(model: nn.Module) -> nn.Module:
     """
     if not isinstance(model, nn.Module):
         raise AffscoreError(f"model must be a torch.nn.Module or the name of one, got {type(model).__name__}")
-    if isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
-        return unwrapped(model.module)
-    original = getattr(model, "_orig_mod", None)
-    if isinstance(original, nn.Module):
-        return unwrapped(original)
+    wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
+    inner = model.module if wrapped else getattr(model, "_orig_mod", None)
+    if isinstance(inner, nn.Module):
+        return unwrapped(inner)
     for name, module in model.named_modules():
         if isinstance(module, torch.jit.ScriptModule):
             where = f"its part {name!r}" if name else "it"

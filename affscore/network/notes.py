@@ -19,13 +19,10 @@ from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from affscore.network.images import ImageStream
     from affscore.network.result import Signature
-
-__all__ = [
-    "as_warning", "give_warnings", "lines", "merged_warnings", "note_on", "on_accuracy", "on_input", "on_n",
-    "on_values", "on_weights", "saying_what_was_assumed", "split_note",
-]  # fmt: skip
 
 _WARNING = "warning: "
 """How a warning begins: it stays one in the files of results and of finished batches, which keep plain text."""
@@ -119,35 +116,31 @@ def saying_what_was_assumed(stream: ImageStream, network: nn.Module) -> Iterator
         raise AffscoreError("; ".join([str(error), *assumed])) from error.__cause__
 
 
-def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> list[str]:
+def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True) -> Iterator[str]:
     """Whether images hold values from 0 to 255, as they are stored, though the network does not expect such values.
 
     Values from 0 to 1 are noted where it is known that the network expects others, some of them below 0.
 
     >>> import torch
-    >>> len(on_values([torch.linspace(0, 255, 48).view(1, 3, 4, 4)], IMAGENET))
+    >>> len(list(on_values([torch.linspace(0, 255, 48).view(1, 3, 4, 4)], IMAGENET)))
     1
     """
     if not isinstance(expected, Preprocessing):
-        return []
+        return
     brightest = max((1 - mean) / std for mean, std in zip(expected.mean, expected.std, strict=True))
     images = [t for t in tensors if t.ndim == 4 and t.shape[1] in (1, 3) and t.is_floating_point()]
     ranges = [(float(t.min()), float(t.max())) for t in images]
     if known and max(expected.mean) > 0 and any(least >= 0 and largest <= 1 for least, largest in ranges):
         means, stds = (", ".join(f"{value:.3g}" for value in values) for values in (expected.mean, expected.std))
-        return [
+        yield (
             "all values of the images are from 0 to 1, as before they are normalised, and the network expects images "
             f"that are: (x - mean) / std with mean {means} and std {stds}"
-        ]
-    stored = [least >= 0 and LARGEST_NORMALISED < largest <= 255 for least, largest in ranges]
-    if brightest >= LARGEST_NORMALISED or not any(stored):
-        return []
-    return [
-        as_warning(
+        )
+    elif any(least >= 0 and brightest < LARGEST_NORMALISED < largest <= 255 for least, largest in ranges):
+        yield as_warning(
             "the images hold values from 0 to 255, as they are stored: divide them by 255 and normalise them as the "
             "network was trained"
         )
-    ]
 
 
 def on_weights(card: ModelCard) -> Iterator[str]:
@@ -163,6 +156,21 @@ def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, un
     folders = stream.name.startswith("folder:") and card.classes is None
     if accuracy is not None and folders and not are_wordnet_ids(stream.classes or ()):
         yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"
+
+
+def on_rows(table: pd.DataFrame) -> Iterator[str]:
+    """What the scores themselves show: activations that do nothing, or lack a number."""
+    count, constant = table["index"].nunique(), table["flag"].str.startswith("constant")
+    if dead := table.loc[table["flag"] == "constant output", "index"].nunique():
+        yield (
+            f"{dead} of {count} activations have a constant output in a batch, which is affine: "
+            "their score of 1 says that they do nothing (column flag)"
+        )
+    if "nlc" in table and (lacking := table.loc[table["nlc"].isna() & ~constant, "index"].nunique()):
+        yield (
+            f"{lacking} of {count} activations have no non-linearity coefficient: on vectors of "
+            "channels they are not elementwise functions with a finite derivative in PyTorch"
+        )
 
 
 def on_n(result: Signature) -> Iterator[str]:

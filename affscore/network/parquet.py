@@ -10,22 +10,18 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, os_errors
 from affscore.network.atomic import atomic_write
 from affscore.zoo.paths import as_path, no_file
 
-__all__ = ["FORMAT", "ForeignError", "contents_of", "read_description", "read_parquet", "write_parquet"]
-
 Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
 """A table, its metadata, and notes."""
-
-Found = TypeVar("Found")
 
 FORMAT = "1.0"
 """Raised where a survey shall measure again what older files hold; files without it are 1.0."""
@@ -41,14 +37,6 @@ _KEY = b"affscore"
 
 class ForeignError(Exception):
     """What a table of ours has, and this one has not."""
-
-
-class _DamagedError(Exception):
-    """The checksum is not that of the rest."""
-
-
-class _NewerError(Exception):
-    """The format is one that this version does not know; the message is its number."""
 
 
 def write_parquet(
@@ -76,24 +64,24 @@ def write_parquet(
         pq.write_table(rows, temporary, use_dictionary=texts or False, write_statistics=False)
 
 
-def read_parquet(path: str | Path, parse: Callable[[pa.Table], Found], what: str = "table") -> Found:
-    """What a file that :func:`write_parquet` wrote holds.
+def read_parquet(
+    path: str | Path, what: str = "table", check: Callable[[pd.DataFrame, dict[str, Any]], None] | None = None
+) -> Contents:
+    """Table, metadata and notes of a file that :func:`write_parquet` wrote.
 
     Args:
         path: The file.
-        parse: Makes it of the raw table (:func:`contents_of`); where it fails the file is not one of ours.
         what: What the file should be, for the message.
+        check: Looks at table and metadata; where it fails, by :class:`ForeignError` or otherwise, the file is not one
+            of ours.
 
     Raises:
         AffscoreError: No such file, not Parquet, not ours, of a newer version, or damaged.
     """
     path = as_path(path)
-    try:
-        missing = not path.is_file()
-    except OSError as error:
-        raise AffscoreError(f"{path.name!r} cannot be read ({error.strerror})") from error
-    if missing:
-        raise no_file(path)
+    with os_errors(lambda reason: f"{path.name!r} cannot be read ({reason})"):
+        if not path.is_file():
+            raise no_file(path)
     try:
         table = _table(path)
     except PermissionError as error:
@@ -103,19 +91,17 @@ def read_parquet(path: str | Path, parse: Callable[[pa.Table], Found], what: str
     except Exception as error:  # pyarrow raises its own errors and Python's on damaged files
         raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
     try:
-        return parse(table)
-    except _NewerError as error:
-        raise AffscoreError(
-            f"the file {path.name!r} was written by a newer affscore (its format is {error}, this version reads "
-            f"{FORMAT}); update affscore"
-        ) from error
-    except _DamagedError as error:
-        raise AffscoreError(f"the file {path.name!r} is damaged: it does not hold what was written to it") from error
+        rows, metadata, notes = _contents(table, path.name)
+        if check is not None:
+            check(rows, metadata)
+    except AffscoreError:
+        raise
     except Exception as error:  # a foreign file can hold anything in any place
         reason = f": {error}" if isinstance(error, ForeignError) else ""
         raise AffscoreError(
             f"the file {path.name!r} is Parquet, but not a {what} that affscore wrote{reason}"
         ) from error
+    return rows, metadata, notes
 
 
 def read_description(path: Path) -> dict[str, Any]:
@@ -127,19 +113,22 @@ def read_description(path: Path) -> dict[str, Any]:
     return metadata if isinstance(metadata, dict) else {}
 
 
-def contents_of(table: pa.Table) -> Contents:
-    """Table, metadata and notes; anything may be raised where a file is foreign."""
+def _contents(table: pa.Table, name: str) -> Contents:
+    """What a table holds; anything may be raised where the file is foreign."""
     about = json.loads((table.schema.metadata or {})[_KEY])
     metadata, notes = about["metadata"], about["notes"]
     job = metadata.get("job")
     for stated in (about.get("format", FORMAT), job.get("format", FORMAT) if isinstance(job, dict) else FORMAT):
         if [int(part) for part in stated.split(".")] > [int(part) for part in FORMAT.split(".")]:
-            raise _NewerError(stated)
+            raise AffscoreError(
+                f"the file {name!r} was written by a newer affscore (its format is {stated}, this version reads "
+                f"{FORMAT}); update affscore"
+            )
     rows: pd.DataFrame = table.to_pandas(ignore_metadata=True)
     if not isinstance(metadata, dict) or not all(isinstance(note, str) for note in notes):
-        raise TypeError("the entry affscore of its metadata holds something else")
+        raise ForeignError("the entry affscore of its metadata holds something else")
     if "checksum" in about and about["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
-        raise _DamagedError
+        raise AffscoreError(f"the file {name!r} is damaged: it does not hold what was written to it")
     return rows, metadata, notes
 
 

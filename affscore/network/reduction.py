@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["OrderName", "ReductionName", "check_order", "check_reduction", "reduce"]
-
 ReductionName = Literal["mean", "sum", "flatten", "sample", "published"]
 OrderName = Literal["activate-first", "reduce-first"]
 
 
-def check_reduction(reduction: str) -> None:
-    """Raise an AffscoreError unless this is a reduction that we know."""
-    _check("reduction", reduction, get_args(ReductionName))
-
-
-def check_order(order: str) -> None:
-    """Raise an AffscoreError unless this is an order that we know."""
-    _check("order", order, get_args(OrderName))
-
-
-def _check(what: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise AffscoreError(f"{what} must be one of {', '.join(known)}, got {value!r}")
+def check_word(what: str, value: str, words: Any) -> None:
+    """Raise an AffscoreError unless this is one of the words of a Literal."""
+    if value not in get_args(words):
+        raise AffscoreError(f"{what} must be one of {', '.join(get_args(words))}, got {value!r}")
 
 
 def reduce(
@@ -78,7 +67,7 @@ def reduce(
     >>> reduce(features, 1, 1, "sample", lambda p: torch.tensor([3])).tolist()
     [[3.0, 7.0, 11.0]]
     """
-    check_reduction(reduction)
+    check_word("reduction", reduction, ReductionName)
     if features.ndim == 0 or len(features) == 0 or len(features) % images:
         raise AffscoreError(
             f"the first axis of a feature map must count the {images} samples, or parts of them, "
@@ -99,10 +88,6 @@ def reduce(
         where = positions(tokens.shape[1]).to(features.device)
         return tokens[torch.arange(images, device=features.device), where]
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
-    if channel_axis == 1 and features.device.type == "cpu" and features.is_contiguous():
-        # a product with a vector of ones reads memory faster than PyTorch's reductions do
-        rows = features.reshape(images * features.shape[1], -1)
-        total = (rows @ rows.new_ones(rows.shape[1])).reshape(images, -1)
-    else:
-        total = features.sum(dim=others)
+    # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself
+    total = features.sum(dim=others)
     return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import escape
@@ -20,18 +20,14 @@ from numpy.typing import NDArray
 
 import affscore
 from affscore.errors import AffscoreError
-from affscore.network.batch import Batch
 from affscore.network.files import read_parts, write_signature
 from affscore.network.notes import lines
-from affscore.network.table import brief, summary_of, table_of
-from affscore.options import Options
+from affscore.network.table import brief, summary_of
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Signature", "load_signature", "provenance", "signature_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,45 +239,9 @@ def load_signature(file: str | Path) -> Signature:
     return Signature(*read_parts(file))
 
 
-def signature_of(
-    batches: Sequence[Batch], shared: dict[str, str], options: Options, about: dict[str, Any], notes: list[str]
-) -> Signature:
-    """The signature that finished batches make.
-
-    Args:
-        batches: All batches, in their order.
-        shared: Columns that are the same in every row: model, weights, dataset.
-        options: What was measured.
-        about: What else the metadata says of this run.
-        notes: What the reader should be told.
-    """
-    rows = [{**row, "batch": batch.number} for batch in batches for row in batch.rows]
-    # all or none: a batch that was read from a file comes without them
-    known = all("sample_costs" in row for row in rows)
-    costs = [row.pop("sample_costs", None) for row in rows]
-    metadata = {
-        **shared,
-        **options.as_columns(),
-        "n": options.n,
-        "images": int(sum(batch.rows[0]["n"] for batch in batches)),
-        "seed": options.seed,
-        "criteria": list(options.criteria),
-        "depth": max(row["depth"] for batch in batches for row in batch.rows),
-        **about,
-        **provenance(),
-    }
-    kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
-    return Signature(table_of(rows, shared, options.as_columns()), metadata, notes, kept)
-
-
 def provenance() -> dict[str, Any]:
     """The versions that a result depends on, and when it was made."""
-    return {
-        "versions": {
-            "affscore": affscore.__version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            **{name: version(name) for name in ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")},
-        },
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    versions = {"affscore": affscore.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
+    versions |= {name: version(name) for name in others}
+    return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from affscore.errors import AffscoreError
@@ -13,26 +12,11 @@ from affscore.network.collect import Pair
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import Criterion, Numbers, Seen, naming
 from affscore.network.recorder.calls import ActivationCall
+from affscore.options import Options
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
-from affscore.transport.covariance import CovarianceName
-
-__all__ = ["Choices", "row_of", "score_pair"]
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What is computed for every activation.
-
-    Attributes:
-        covariance: "ledoit-wolf" or "empirical".
-        criteria: Names of criteria.
-    """
-
-    covariance: CovarianceName
-    criteria: tuple[str, ...]
-
-
-def score_pair(pair: Pair, choices: Choices, coupling: Literal["exact", "paired"] = "exact") -> dict[str, Any]:
+def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"] = "exact") -> dict[str, Any]:
     """The score of one activation on one batch, with everything that is reported beside it.
 
     An activation whose input is constant while its output varies has no score: it is NaN, and ``flag``
@@ -42,7 +26,7 @@ def score_pair(pair: Pair, choices: Choices, coupling: Literal["exact", "paired"
 
     Args:
         pair: The reduced input and output, (n, c) each.
-        choices: Which covariance, and which criteria.
+        options: Which covariance, and which criteria.
         coupling: As :func:`affscore.affinity_score` takes it.
 
     Returns:
@@ -53,13 +37,11 @@ def score_pair(pair: Pair, choices: Choices, coupling: Literal["exact", "paired"
     """
     start = time.perf_counter()
     seen = Seen(pair)
-
-    def score() -> AffinityScore:
-        if len(seen.x) < 2:
-            raise AffscoreError(f"a score needs at least 2 samples, got {len(seen.x)}")
-        return affinity_score(seen.source, seen.target, choices.covariance, coupling=coupling)
-
-    row = row_of(pair.call, seen.x.shape, choices.criteria, score, lambda criterion: criterion.of_samples(seen))
+    row = row_of(
+        pair.call, seen.x.shape, options.criteria,
+        lambda: affinity_score(seen.source, seen.target, options.covariance, coupling=coupling),
+        lambda criterion: criterion.of_samples(seen),
+    )  # fmt: skip
     return row | {"seconds": time.perf_counter() - start}
 
 
@@ -83,6 +65,8 @@ def row_of(
         AffscoreError: What the functions raise, with the name of the activation in front.
     """
     with naming(call):
+        if shape[0] < 2:
+            raise AffscoreError(f"a score needs at least 2 samples, got {shape[0]}")
         try:
             found, flag = score(), ""
         except ConstantInputError:
@@ -91,27 +75,14 @@ def row_of(
             flag = "constant output"
         elif found.degenerate_input:
             flag = "degenerate input"
-        row: dict[str, Any] = {
-            "index": call.index,
-            "layer": call.layer,
-            "call": call.call,
-            "activation": call.activation,
-            "kind": call.kind,
-            "depth": call.depth,
-            "width": shape[1],
-            "n": shape[0],
-            "score": found.value,
-            "raw": found.raw,
-            "effective_width": found.effective_width,
-            "pairing_optimal": found.pairing_optimal,
-            "decided_by": found.decided_by or "",
-            "bound_exceeded": found.bound_exceeded,
-            "flag": flag,
-            "sample_costs": found.sample_costs,
-        }
+        row = {name: getattr(call, name) for name in _OF_CALL} | {name: getattr(found, name) for name in _OF_SCORE}
+        row |= {"n": shape[0], "width": shape[1], "score": found.value, "decided_by": found.decided_by or ""}
+        row["flag"] = flag
         for name in criteria:
             row |= CRITERIA[name].numbers(flag, compute)
     return row
 
 
+_OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
+_OF_SCORE = ("raw", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)

@@ -15,8 +15,6 @@ from affscore.network.result import Signature
 from affscore.options import options_of
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["signature"]
-
 
 def signature(
     model: nn.Module | str,

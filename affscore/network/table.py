@@ -12,21 +12,17 @@ from pandas.api.types import is_numeric_dtype
 from affscore.network.columns import details
 from affscore.network.criteria import SCHEMA
 
-__all__ = ["brief", "summary_of", "table_of", "without_formulas"]
-
 _ACTIVATION = ["layer", "call", "activation", "kind", "depth", "width"]
 
 
-def table_of(rows: list[dict[str, Any]], shared: dict[str, str], choices: dict[str, str]) -> pd.DataFrame:
+def table_of(rows: list[dict[str, Any]], choices: dict[str, str]) -> pd.DataFrame:
     """The table of a signature: a row for every activation and batch, columns in their order.
 
     Args:
         rows: What :func:`affscore.network.scoring.score_pair` returned, with ``batch``.
-        shared: Columns that are the same in every row: model, weights, dataset.
-        choices: Columns that say how it was measured: reduction, order, covariance.
+        choices: Columns that are the same in every row: model, weights, dataset, and how it was measured.
     """
-    table = pd.DataFrame(rows).assign(**shared, **choices)
-    table["pairing_optimal"] = table["pairing_optimal"].astype("boolean")
+    table = pd.DataFrame(rows).assign(**choices).astype({"pairing_optimal": "boolean"})
     return table[[name for name in SCHEMA.names if name in table]]
 
 
@@ -34,8 +30,7 @@ def summary_of(table: pd.DataFrame) -> pd.DataFrame:
     """One row for every activation of such a table (see :attr:`affscore.Signature.summary`)."""
     groups = table.groupby("index", sort=True)
     summary = groups[_ACTIVATION].first()
-    summary["score"] = groups["score"].mean()
-    summary["score_std"] = groups["score"].std(ddof=1)
+    summary["score"], summary["score_std"] = groups["score"].mean(), groups["score"].std(ddof=1)
     for field in SCHEMA:
         if details(field)["kind"] == "number" and field.name in table and field.name not in ("score", "seconds"):
             summary[field.name] = groups[field.name].mean()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,10 @@ from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import Criterion, Numbers, Seen
-from affscore.network.rows import Rows
-from affscore.network.scoring import Choices, row_of, score_pair
+from affscore.network.scoring import row_of, score_pair
+from affscore.options import Options
 from affscore.transport.affinity import paired_affinity_score
 from affscore.transport.moments import PairMoments
-
-__all__ = ["WholeDataset", "bytes_needed"]
 
 SHARE_OF_MEMORY = 0.75
 """How much of the machine's memory the moments may fill."""
@@ -33,17 +32,17 @@ class WholeDataset:
 
     Args:
         total: How many images there will be, or None where that is not known.
-        choices: What to compute; of the criteria those that have moments, or are means over the samples.
-        memory: Bytes that may be used; by default three quarters of the machine's.
+        options: What to compute; of the criteria those that have moments, or are means over the samples.
+
+    Raises:
+        AffscoreError: Another criterion.
     """
 
-    def __init__(self, total: int | None, choices: Choices, memory: int | None = None) -> None:
-        for name in choices.criteria:
+    def __init__(self, total: int | None, options: Options) -> None:
+        for name in options.criteria:
             if CRITERIA[name].of_moments is None and not CRITERIA[name].mean_over_samples:
                 raise AffscoreError(f"{name} needs the samples of a batch; omit it, or use whole=False")
-        self.total = total
-        self.choices = choices
-        self.memory = memory
+        self.total, self.options = total, options
         self._parts: list[_Part] = []
 
     def add(self, pairs: list[Pair]) -> None:
@@ -53,24 +52,21 @@ class WholeDataset:
             AffscoreError: NaN or infinity in an activation, or more memory needed than there is.
         """
         if not self._parts:
-            self._check_memory([pair.x.shape[1] for pair in pairs], pairs[0].x.device)
-            self._parts = [_Part(pair, self.total, self.choices) for pair in pairs]
+            widths = [pair.x.shape[1] for pair in pairs]
+            needed, available = bytes_needed(widths, self.total), SHARE_OF_MEMORY * _memory_of(pairs[0].x.device)
+            if needed > available:
+                raise AffscoreError(
+                    f"the whole data set needs {needed / 2**30:.1f} GB for the moments of {len(widths)} activations "
+                    f"(widths up to {max(widths)}), and {available / 2**30:.1f} GB may be used; "
+                    "use batches (whole=False), or fewer samples"
+                )
+            self._parts = [_Part(pair, self.total, self.options) for pair in pairs]
         for part, pair in zip(self._parts, pairs, strict=True):
             part.add(pair)
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each activation."""
         return [part.row() for part in self._parts]
-
-    def _check_memory(self, widths: list[int], device: torch.device) -> None:
-        available = self.memory if self.memory is not None else int(SHARE_OF_MEMORY * _memory_of(device))
-        needed = bytes_needed(widths, self.total)
-        if needed > available:
-            raise AffscoreError(
-                f"the whole data set needs {needed / 2**30:.1f} GB for the moments of {len(widths)} activations "
-                f"(widths up to {max(widths)}), and {available / 2**30:.1f} GB may be used; "
-                "use batches (whole=False), or fewer samples"
-            )
 
 
 def bytes_needed(widths: list[int], total: int | None) -> int:
@@ -88,36 +84,36 @@ def bytes_needed(widths: list[int], total: int | None) -> int:
     )
 
 
+@dataclass
 class _Part:
     """One activation: its samples while these are few, then its moments."""
 
-    def __init__(self, pair: Pair, total: int | None, choices: Choices) -> None:
-        self.pair = pair  # holds the samples that are no part of the moments
-        self.total = total
-        self.choices = choices
-        self.moments: PairMoments | None = None
-        self.sums = {
-            name: np.zeros(len(CRITERIA[name].columns)) for name in choices.criteria if CRITERIA[name].mean_over_samples
-        }
-        self.seconds = 0.0
+    pair: Pair  # holds the samples that are no part of the moments
+    total: int | None
+    options: Options
+    moments: PairMoments | None = None
+    sums: dict[str, Any] = field(default_factory=dict)  # arrays of one number, or two
+    seconds: float = 0.0
 
     def add(self, pair: Pair) -> None:
         start = time.perf_counter()
         if pair is not self.pair:
             self.pair.extend(pair, room=self.total or 0)
-        if self.moments is not None or (self.total or len(self.pair.xs)) >= 2 * self.pair.x.shape[1]:
+        if self.moments is not None or (self.total or len(self.pair.x)) >= 2 * self.pair.x.shape[1]:
             seen = Seen(self.pair)
             part = PairMoments.of(seen.x, seen.y, self.pair.rounding)
             self.moments = part if self.moments is None else self.moments.merged(part)
-            for name, total in self.sums.items():
-                total += len(seen.x) * np.array(CRITERIA[name].of_samples(seen))
-            self.pair.xs, self.pair.ys = Rows(), Rows()
+            for name in self.options.criteria:
+                if CRITERIA[name].mean_over_samples:
+                    found = len(seen.x) * np.atleast_1d(CRITERIA[name].of_samples(seen))
+                    self.sums[name] = self.sums.get(name, 0.0) + found
+            self.pair.x = self.pair.y = torch.empty(0)
         self.seconds += time.perf_counter() - start
 
     def row(self) -> dict[str, Any]:
         start = time.perf_counter()
         if self.moments is None:
-            row = score_pair(self.pair, self.choices, coupling="paired")
+            row = score_pair(self.pair, self.options, coupling="paired")
         else:
             pair, pairs = self.pair, self.moments.centred(self.pair.rounding)
             count, width = pairs.x.count, len(pairs.x.first)
@@ -128,8 +124,8 @@ class _Part:
                 return tuple((self.sums[criterion.name] / count).tolist())
 
             row = row_of(
-                pair.call, (count, width), self.choices.criteria,
-                lambda: paired_affinity_score(pairs, self.choices.covariance, rounding=pair.rounding), compute,
+                pair.call, (count, width), self.options.criteria,
+                lambda: paired_affinity_score(pairs, self.options.covariance, rounding=pair.rounding), compute,
             )  # fmt: skip
         return row | {"seconds": self.seconds + time.perf_counter() - start}
 

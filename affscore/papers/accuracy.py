@@ -15,8 +15,6 @@ from affscore.papers.groups import accuracy_groups, group_of_each
 from affscore.papers.results import Results
 from affscore.zoo.characteristics import characteristics
 
-__all__ = ["PERMUTATIONS", "accuracy_goes_with", "accuracy_table"]
-
 PERMUTATIONS = 10_000
 
 

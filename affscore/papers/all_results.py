@@ -20,8 +20,6 @@ from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
 
-__all__ = ["ON_MORE_DATA", "AllResults"]
-
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
 

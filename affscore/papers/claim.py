@@ -9,18 +9,6 @@ from typing import NamedTuple
 from affscore.papers.estimate import MissingResultsError
 from affscore.papers.results import Results
 
-__all__ = [
-    "DOES_NOT_HOLD",
-    "HOLDS",
-    "ON_IMAGENET",
-    "STUDY_ON_IMAGENET",
-    "UNDECIDED",
-    "Claim",
-    "ClaimRow",
-    "Verdict",
-    "claim",
-]
-
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "cannot be decided"
 
 STUDY_ON_IMAGENET = "the study's networks of torchvision on ImageNet (notebooks/params/paper.yml names them)"

@@ -8,20 +8,6 @@ import numpy as np
 
 from affscore.papers.printed import PrintedNumber
 
-__all__ = [
-    "COMPUTED",
-    "DIFFERS",
-    "LOOKED_UP",
-    "MEASURED",
-    "NEEDS_DATA",
-    "REPRODUCED",
-    "VERDICTS",
-    "WAYS",
-    "OurNumber",
-    "Row",
-    "compare",
-]
-
 VERDICTS = REPRODUCED, DIFFERS, NEEDS_DATA = "reproduced", "differs", "needs data"
 
 WAYS = MEASURED, COMPUTED, LOOKED_UP = "measured", "computed", "looked up"

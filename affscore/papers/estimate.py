@@ -10,19 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-__all__ = [
-    "CHANCE",
-    "SCORES",
-    "Estimate",
-    "MissingResultsError",
-    "correlation",
-    "every",
-    "if_significant",
-    "mean_of",
-    "mean_or_deviation",
-    "require",
-]
-
 CHANCE = 0.05
 """A test decides below this p-value, an interval at one minus this level."""
 

@@ -9,15 +9,6 @@ import pandas as pd
 from affscore.papers.networks import network_table
 from affscore.papers.printed import printed_table
 
-__all__ = [
-    "FIRST_PAPER_GROUPS",
-    "FIRST_PAPER_STATISTICS",
-    "accuracy_groups",
-    "group_of_each",
-    "study_groups",
-    "table_1_families",
-]
-
 FIRST_PAPER_GROUPS = {
     "Traditional and residual": ("Pure convnets", "ResNets", "DenseNets"),
     "Efficient": ("SqueezeNets", "ShuffleNets", "Convnexts"),

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from affscore.network.result import Signature
 
-__all__ = ["error_over_batches", "jackknife_error", "means_without_a_batch"]
-
 Array = NDArray[np.float64]
 
 

@@ -27,8 +27,6 @@ from affscore.papers.comparison import (
 )
 from affscore.papers.results import Results
 
-__all__ = ["ALL", "COLUMNS", "KINDS", "MATERIAL", "Ledger", "all_claims", "figures_and_tables"]
-
 COLUMNS = ("source", "item", "published", "way", "ours", "analogue", "difference", "verdict", "command")
 """The columns of the table, and of the file that the command writes."""
 

@@ -10,8 +10,6 @@ from itertools import groupby
 from affscore.papers.claim import ClaimRow
 from affscore.papers.comparison import VERDICTS, Row
 
-__all__ = ["claims_page", "ledger_page"]
-
 _FILTER = """
 <script>
 (() => {

@@ -11,8 +11,6 @@ from affscore.errors import AffscoreError
 from affscore.papers.printed import printed_table
 from affscore.zoo.architectures import architecture_of
 
-__all__ = ["network_table", "short_name", "short_names", "study_models"]
-
 
 def study_models(prefix: str = "mini:") -> list[str]:
     """The 36 networks of the paper's study, oldest first, as names that the library knows.

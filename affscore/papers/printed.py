@@ -17,8 +17,6 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 
-__all__ = ["PrintedNumber", "mean_and_deviation", "printed_numbers", "printed_table", "printed_tables", "printed_text"]
-
 
 @dataclass(frozen=True)
 class PrintedNumber:

@@ -12,20 +12,6 @@ from affscore.survey import load_or_measure
 from affscore.zoo.characteristics import weight_versions
 from affscore.zoo.sources import torchvision_networks
 
-__all__ = [
-    "CHANNELS_LAST",
-    "IMAGENET",
-    "IMAGENET_FOLDER",
-    "OPTIONS",
-    "by_printed_reduction",
-    "few_images",
-    "measure_as_printed",
-    "not_as_printed",
-    "other_options",
-    "printed_reduction",
-    "survey_command",
-]
-
 OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "n": 512}
 """The options of the papers, and of all that is compared with them."""
 

@@ -17,8 +17,6 @@ from affscore.papers.estimate import Estimate, mean_of, require
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.networks import network_table, study_models
 
-__all__ = ["Results"]
-
 Array: TypeAlias = NDArray[np.float64]
 
 

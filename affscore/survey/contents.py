@@ -8,11 +8,8 @@ from typing import Any
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.result import load_signature
 from affscore.survey.store import Store
-from affscore.survey.tables import key_in
-
-__all__ = ["contents", "find"]
+from affscore.survey.tables import read_all
 
 _SHOWN = ("key", "model", "weights", "dataset", "reduction", "order")
 
@@ -31,28 +28,24 @@ def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
         AffscoreError: No such folder.
     """
     store = Store(folder)
-    rows: list[dict[str, Any]] = []
-    unreadable, seen = [], dict[str, str]()
-    for path in store.files():
+    found, errors, copies = read_all(store)
+    rows, problems = list[dict[str, Any]](), {path: str(error) for path, error in errors.items()}
+    for copy, first in copies.items():
+        problems[copy] = f"the file {copy.name!r} has the key of {first.name!r}, and counts once with it"
+    for path, result in found.values():
         try:
-            result = load_signature(path)
-            if (first := seen.setdefault(key_in(path, result), path.name)) != path.name:
-                raise AffscoreError(f"the file {path.name!r} has the key of {first!r}, and counts once with it")
             row: dict[str, Any] = {name: str(result.metadata[name]) for name in _SHOWN}
             row |= {"n": int(result.metadata["n"]), "images": int(result.metadata["images"])}
             rows.append(row | {"activations": len(result), "mean": float(result.scores.mean())})
-        except AffscoreError as error:
-            unreadable.append(str(error))
         except (KeyError, TypeError, ValueError) as error:
-            unreadable.append(f"the file {path.name!r} is no result of a survey ({type(error).__name__}: {error})")
+            problems[path] = f"the file {path.name!r} is no result of a survey ({type(error).__name__}: {error})"
     unfinished = []
-    done = {row["key"] for row in rows}
     for key, parts in store.unfinished().items():
-        if key not in done:
+        if key not in {row["key"] for row in rows}:
             count = parts.count()
             running = ", running" if store.is_running(key) else ""
             unfinished.append(f"not finished: {key}, {count} {'batch' if count == 1 else 'batches'}{running}")
-    return pd.DataFrame(rows), unreadable, unfinished
+    return pd.DataFrame(rows), [problems[path] for path in sorted(problems)], unfinished
 
 
 def find(folder: str | Path, name: str) -> Path:

@@ -14,7 +14,7 @@ from affscore.network.parquet import FORMAT
 from affscore.options import Options
 from affscore.zoo.identity import identity_of_data, identity_of_model
 
-__all__ = ["DescribedJob", "Job", "describe", "is_of_job", "key_of"]
+_USUAL = vars(Options())
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Job:
     options: Options
 
     def __str__(self) -> str:
-        shown = [f"n={self.options.n}", self.options.reduction, self.options.order]
-        return f"{self.model} on {self.dataset} ({', '.join(shown)})"
+        options = self.options
+        return f"{self.model} on {self.dataset} (n={options.n}, {options.reduction}, {options.order})"
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,7 @@ def key_of(description: dict[str, Any]) -> str:
 
 def _compared(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a description that are not at their defaults, without the criteria."""
-    usual = vars(Options())
-    return {name: value for name, value in options.items() if name != "criteria" and value != usual.get(name, "")}
+    return {name: value for name, value in options.items() if name != "criteria" and value != _USUAL.get(name, "")}
 
 
 def _words_of(options: Options) -> list[str]:

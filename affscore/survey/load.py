@@ -14,8 +14,6 @@ from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.survey import measure_missing
 
-__all__ = ["load_or_measure", "load_or_measure_one"]
-
 
 def load_or_measure_one(model: str, dataset: str, store: str | Path, **options: Any) -> Signature:
     """The signature of a network on a data set out of a store; what is missing is measured and kept there.

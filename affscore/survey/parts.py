@@ -9,20 +9,17 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, os_errors
 from affscore.network.atomic import PART
-from affscore.network.parquet import contents_of, read_parquet, write_parquet
+from affscore.network.parquet import read_parquet, write_parquet
 
-__all__ = ["Part", "Parts"]
-
-_NAME = re.compile(r"part-(\d{6,})\.parquet")
-_OLDER = re.compile(r"batch-\d{6,}\.json")
+_NAME = re.compile(r"part-(\d{6,})\.parquet|batch-\d{6,}\.json")  # the latter by older versions, which read them
 
 
 class Part(NamedTuple):
     """A part: rows of a table, and what else is known of it, in the types that JSON knows."""
 
-    rows: list[dict[str, Any]]
+    rows: list[Any]
     about: dict[str, Any]
 
 
@@ -51,18 +48,16 @@ class Parts:
 
     def count(self) -> int:
         """How many parts are finished, those of older versions included; safe without the lock."""
-        return sum(1 for path in self._entries() if _NAME.fullmatch(path.name) or _OLDER.fullmatch(path.name))
+        return len(self._finished())
 
     def read(self) -> dict[int, Part]:
         """The finished parts by their numbers, without those that are damaged."""
         found = {}
-        for path in sorted(self._entries()):
-            if (name := _NAME.fullmatch(path.name)) and not path.is_symlink():
+        for path in sorted(self._finished()):
+            if path.suffix == ".parquet" and not path.is_symlink():
                 with contextlib.suppress(AffscoreError):
-                    rows, about, _ = read_parquet(path, contents_of)
-                    found[int(name.group(1))] = Part(
-                        [{str(key): value for key, value in row.items()} for row in rows.to_dict("records")], about
-                    )
+                    rows, about, _ = read_parquet(path)
+                    found[int(path.stem.removeprefix("part-"))] = Part(rows.to_dict("records"), about)
         return found
 
     def write(self, number: int, part: Part) -> None:
@@ -71,34 +66,29 @@ class Parts:
         Raises:
             AffscoreError: It cannot be written; the disk is full, say.
         """
-        try:
+        kept = "what was finished before is kept, and the same command goes on from there"
+        with os_errors(lambda reason: f"part {number} could not be written to the store: {reason}; {kept}"):
             write_parquet(pd.DataFrame(part.rows), part.about, [], self.folder / f"part-{number:06d}.parquet")
-        except OSError as error:
-            raise AffscoreError(
-                f"part {number} could not be written to the store: {error.strerror or error}; "
-                "what was finished before is kept, and the same command goes on from there"
-            ) from error
 
     def drop(self) -> None:
         """Forget all parts."""
-        for path in self._entries():
-            if _NAME.fullmatch(path.name) or _OLDER.fullmatch(path.name):
-                path.unlink(missing_ok=True)
+        for path in self._finished():
+            path.unlink(missing_ok=True)
 
     def drop_unwritten(self) -> None:
         """Remove files that a killed process did not finish writing."""
         for path in self._entries():
-            if path.name.endswith(PART):
-                with contextlib.suppress(OSError):
-                    path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                if path.name.endswith(PART):
+                    path.unlink()
 
     def remove(self) -> None:
         """Remove the folder with all that this package wrote there, the lock last; what else is in it stays."""
         self.drop_unwritten()
         with contextlib.suppress(OSError):
             self.drop()
-            (self.folder / self.BEGUN).unlink(missing_ok=True)
-            (self.folder / self.LOCK).unlink(missing_ok=True)
+            for name in (self.BEGUN, self.LOCK):
+                (self.folder / name).unlink(missing_ok=True)
             self.folder.rmdir()
 
     def begin(self, run: str) -> int:
@@ -123,6 +113,9 @@ class Parts:
             return path.is_file() and run in path.read_text(encoding="utf-8", errors="replace").split()
         except OSError:
             return False
+
+    def _finished(self) -> list[Path]:
+        return [path for path in self._entries() if _NAME.fullmatch(path.name)]
 
     def _entries(self) -> list[Path]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,6 @@ from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
 from affscore.zoo.identity import identity_of_data, identity_of_model
 from affscore.zoo.paths import check_name
-
-__all__ = ["Outlook", "look_at", "plan"]
 
 
 def plan(
@@ -48,23 +46,23 @@ def plan(
     >>> [(job.options.reduction, job.options.order) for job in jobs]
     [('mean', 'activate-first'), ('mean', 'reduce-first'), ('sample', 'activate-first')]
     """
-    lists = {"model": models, "data set": datasets, "reduction": reductions, "order": orders}
     chosen: list[list[Any]] = []
-    for kind, names in lists.items():
+    for kind, names in {"model": models, "data set": datasets, "reduction": reductions, "order": orders}.items():
         some = [names] if isinstance(names, str) else list(names)
         if not some or not all(isinstance(name, str) and name for name in some):
             raise AffscoreError(f"a survey needs the names of one {kind} or more, got {some!r}")
         for name in some:
             check_name(name)
         chosen.append(some)
-    options = options or Options()
-    jobs = [
-        Job(model, dataset, replace(options, reduction=reduction, order=order))
-        for model, dataset, reduction, order in itertools.product(*chosen)
-    ]
-    return list(dict.fromkeys(jobs))
+    return list(
+        dict.fromkeys(
+            Job(model, dataset, replace(options or Options(), reduction=reduction, order=order))
+            for model, dataset, reduction, order in itertools.product(*chosen)
+        )
+    )
 
 
+@dataclass
 class Outlook:
     """Jobs that have been looked at, by their numbers.
 
@@ -74,10 +72,9 @@ class Outlook:
         outcomes: Those that are settled: their result is there, or they cannot be done.
     """
 
-    def __init__(self) -> None:
-        self.described: dict[int, DescribedJob] = {}
-        self.results: dict[int, Signature] = {}
-        self.outcomes: dict[int, Outcome] = {}
+    described: dict[int, DescribedJob] = field(default_factory=dict)
+    results: dict[int, Signature] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
 
 
 def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]) -> Outlook:
@@ -97,8 +94,7 @@ def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]
         try:
             job = seen.described[number] = describe(jobs[number], model, data)
             found = stores[0].load(job.key, load_signature) if stores else None
-            found = _first(stored, job) if found is None else found
-            if found is not None:
+            if found is not None or (found := _first(stored, job)) is not None:
                 seen.results[number] = found
                 seen.outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
         except KeyboardInterrupt:

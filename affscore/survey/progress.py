@@ -11,8 +11,6 @@ from tqdm import tqdm
 from affscore.survey.plan import Outlook
 from affscore.survey.store import Store
 
-__all__ = ["progress_of"]
-
 SECONDS = 1.0
 """How often the store is asked."""
 
@@ -26,33 +24,30 @@ def progress_of(store: Store, seen: Outlook, progress: bool | None) -> Iterator[
         seen: The jobs, and what became of those that have ended; the latter may grow meanwhile.
         progress: Whether to show it; None for where there is a terminal.
     """
-    jobs, outcomes = seen.described, seen.outcomes
+    jobs, outcomes, stop = seen.described, seen.outcomes, threading.Event()
     total = sum(job.batches for job in jobs.values())
     with tqdm(total=total, unit="batch", disable=None if progress is None else not progress) as bar:
 
         def update() -> None:
-            ended = {number for number in tuple(outcomes) if outcomes[number].state != "busy"}
+            ended = {number for number in tuple(outcomes) if outcomes[number].state != "busy"} & jobs.keys()
             bar.n = sum(
                 job.batches if number in ended else min(job.batches, store.parts(job.key).count())
                 for number, job in jobs.items()
             )
-            bar.set_postfix_str(f"{len(ended & jobs.keys())}/{len(jobs)} jobs")
-
-        stop = threading.Event()
+            bar.set_postfix_str(f"{len(ended)}/{len(jobs)} jobs")
 
         def watch() -> None:
+            update()
             while not stop.wait(SECONDS):
                 update()
+            update()
 
         watcher = threading.Thread(target=watch, daemon=True)
         if not bar.disable:
-            update()
             watcher.start()
         try:
             yield
         finally:
             stop.set()
-            if watcher.is_alive():
-                watcher.join()
             if not bar.disable:
-                update()
+                watcher.join()

@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affscore.network.notes import split_note
-from affscore.survey.job import DescribedJob, Job
+from affscore.survey.job import Job
 from affscore.survey.plan import look_at
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, State
 
-__all__ = ["Report", "listing"]
-
 _WORDS: dict[State, str] = {
-    "measured": "measured",
-    "there": "already there",
-    "busy": "left to another process",
-    "failed": "failed",
-}
+    "measured": "measured", "there": "already there", "busy": "left to another process", "failed": "failed",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,19 +49,18 @@ class Report:
         return found
 
     def __repr__(self) -> str:
-        counts = Counter(outcome.state for _, outcome in self.outcomes)
-        said = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
-        resumed = sum(outcome.resumed for _, outcome in self.outcomes)
-        if resumed:
-            said += f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
-        lines = [f"{len(self.outcomes)} {'job' if len(self.outcomes) == 1 else 'jobs'}: {said}"]
+        counts, count = Counter(outcome.state for _, outcome in self.outcomes), len(self.outcomes)
+        told = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
+        if resumed := sum(outcome.resumed for _, outcome in self.outcomes):
+            told += f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
+        lines = [f"{count} {'job' if count == 1 else 'jobs'}: {told}"]
         for job, outcome in self.outcomes:
             if outcome.state == "failed":
                 lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")
         for note, numbers in sorted(self.notes.items(), key=lambda item: split_note(item[0])[0], reverse=True):
             jobs = f"job{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
             word, sentence = split_note(note)
-            lines.append(f"{word} on {jobs}: {sentence}" if len(self.outcomes) > 1 else f"{word}: {sentence}")
+            lines.append(f"{word} on {jobs}: {sentence}" if count > 1 else f"{word}: {sentence}")
         return "\n".join(lines)
 
 
@@ -78,21 +72,17 @@ def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
         folder: The folder of the store, which need not exist.
     """
     store = Store(folder) if Path(folder).is_dir() else None
-    seen = look_at(jobs, [] if store is None else [store], range(len(jobs)))
-    states = []
-    for number in range(len(jobs)):
-        outcome = seen.outcomes.get(number)
-        if outcome is None:
-            states.append(_progress_of(seen.described[number], store))
-        else:
-            states.append("done" if outcome.state == "there" else f"cannot be done: {outcome.message}")
-    return [f"{number}: {job}: {state}" for number, (job, state) in enumerate(zip(jobs, states, strict=True))]
-
-
-def _progress_of(job: DescribedJob, store: Store | None) -> str:
-    if store is None:
-        return "not begun"
-    finished = store.parts(job.key).count()
-    words = [f"{finished} of {job.batches} batches"] if finished else []
-    words += ["running"] if store.is_running(job.key) else []
-    return ", ".join(words) or "not begun"
+    seen = look_at(jobs, [store] if store else [], range(len(jobs)))
+    lines = []
+    for number, job in enumerate(jobs):
+        state, outcome = "not begun", seen.outcomes.get(number)
+        if outcome is not None:
+            state = "done" if outcome.state == "there" else f"cannot be done: {outcome.message}"
+        elif store is not None:
+            described = seen.described[number]
+            finished = store.parts(described.key).count()
+            words = [f"{finished} of {described.batches} batches"] if finished else []
+            words += ["running"] if store.is_running(described.key) else []
+            state = ", ".join(words) or state
+        lines.append(f"{number}: {job}: {state}")
+    return lines

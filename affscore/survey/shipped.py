@@ -14,8 +14,6 @@ from affscore.network.result import Signature, load_signature
 from affscore.options import Options
 from affscore.survey.store import Store
 
-__all__ = ["PREFIX", "SHIPPED", "shipped_signature"]
-
 SHIPPED = Path(__file__).parent / "results"
 """The store of the results that come with the package."""
 

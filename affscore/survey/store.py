@@ -16,12 +16,10 @@ from typing import Any, TypeVar
 import pandas as pd
 from filelock import FileLock, Timeout
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, os_errors
 from affscore.network.parquet import read_description, write_parquet
 from affscore.survey.parts import Parts
 from affscore.zoo.paths import as_path, check_name
-
-__all__ = ["Store"]
 
 HIDDEN = ".affscore"
 _KEY = re.compile("[0-9a-f]{16}")
@@ -49,15 +47,12 @@ class Store:
             raise AffscoreError("the store needs the path of a folder, got an empty one")
         check_name(str(folder))
         self.folder = as_path(folder)
-        try:
+        with os_errors(lambda reason: f"the store {str(folder)!r} cannot be made ({reason})"):
             if create:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            exists = self.folder.is_dir()
-        except OSError as error:
-            raise AffscoreError(f"the store {str(folder)!r} cannot be made ({error.strerror or error})") from error
-        if not exists:
-            what = "a file, not a folder" if self.folder.exists() else "no folder"
-            raise AffscoreError(f"there is {what} {str(folder)!r}; a store is a folder of results")
+            if not self.folder.is_dir():
+                what = "a file, not a folder" if self.folder.exists() else "no folder"
+                raise AffscoreError(f"there is {what} {str(folder)!r}; a store is a folder of results")
 
     def files(self) -> list[Path]:
         """Everything that should be a table, sorted by name.
@@ -65,16 +60,13 @@ class Store:
         Raises:
             AffscoreError: The folder may not be read.
         """
-        try:
+        with os_errors(lambda reason: f"the store {self.folder.name!r} cannot be read ({reason})"):
             entries = sorted(self.folder.iterdir())
-        except OSError as error:
-            raise AffscoreError(f"the store {self.folder.name!r} cannot be read ({error.strerror or error})") from error
         return [path for path in entries if path.suffix == ".parquet" and not path.name.startswith(".")]
 
     def descriptions(self) -> dict[Path, dict[str, Any]]:
         """The metadata of every table; no row is read. What is damaged or not ours is left out."""
-        found = {path: read_description(path) for path in self.files()}
-        return {path: metadata for path, metadata in found.items() if metadata}
+        return {path: metadata for path in self.files() if (metadata := read_description(path))}
 
     def find(self, key: str) -> Path | None:
         """The file with this key in its name, if there is one; it may be damaged."""
@@ -117,12 +109,8 @@ class Store:
             AffscoreError: It cannot be written.
         """
         parts, path = self.parts(key), self.folder / f"{name}-{key}.parquet"
-        try:
+        with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
             write_parquet(table, {**metadata, "key": key}, notes, path, parts.folder)
-        except OSError as error:
-            raise AffscoreError(
-                f"the result could not be written to {path.name!r}: {error.strerror or error}"
-            ) from error
         parts.remove()
         return path
 
@@ -164,21 +152,17 @@ class Store:
         """
         place = self.parts(key).folder
         lock = FileLock(place / Parts.LOCK, blocking=wait, fallback_to_soft=False)
-        held = True
-        try:
+        needs = "the store needs a file system that may be written to and knows flock"
+        refused = os_errors(
+            lambda reason: f"the folder {HIDDEN}/{key} of the store cannot be locked ({reason}); {needs}"
+        )
+        with refused, contextlib.suppress(Timeout):  # another process holds it
             while not lock.is_locked:
                 place.mkdir(parents=True, exist_ok=True)
                 with contextlib.suppress(FileNotFoundError):  # the folder was removed meanwhile
                     lock.acquire()
-        except Timeout:
-            held = False
-        except OSError as error:
-            raise AffscoreError(
-                f"the folder {HIDDEN}/{key} of the store cannot be locked ({error.strerror or error}); "
-                "the store needs a file system that may be written to and knows flock"
-            ) from error
         try:
-            yield held
+            yield lock.is_locked
         finally:
             lock.release()
 
@@ -191,24 +175,20 @@ class Store:
             return False
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
         finally:
             os.close(file)
         return False
 
     def unfinished(self) -> dict[str, Parts]:
         """What was begun and is not finished, by its keys."""
-        try:
-            names = sorted(path.name for path in (self.folder / HIDDEN).iterdir() if _KEY.fullmatch(path.name))
-        except OSError:
-            return {}
         found = {}
-        for key in names:
-            with contextlib.suppress(AffscoreError):  # a link
-                found[key] = self.parts(key)
+        with contextlib.suppress(OSError):
+            for path in sorted((self.folder / HIDDEN).iterdir()):
+                with contextlib.suppress(AffscoreError):  # a link
+                    if _KEY.fullmatch(path.name):
+                        found[path.name] = self.parts(path.name)
         return found
 
     def tidy(self) -> None:

@@ -20,8 +20,6 @@ from affscore.survey.work import Outcome, Work, run_job
 from affscore.survey.workers import Task, on_cluster, on_this_machine
 from affscore.transport.covariance import CovarianceName
 
-__all__ = ["measure_missing", "survey"]
-
 
 def survey(
     models: str | Iterable[str],
@@ -92,8 +90,13 @@ def survey(
     """
     options, execution, _ = options_of(locals())
     asked = plan(models, datasets, options, reductions, orders)
-    jobs = check_whole_number("jobs", jobs, 1)
-    numbers = _numbers(len(asked), only)
+    jobs, numbers = check_whole_number("jobs", jobs, 1), range(len(asked))
+    if only is not None:
+        only = check_whole_number("the number of a job", only, 0)
+        if only >= len(asked):
+            count = "1 job" if len(asked) == 1 else f"{len(asked)} jobs"
+            raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {only}")
+        numbers = range(only, only + 1)
     results = Store(store, create=True)
     results.tidy()
     seen = look_at(asked, [results], numbers)
@@ -126,38 +129,27 @@ def measure_missing(
     work = Work(store.folder.absolute(), secrets.token_hex(8), Path.cwd(), execution, command)
     left = [number for number in seen.described if number not in seen.outcomes]
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and scheduler is None else 0
-    works = {
-        number: replace(work, execution=replace(execution, device=f"cuda:{place % gpus}")) if gpus > 1 else work
-        for place, number in enumerate(left)
-    }
+
+    def task(place: int, number: int, wait: bool) -> Task:
+        own = replace(work, execution=replace(execution, device=f"cuda:{place % gpus}")) if gpus > 1 else work
+        return number, seen.described[number], own, wait or here
 
     def record(outcome: Outcome) -> None:
         seen.outcomes[outcome.number] = outcome
 
-    def begun(task: Task) -> bool:
-        return store.parts(task[1].key).begun_by(work.run)
-
     with progress_of(store, seen, execution.progress):
         for wait in (False, True):  # what another process is doing is waited for at the end
-            tasks = [(number, seen.described[number], works[number], wait or here) for number in left]
+            tasks = [task(place, number, wait) for place, number in enumerate(left)]
             if here:
-                for task in tasks:
-                    record(run_job(*task))
+                for one in tasks:
+                    record(run_job(*one))
             elif scheduler is not None:
                 on_cluster(tasks, scheduler, record)
             else:
-                on_this_machine(tasks, jobs, execution.threads or 1, begun, record)
+                on_this_machine(
+                    tasks, jobs, execution.threads or 1, lambda one: store.parts(one[1].key).begun_by(work.run), record
+                )
             left = [number for number in left if seen.outcomes[number].state == "busy"]
             if not left:
                 break
     store.tidy()
-
-
-def _numbers(jobs: int, only: int | None) -> range:
-    if only is None:
-        return range(jobs)
-    number = check_whole_number("the number of a job", only, 0)
-    if number >= jobs:
-        count = "1 job" if jobs == 1 else f"{jobs} jobs"
-        raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {number}")
-    return range(number, number + 1)

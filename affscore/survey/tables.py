@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.atomic import atomic_write
 from affscore.network.files import check_destination
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import without_formulas
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
-
-__all__ = ["export", "key_in", "load_results", "stored_signatures", "write_table"]
 
 
 def load_results(path: str | Path | None = None) -> pd.DataFrame:
@@ -35,7 +33,7 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
     """
-    tables = [found.table.assign(job=key_in(file, found)) for file, found in _read_all(path)]
+    tables = [found.table.assign(job=key) for key, (_, found) in _read_all(path).items()]
     table = pd.concat(tables, ignore_index=True)
     return table[[*(name for name in table.columns if name not in ("seconds", "job")), "seconds", "job"]]
 
@@ -55,7 +53,7 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
     >>> stored_signatures()[0].metadata["model"]
     'alexnet'
     """
-    return [found for _, found in _read_all(path)]
+    return [found for _, found in _read_all(path).values()]
 
 
 def export(folder: str | Path, file: str | Path) -> Path:
@@ -86,48 +84,48 @@ def write_table(table: pd.DataFrame, file: Path) -> Path:
     Raises:
         AffscoreError: It cannot be written.
     """
-    try:
-        with atomic_write(file) as temporary:
-            if file.suffix == ".csv":
-                without_formulas(table).to_csv(temporary, index=False)
-            else:
-                table.to_parquet(temporary, index=False)
-    except OSError as error:
-        raise AffscoreError(f"the table could not be written to {file.name!r}: {error.strerror or error}") from error
+    refused = os_errors(lambda reason: f"the table could not be written to {file.name!r}: {reason}")
+    with refused, atomic_write(file) as temporary:
+        if file.suffix == ".csv":
+            without_formulas(table).to_csv(temporary, index=False)
+        else:
+            table.to_parquet(temporary, index=False)
     return file
 
 
-def key_in(path: Path, result: Signature) -> str:
-    """The key that a result carries; a file that no survey wrote has none, and its name stands for it."""
-    return str(result.metadata.get("key", path.stem))
-
-
-def _read_all(path: str | Path | None) -> list[tuple[Path, Signature]]:
-    if path is None and not SHIPPED.is_dir():
+def _read_all(path: str | Path | None) -> dict[str, tuple[Path, Signature]]:
+    if path is None and not (SHIPPED.is_dir() and Store(SHIPPED).files()):
         raise AffscoreError(
             "this version of the package comes without results; give the folder of a store, as written by: "
             "affscore survey ... --store DIR"
         )
-    store = Store(SHIPPED if path is None else path)
-    files = store.files()
-    if not files:
+    found, problems, copies = read_all(Store(SHIPPED if path is None else path))
+    for error in problems.values():
+        raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
+    if not found:
         raise AffscoreError(
-            "this version of the package comes without results; give the folder of a store"
-            if path is None
-            else f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
+            f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
         )
-    found: dict[str, tuple[Path, Signature]] = {}
-    copies = []
-    for file in files:
+    if copies:
+        pairs = "; ".join(f"{copy.name!r} and {first.name!r}" for copy, first in copies.items())
+        text = f"files with the same key are one result, and count once: {pairs}"
+        warnings.warn(text, AffscoreWarning, stacklevel=3)
+    return found
+
+
+def read_all(
+    store: Store,
+) -> tuple[dict[str, tuple[Path, Signature]], dict[Path, AffscoreError], dict[Path, Path]]:
+    """The results of a store by their keys; why other files are none; and copies, with the file that counts."""
+    found, problems, copies = dict[str, tuple[Path, Signature]](), dict[Path, AffscoreError](), dict[Path, Path]()
+    for file in store.files():
         try:
             result = load_signature(file)
         except AffscoreError as error:
-            raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
-        key = key_in(file, result)
+            problems[file] = error
+            continue
+        key = str(result.metadata.get("key", file.stem))  # a file that no survey wrote has none
         if key in found:
-            copies.append(f"{file.name!r} and {found[key][0].name!r}")
+            copies[file] = found[key][0]
         found.setdefault(key, (file, result))
-    if copies:
-        text = f"files with the same key are one result, and count once: {'; '.join(copies)}"
-        warnings.warn(text, AffscoreWarning, stacklevel=3)
-    return list(found.values())
+    return found, problems, copies

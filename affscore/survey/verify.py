@@ -13,16 +13,12 @@ import pyarrow as pa
 from affscore.errors import AffscoreError
 from affscore.network.columns import ANYWHERE, details, misfits
 from affscore.network.criteria import CRITERIA, schema
-from affscore.network.files import FORMAT
+from affscore.network.parquet import FORMAT
 from affscore.network.result import load_signature
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 
-__all__ = ["problems_of", "verify"]
-
 ROUNDING = 1e-6
-LATER = "effective_width"
-"""Older results lack it."""
 
 
 def verify(folder: str | Path) -> dict[str, list[str]]:
@@ -41,9 +37,8 @@ def verify(folder: str | Path) -> dict[str, list[str]]:
     found = {path.name: problems for path in files if (problems := problems_of(path))}
     keys = Counter(path.stem.rpartition("-")[2] for path in files)
     for path in files:
-        key = path.stem.rpartition("-")[2]
-        if keys[key] > 1:
-            found.setdefault(path.name, []).append(f"the key {key} is in the names of {keys[key]} files")
+        if (count := keys[key := path.stem.rpartition("-")[2]]) > 1:
+            found.setdefault(path.name, []).append(f"the key {key} is in the names of {count} files")
     return found
 
 
@@ -59,31 +54,25 @@ def problems_of(path: Path) -> list[str]:
         return ["its metadata does not say which criteria it holds"]
     expected = schema(criteria)
     foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
-    lacking = [f"the column {name!r} is missing" for name in expected.names if name not in {*table.columns, LATER}]
-    if problems := [*dict.fromkeys([*misfits(table, expected), *lacking, *foreign])]:
+    if problems := [*misfits(table, expected), *foreign]:
         return problems  # nothing else can be asked
     return [*_of_values(table, expected), *_of_batches(table, metadata), *_of_metadata(path, table, metadata)]
 
 
 def _of_values(table: pd.DataFrame, expected: pa.Schema) -> Iterator[str]:
-    for field in expected:
-        if field.name not in table:
-            continue
+    for field in (expected.field(name) for name in expected.names if name in table):
         values, asked = table[field.name], details(field)
         if asked["kind"] in ("integer", "number"):
             low, high = asked["within"]
-            outside = int(((values < low - ROUNDING) | (values > high + ROUNDING)).sum())
-            if outside:
+            if outside := int(((values < low - ROUNDING) | (values > high + ROUNDING)).sum()):
                 yield f"the column {field.name!r} has {outside} values outside {low:g} to {high:g}"
         if asked["words"] and (unknown := sorted(set(values.dropna()) - set(asked["words"]))):
             yield f"the column {field.name!r} holds {unknown[0]!r}"
-        if ANYWHERE not in asked["missing"] and (
-            lacks := int((values.isna() & ~table["flag"].isin(asked["missing"])).sum())
-        ):
-            yield f"the column {field.name!r} lacks {lacks} values"
-    clipped = (table["score"] - table["raw"].clip(lower=0)).abs() > ROUNDING
-    if clipped.any():
-        yield f"{int(clipped.sum())} scores are not their raw values, cut at 0"
+        lacks = values.isna() & ~table["flag"].isin(asked["missing"])
+        if ANYWHERE not in asked["missing"] and lacks.any():
+            yield f"the column {field.name!r} lacks {int(lacks.sum())} values"
+    if wrong := int(((table["score"] - table["raw"].clip(lower=0)).abs() > ROUNDING).sum()):
+        yield f"{wrong} scores are not their raw values, cut at 0"
 
 
 def _of_batches(table: pd.DataFrame, metadata: dict[str, Any]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,8 +19,6 @@ from affscore.survey.job import DescribedJob, describe
 from affscore.survey.parts import Part, Parts
 from affscore.survey.store import Store
 from affscore.zoo.card import ONE_AT_A_TIME
-
-__all__ = ["Outcome", "State", "Work", "outcome_of_error", "run_job"]
 
 State = Literal["measured", "there", "busy", "failed"]
 
@@ -82,7 +79,9 @@ def run_job(number: int, job: DescribedJob, work: Work, wait: bool = False) -> O
                 f"the folder {work.folder.name!r}, from which the survey was started, is not on the machine of this "
                 "process; the machines of a cluster must share it"
             )
-        with ONE_AT_A_TIME, contextlib.chdir(work.folder), _threads(work.execution.threads):
+        with ONE_AT_A_TIME, contextlib.chdir(work.folder), contextlib.ExitStack() as after:
+            after.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(work.execution.threads or torch.get_num_threads())
             return _run(number, job, work, wait)
     except KeyboardInterrupt:
         raise
@@ -133,13 +132,6 @@ def _run(number: int, job: DescribedJob, work: Work, wait: bool) -> Outcome:
         return Outcome(number, "measured", resumed=resumed, notes=tuple(result.notes))
 
 
-def _is_batch(number: int, about: dict[str, Any], versions: dict[str, Any]) -> bool:
-    """Whether a part is the batch that its name says, of these versions, and no other file of ours."""
-    batch = about.get("batch")
-    known = isinstance(batch, dict) and batch.get("number") == number and "conditions" in about
-    return known and about.get("versions") == versions
-
-
 def _check_unchanged(job: DescribedJob) -> None:
     """Whether the files of a job are those that its key is of."""
     changed = "its files were changed after the survey had begun; run it again"
@@ -154,43 +146,33 @@ def _check_unchanged(job: DescribedJob) -> None:
 def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Signature, int]:
     """The signature, and how many of its batches were there already; every other one becomes a part of the store."""
     versions = provenance()["versions"]  # the bits of a number depend on those of PyTorch and NumPy
-    stored = {number: part for number, part in parts.read().items() if _is_batch(number, part.about, versions)}
-    done = {number: Batch(**part.about["batch"], rows=part.rows) for number, part in stored.items()}
+    done, conditions_of = dict[int, Batch](), dict[int, dict[str, Any]]()
+    for number, (rows, about) in parts.read().items():
+        match about:  # the batch that its name says, of these versions, and no other file of ours
+            case {"batch": dict(known), "conditions": dict(stated), "versions": found}:
+                if (known.get("number"), found) == (number, versions):
+                    done[number], conditions_of[number] = Batch(**known, rows=rows), stated
+    options, batches = job.job.options, list[Batch]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
-        measurement = Measurement(job.job.model, job.job.dataset, job.job.options, replace(execution, progress=False))
+        measurement = Measurement(job.job.model, job.job.dataset, options, replace(execution, progress=False))
         conditions = {
-            "batch_size": execution.batch_size,
-            "device": measurement.device.type,
-            "threads": torch.get_num_threads(),
-        }
-        batches, taken = [], []
+            "batch_size": execution.batch_size, "device": measurement.device.type, "threads": torch.get_num_threads(),
+        }  # fmt: skip
         with contextlib.closing(measurement.batches(done)) as measured:
             for batch in measured:
-                if batch is done.get(batch.number):
-                    taken.append(batch.number)
-                elif not job.job.options.whole:
+                batches.append(batch)
+                if batch is not done.get(batch.number) and not options.whole:
                     about = {"batch": _without("rows", vars(batch)), "conditions": conditions, "versions": versions}
                     parts.write(batch.number, Part([_without("sample_costs", row) for row in batch.rows], about))
-                batches.append(batch)
         result = measurement.signature(batches)
-    if others := [number for number in taken if stored[number].about["conditions"] != conditions]:
-        said = ", ".join(f"{name}={value}" for name, value in sorted(stored[others[0]].about["conditions"].items()))
+    taken = [batch.number for batch in batches if batch is done.get(batch.number)]
+    if others := [number for number in taken if conditions_of[number] != conditions]:
+        told = ", ".join(f"{name}={value}" for name, value in sorted(conditions_of[others[0]].items()))
         numbers = ", ".join(map(str, others))
-        result.notes.append(f"batches {numbers} were measured before an interruption, with {said}")
+        result.notes.append(f"batches {numbers} were measured before an interruption, with {told}")
     return result, len(taken)
 
 
 def _without(name: str, values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
-
-
-@contextlib.contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    before = torch.get_num_threads()
-    if count is not None:
-        torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -8,16 +8,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, first_line
 from affscore.survey.work import Outcome, run_job
-
-__all__ = ["Task", "on_cluster", "on_this_machine"]
 
 Task = tuple[Any, ...]
 """The arguments of :func:`affscore.survey.work.run_job`."""
@@ -40,33 +37,28 @@ def on_this_machine(
     """
     left = {task[0]: task for task in tasks}
 
-    def done(outcome: Outcome) -> None:
-        del left[outcome.number]
-        record(outcome)
+    def do(some: Sequence[Task], processes: int) -> None:
+        for outcome in _outcomes(some, processes):
+            del left[outcome.number]
+            record(outcome)
 
     loky = parallel_config("loky", inner_max_num_threads=threads, initializer=_belong_to, initargs=(os.getpid(),))
     with warnings.catch_warnings(), loky:
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")  # which loses nothing
         while left:
-            try:
-                if jobs > 1 and len(left) > 1:
-                    for outcome in _outcomes(list(left.values()), min(jobs, len(left))):
-                        done(outcome)
-                else:
-                    _one_at_a_time(list(left.values()), done)
-            except BrokenProcessPool:
-                suspects = [task for task in left.values() if begun(task)]
-                _one_at_a_time(suspects or list(left.values()), done)
-
-
-def _one_at_a_time(tasks: Sequence[Task], done: Callable[[Outcome], None]) -> None:
-    for task in tasks:
-        try:
-            # joblib takes two processes, of which one rests: with n_jobs=1 it would take none
-            for outcome in _outcomes([task], 2):
-                done(outcome)
-        except BrokenProcessPool as error:
-            done(Outcome(task[0], "failed", f"its process died ({_reason(error)})"))
+            alone = list(left.values())
+            if jobs > 1 and len(left) > 1:
+                try:
+                    do(alone, min(jobs, len(left)))
+                    alone = []
+                except BrokenProcessPool:
+                    alone = [task for task in left.values() if begun(task)] or list(left.values())
+            for task in alone:
+                try:
+                    do([task], 2)  # joblib takes two processes, of which one rests: with n_jobs=1 it would take none
+                except BrokenProcessPool as error:
+                    del left[task[0]]
+                    record(Outcome(task[0], "failed", f"its process died ({_reason(error)})"))
 
 
 def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
@@ -93,23 +85,6 @@ def _reason(error: BaseException) -> str:
     return codes or "out of memory, or a fault in a library"
 
 
-@contextmanager
-def _client(address: str) -> Iterator[Any]:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise AffscoreError('a cluster needs the package distributed: pip install "affscore[cluster]"') from error
-    try:
-        client = Client(address, timeout=10, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise AffscoreError(
-            f"there is no scheduler of dask at {address!r} ({reason}); start one with: dask scheduler"
-        ) from error
-    with client:
-        yield client
-
-
 def on_cluster(tasks: Sequence[Task], address: str, record: Callable[[Outcome], None]) -> None:
     """Do tasks on the workers of a dask cluster. A task whose worker dies goes to another one.
 
@@ -123,9 +98,17 @@ def on_cluster(tasks: Sequence[Task], address: str, record: Callable[[Outcome], 
     Raises:
         AffscoreError: No scheduler there, no worker within 10 seconds, or no package distributed.
     """
-    with ExitStack() as stack:
-        client = stack.enter_context(_client(address))
-        stack.enter_context(parallel_config("dask", client=client, wait_for_workers_timeout=10))
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise AffscoreError('a cluster needs the package distributed: pip install "affscore[cluster]"') from error
+    try:
+        client = Client(address, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise AffscoreError(
+            f"there is no scheduler of dask at {address!r} ({first_line(error)}); start one with: dask scheduler"
+        ) from error
+    with client, parallel_config("dask", client=client, wait_for_workers_timeout=10):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
         try:
             for outcome in parallel(delayed(run_job)(*task) for task in tasks):

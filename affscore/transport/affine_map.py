@@ -13,8 +13,6 @@ from affscore.transport.covariance import Covariance, CovarianceName, estimate
 from affscore.transport.samples import Samples, as_samples, centre
 from affscore.transport.square_root import quarter_root, regular_factor
 
-__all__ = ["AffineMap", "affine_map", "gaussian_wasserstein", "linear_part", "transport"]
-
 WELL_CONDITIONED = 1e10
 """Up to this condition number a Cholesky factor loses at most six of float64's sixteen digits."""
 

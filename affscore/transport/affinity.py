@@ -18,8 +18,6 @@ from affscore.transport.sample_size import effective_width
 from affscore.transport.samples import CentredSample, Samples, centred, check_same_shape
 from affscore.transport.span import joint_span
 
-__all__ = ["AffinityScore", "ConstantInputError", "affinity_score", "paired_affinity_score"]
-
 ROUNDING = 1e-12
 """A raw score this little below zero is zero, and not a bound that was exceeded."""
 

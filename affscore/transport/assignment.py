@@ -12,9 +12,6 @@ from torch import Tensor
 
 from affscore.transport.samples import Samples, as_pair, power_of_two_above
 
-__all__ = ["Coupling", "optimal_coupling", "wasserstein"]
-
-
 DecidedBy = Literal["float32", "float64", "assignment"]
 
 

@@ -14,8 +14,6 @@ from affscore.errors import AffscoreError
 from affscore.transport.moments import Moments
 from affscore.transport.samples import Samples, as_samples, centre, power_of_two_above, second_moments
 
-__all__ = ["Covariance", "CovarianceName", "covariance", "ledoit_wolf_intensity"]
-
 CovarianceName = Literal["ledoit-wolf", "empirical"]
 
 

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, check_same_shape, power_of_two_above
 
-__all__ = ["Moments", "PairMoments"]
-
 _POWERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 """The sums of a sample, and the power of the points in each."""
 

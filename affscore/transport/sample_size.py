@@ -9,8 +9,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["effective_width", "expected_bias", "first_order_bias", "points_needed"]
-
 _WORST = (1 + 41**0.5) / 10
 """The correlation of the largest bias: the derivative of c (1 + c) sqrt(1 - c) vanishes where 5 c^2 - c - 2 = 0."""
 

@@ -14,19 +14,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = [
-    "CentredSample",
-    "Samples",
-    "as_pair",
-    "as_samples",
-    "centre",
-    "centred",
-    "check_same_shape",
-    "power_of_two_above",
-    "rounding_of",
-    "second_moments",
-]
-
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
 

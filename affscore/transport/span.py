@@ -7,8 +7,6 @@ from torch import Tensor
 
 from affscore.transport.samples import second_moments
 
-__all__ = ["joint_span"]
-
 INDEPENDENT = 1e-12
 """Samples with a smaller share of their square outside the span of the others are left to Householder's method."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["newton_schulz", "quarter_root", "regular_factor", "square_root"]
-
 ITERATIONS = 60
 """Each step multiplies the smallest relative eigenvalue by 2.25: sixty are more than float64 can ask for."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-__all__ = ["architecture_of"]
-
 TABLE = Path(__file__).parent / "architectures.csv"
 
 

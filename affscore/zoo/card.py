@@ -15,16 +15,6 @@ from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = [
-    "ONE_AT_A_TIME",
-    "ModelCard",
-    "check_has_weights",
-    "parameter_count",
-    "seeded",
-    "stated_classes",
-    "stated_preprocessing",
-]
-
 Built = TypeVar("Built")
 
 

@@ -8,9 +8,7 @@ import pandas as pd
 
 from affscore.zoo.models import source_of
 from affscore.zoo.naming import split_spec
-from affscore.zoo.sources.torchvision_networks import DEPTHS, accuracy_of, weights_of
-
-__all__ = ["DEPTHS", "characteristics", "weight_versions", "with_version"]
+from affscore.zoo.sources.torchvision_networks import accuracy_of, weights_of
 
 
 def characteristics(models: Iterable[str]) -> pd.DataFrame:

@@ -13,8 +13,6 @@ from affscore.zoo.named_data import DataSource, ImageSet, NamedData
 from affscore.zoo.registry import found_in
 from affscore.zoo.text import Expected
 
-__all__ = ["ImageSet", "NamedData", "load_data"]
-
 PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
 
 

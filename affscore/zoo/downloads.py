@@ -7,8 +7,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["SECONDS_OF_SILENCE", "SECONDS_TO_ANSWER", "answers", "patience"]
-
 SECONDS_TO_ANSWER = 5
 SECONDS_OF_SILENCE = 30
 

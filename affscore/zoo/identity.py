@@ -9,8 +9,6 @@ from affscore.zoo.datasets import load_data
 from affscore.zoo.models import load_model, source_of
 from affscore.zoo.naming import split_spec
 
-__all__ = ["identity_of_data", "identity_of_model"]
-
 
 def identity_of_model(spec: str) -> dict[str, Any]:
     """What makes a network by name another one, in the types that JSON knows and without a path.

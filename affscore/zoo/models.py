@@ -15,8 +15,6 @@ from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.registry import found_in
 from affscore.zoo.sources import Source
 
-__all__ = ["ModelCard", "card_of", "load_model", "source_of"]
-
 _cards: WeakKeyDictionary[nn.Module, ModelCard] = WeakKeyDictionary()
 
 

@@ -21,8 +21,6 @@ from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.state_dicts import tensor_bytes
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["DataSource", "ImageSet", "NamedData", "Samples", "UnreadableImageError"]
-
 
 class UnreadableImageError(AffscoreError):
     """One image of a data set cannot be read; the others may be.

@@ -12,8 +12,6 @@ from types import ModuleType
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
 
-__all__ = ["near", "needs", "split_path", "split_spec", "weights_file", "weights_label"]
-
 WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from affscore.errors import AffscoreError
 
-__all__ = ["as_path", "check_name", "file_hash", "no_file", "readable_file", "user_path"]
-
 
 def check_name(name: str) -> None:
     """Whether a name can be written into results and messages.

@@ -9,8 +9,6 @@ from typing import IO, Any, NoReturn
 
 import torch
 
-__all__ = ["RefusedFileError", "check_pickle"]
-
 TENSORS = ("torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
 PARAMETER = "torch._utils._rebuild_parameter"
 OTHERS = ("collections.OrderedDict", "collections.Counter", "argparse.Namespace", "torch.device")

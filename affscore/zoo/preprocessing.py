@@ -14,9 +14,6 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-__all__ = ["IMAGENET", "Preprocessing", "assumed_preprocessing", "image_tensor"]
-
-
 LARGEST = 2048
 """Pixels of the longest side that a network may expect; 64 such images in colour take 3 gigabytes."""
 

@@ -7,8 +7,6 @@ import pkgutil
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["found_in"]
-
 
 def found_in(package: str, name: str, first: str = "") -> Iterator[Any]:
     """What the modules of a package define under a name; each module is imported when its turn comes.

@@ -13,9 +13,6 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError
 from affscore.zoo.weight_files import read_weights
 
-__all__ = ["check_kinds", "fingerprint", "load_state_dict", "load_weights", "read_state_dict", "tensor_bytes"]
-
-
 ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
 """Under which names training scripts keep the weights in a checkpoint."""
 

@@ -17,8 +17,6 @@ from affscore.zoo.naming import needs
 from affscore.zoo.paths import readable_file, user_path
 from affscore.zoo.preprocessing import Preprocessing
 
-__all__ = ["Expected", "TextPreprocessing", "check_plain", "check_token_ids", "tokenizer_file"]
-
 DEFAULT_LENGTH = 128
 
 

@@ -17,8 +17,6 @@ from affscore.errors import AffscoreError, first_line
 from affscore.zoo.paths import readable_file
 from affscore.zoo.pickles import RefusedFileError, check_pickle
 
-__all__ = ["check_archive", "read_weights"]
-
 INFLATION = 10
 """By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
 

@@ -8,8 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["SHIFT", "distorted", "shifted"]
-
 SHIFT = 3
 """The training images are moved by up to this many pixels, so that the network learns shapes."""
 

@@ -16,8 +16,6 @@ from mini_zoo.members import layout
 from mini_zoo.recipes import Recipe, hard_recipe_of
 from mini_zoo.training import accuracy, fit, one_thread, prepared
 
-__all__ = ["EACH_DIGIT", "SEEDS", "describe", "few_images", "hard_test_images", "run"]
-
 SEEDS = range(5)
 """Each network is trained with each of them; a seed chooses the training images, too."""
 

@@ -23,8 +23,6 @@ from mini_zoo.distortions import shifted
 from mini_zoo.recipes import Recipe
 from mini_zoo.training import accuracy, fit, prepared, standard_error
 
-__all__ = ["half", "is_made", "layout", "train_member"]
-
 PACKAGES = ("torch", "numpy", "scikit-learn")
 """What the numbers depend on, with Python."""
 

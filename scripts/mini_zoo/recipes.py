@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-__all__ = ["Recipe", "hard_recipe_of", "recipe_of"]
-
 
 @dataclass(frozen=True)
 class Recipe:

@@ -10,8 +10,6 @@ from affscore.survey.plan import plan
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 
-__all__ = ["UNTRAINED", "measure", "remove_outdated"]
-
 UNTRAINED = "mini:vgg16@random"
 """What figure 9 of the paper shows before training, in small."""
 

@@ -18,8 +18,6 @@ from affscore.papers import printed_table
 from affscore.zoo.mini.registry import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared
 
-__all__ = ["depth", "multiply_adds", "write_table", "zoo_row", "zoo_table"]
-
 
 def zoo_table(names: Iterable[str]) -> pd.DataFrame:
     """A row for each trained network, as :func:`affscore.zoo.list_models` shows it."""

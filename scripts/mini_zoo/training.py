@@ -15,8 +15,6 @@ from affscore.zoo.data.digits import digits
 from affscore.zoo.mini.registry import MiniNetwork
 from mini_zoo.recipes import Recipe
 
-__all__ = ["accuracy", "fit", "one_thread", "prepared", "standard_error"]
-
 Change = Callable[[Tensor, torch.Generator], Tensor]
 
 

@@ -2,12 +2,15 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Collector
+from affscore.network.collect import LARGEST, Collector, joined
 from affscore.network.recorder import recording
 from affscore.network.reduction import reduce
+from affscore.options import Options
 from tests.network import hard_networks as hard
 from tests.network.seen import seen_in
 
@@ -15,14 +18,16 @@ REDUCTIONS = ("mean", "sum", "flatten", "sample", "published")
 
 
 def collected(model, images, reduction="mean", order="activate-first", batch_size=8, sparsity=True, seed=0):
-    collector = Collector(reduction, order, sparsity, seed)
+    collector = Collector(
+        Options(reduction=reduction, order=order, criteria=["sparsity"] if sparsity else [], seed=seed)
+    )
     model.eval()
     with torch.no_grad(), recording(model, collector) as recorder:
         for chunk in images.split(batch_size):
             collector.start(len(chunk))
             recorder.start(chunk)
             model(chunk)
-    return collector.take()
+    return collector.pairs
 
 
 def apply(name, x):
@@ -116,22 +121,6 @@ def test_the_unit_of_rounding_is_that_of_the_network(images):
     assert {pair.rounding for pair in collected(model.bfloat16(), images.bfloat16())} == {2.0**-23}
 
 
-def test_batches_are_separate(images):
-    collector = Collector("mean", "activate-first", False, 0)
-    model = hard.ReusedReLU().eval()
-    batches = []
-    with torch.no_grad(), recording(model, collector) as recorder:
-        for chunk in images.split(4):
-            collector.start(4)
-            recorder.start(chunk)
-            model(chunk)
-            batches.append(collector.take())
-    whole = collected(model, images)
-    for index, pair in enumerate(whole):
-        both = torch.cat([batch[index].x for batch in batches])
-        torch.testing.assert_close(both, pair.x)
-
-
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
 def test_a_network_whose_activations_depend_on_the_image_is_refused(first, second, images):
     with pytest.raises(AffscoreError, match="must run the same activations for every sample"):
@@ -140,16 +129,19 @@ def test_a_network_whose_activations_depend_on_the_image_is_refused(first, secon
 
 @pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
 def test_a_network_whose_activations_depend_on_the_batch_is_refused(first, second, images):
-    collector, model = Collector("mean", "activate-first", False, 0), hard.Counting(first, second).eval()
+    model, known = hard.Counting(first, second).eval(), ()
 
     def batch(chunk):
+        recorder.listener = collector = Collector(Options(), known=known)
         collector.start(len(chunk))
         recorder.start(chunk)
         model(chunk)
-        return collector.take()
+        assert collector.pairs
+        return collector.known
 
-    with torch.no_grad(), recording(model, collector) as recorder:
-        assert len(batch(images)) == first
+    with torch.no_grad(), recording(model, Collector(Options())) as recorder:
+        known = batch(images)
+        assert len(known) == first
         with pytest.raises(AffscoreError, match="must run the same activations for every sample"):
             batch(images)
 
@@ -223,3 +215,34 @@ def test_features_that_have_lost_their_images_are_named(images):
 
     with pytest.raises(AffscoreError, match=r"relu of layer '\(root\)': the first axis of a feature map must count"):
         collected(Shorter(), images)
+
+
+@given(st.lists(st.integers(0, 9), max_size=8), st.integers(0, 40))
+def test_rows_are_those_that_came_in_their_order(sizes, room):
+    parts, rows = [torch.rand(size, 3) for size in sizes], torch.empty(0)
+    for part in parts:
+        rows = joined(rows, part, room)
+    assert len(rows) == sum(sizes)
+    if parts:
+        assert torch.equal(rows, torch.cat(parts))
+
+
+def test_memory_is_set_aside_once():
+    rows = joined(torch.empty(0), torch.zeros(2, 3), room=100)
+    first = rows.data_ptr()
+    for _ in range(49):
+        rows = joined(rows, torch.ones(2, 3), room=100)
+    assert rows.data_ptr() == first
+    assert len(rows) == 100
+
+
+def test_a_number_of_images_that_nobody_has_sets_no_memory_aside():
+    rows = joined(torch.empty(0), torch.zeros(2, 3, dtype=torch.float64), room=10**15)
+    assert rows.dtype == torch.float64
+    assert rows.untyped_storage().nbytes() == LARGEST * 3 * 8
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_rows_of_another_length_are_refused(width):
+    with pytest.raises(AffscoreError, match="all samples must have the same size"):
+        joined(joined(torch.empty(0), torch.zeros(2, 3)), torch.zeros(2, width))

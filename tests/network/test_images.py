@@ -11,14 +11,16 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
 from affscore import load_data, signature
 from affscore.errors import AffscoreError
 from affscore.network.images import image_stream
+from affscore.options import Options
 from affscore.zoo import Preprocessing, TextPreprocessing
+from affscore.zoo.card import ModelCard
 
 SMALL = Preprocessing(channels=1, size=8, resize=8, mean=(0.0,), std=(1.0,))
 IMAGES = torch.arange(10 * 3 * 2 * 2, dtype=torch.float32).view(10, 3, 2, 2)
 
 
 def stream(data, images=None, n=6, batch_size=4, seed=0):
-    return image_stream(data, SMALL, images, n, batch_size, seed)
+    return image_stream(data, ModelCard("", "", SMALL), Options(n, images, seed=seed), batch_size)
 
 
 def tensors(made):
@@ -189,7 +191,7 @@ def test_pictures_in_a_stream_are_prepared():
 
 def test_pictures_that_are_not_for_this_network():
     with pytest.raises(AffscoreError, match="the network expects token ids, and the data holds pictures"):
-        list(image_stream(Labelled(picture), TextPreprocessing(vocabulary=5), None, 4, 4, 0).chunks)
+        list(image_stream(Labelled(picture), ModelCard("", "", TextPreprocessing(vocabulary=5)), Options(4), 4).chunks)
 
 
 def test_tensors_are_taken_as_they_are():

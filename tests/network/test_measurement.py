@@ -8,7 +8,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from affscore import load_model, signature
-from affscore.network.batch import BatchRun
+from affscore.network import batch as batches
 from affscore.network.measurement import Measurement, OtherDataError
 from affscore.options import Execution, Options
 
@@ -54,13 +54,13 @@ def same(first, other):
 @pytest.fixture
 def sent(monkeypatch):
     """How many images went through a network."""
-    counts, forward = [], BatchRun.forward
+    counts, forward = [], batches.forward
 
-    def counted(self, images, device):
+    def counted(network, recorder, collector, images, name):
         counts.append(len(images))
-        forward(self, images, device)
+        return forward(network, recorder, collector, images, name)
 
-    monkeypatch.setattr(BatchRun, "forward", counted)
+    monkeypatch.setattr(batches, "forward", counted)
     return counts
 
 

@@ -8,7 +8,9 @@ from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from affscore import AffscoreError, load_data, signature
 from affscore.network.images import image_stream
+from affscore.options import Options
 from affscore.zoo import Preprocessing, TextPreprocessing
+from affscore.zoo.card import ModelCard
 
 LETTERS = TextPreprocessing(lambda text: [ord(letter) - 97 for letter in text], vocabulary=26, maximum=12)
 TEXT = "".join(chr(97 + letter) for letter in np.random.default_rng(0).integers(0, 26, 12 * 20 + 5))
@@ -142,7 +144,7 @@ def test_the_ids_stay_whole_numbers_in_a_network_of_half_precision():
 
 def test_a_text_for_a_network_of_images(book):
     with pytest.raises(AffscoreError, match=r"'text:book.txt' holds token ids, and the network expects images"):
-        image_stream(f"text:{book}", Preprocessing(), None, 4, 4, 0)
+        image_stream(f"text:{book}", ModelCard("", "", Preprocessing()), Options(4), 4)
 
 
 def test_a_network_of_transformers_brings_its_tokenizer(tmp_path):

@@ -8,7 +8,9 @@ from torch import nn
 
 from affscore import AffscoreError, load_data, signature
 from affscore.network.images import image_stream
+from affscore.options import Options
 from affscore.zoo import ImageSet, Preprocessing
+from affscore.zoo.card import ModelCard
 from affscore.zoo.named_data import UnreadableImageError
 
 SMALL = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
@@ -29,7 +31,7 @@ def folder(tmp_path):
 
 
 def stream(data, images=None, batch_size=4, seed=0):
-    return image_stream(data, SMALL, images, 6, batch_size, seed)
+    return image_stream(data, ModelCard("", "", SMALL), Options(6, images, seed=seed), batch_size)
 
 
 def readable(folder, order):

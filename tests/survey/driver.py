@@ -18,8 +18,7 @@ from pathlib import Path
 
 import torch
 
-from affscore.network import parquet
-from affscore.network.batch import BatchRun
+from affscore.network import batch, parquet
 from affscore.survey import survey
 from affscore.survey.parts import Parts
 
@@ -52,18 +51,18 @@ def install(task):
 
     key = {"now": ""}
     begin, write, replace = Parts.begin, Parts.write, os.replace
-    forward, write_table = BatchRun.forward, parquet.pq.write_table
+    forward, write_table = batch.forward, parquet.pq.write_table
 
     def taken_up(self, run):
         key["now"] = self.folder.name
         return begin(self, run)
 
-    def passed(self, images, device):
-        if not self._collector.pairs:
-            log(file, "begun", key["now"], self._number)
+    def passed(network, recorder, collector, images, name):
+        if not collector.pairs:
+            log(file, "begun", key["now"], collector.first // collector.options.n)
         if reached("in a batch"):
             die()
-        forward(self, images, device)
+        return forward(network, recorder, collector, images, name)
 
     def finish(self, number, part):
         if reached("before a part"):
@@ -100,7 +99,7 @@ def install(task):
         write_table(table, where, **more)
 
     Parts.begin, Parts.write = taken_up, finish
-    BatchRun.forward, parquet.pq.write_table = passed, table_written
+    batch.forward, parquet.pq.write_table = passed, table_written
     os.replace = renamed
     if at == "at a random moment":
         seconds = random.Random(task["seed"]).uniform(0, task["within"])

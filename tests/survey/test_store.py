@@ -9,7 +9,7 @@ import pytest
 
 import affscore
 from affscore import AffscoreError, load_results, signature
-from affscore.network.parquet import contents_of, read_parquet
+from affscore.network.parquet import read_parquet
 from affscore.options import Execution, Options
 from affscore.survey import Store, load_or_measure, read_signature, survey, tables, write_signature
 from affscore.survey.job import Job, describe, key_of
@@ -550,7 +550,7 @@ def test_a_store_of_anything_else(tmp_path):
         file = store.add(key, "training", pd.DataFrame(rows), {"rate": 0.1}, ["a note"])
     assert [path.name for path in tmp_path.glob("*")] == [file.name, ".affscore"] or not store.unfinished()
     assert store.descriptions() == {file: {"rate": 0.1, "key": key}}
-    table, metadata, notes = store.load(key, lambda path: read_parquet(path, contents_of))
+    table, metadata, notes = store.load(key, read_parquet)
     assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
     assert (metadata["rate"], notes) == (0.1, ["a note"])
     with pytest.raises(AffscoreError, match="is Parquet, but not a signature that affscore wrote: the column"):

@@ -20,7 +20,6 @@ from affscore.survey.plan import plan
 from affscore.survey.report import listing
 from affscore.survey.verify import verify
 from affscore.survey.work import Work, run_job
-from affscore.survey.workers import _client
 from tests.survey.conftest import assert_same_results, tables_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -393,7 +392,7 @@ def test_a_cluster_of_two_workers_of_which_one_is_killed(undisturbed, tmp_path):
     assert len({worker for worker, _ in slow.passes()}) >= 2
 
 
-def test_a_scheduler_that_is_not_there():
+def test_a_scheduler_that_is_not_there(tmp_path):
     pytest.importorskip("distributed")
-    with pytest.raises(AffscoreError, match="there is no scheduler of dask"), _client("127.0.0.1"):
-        pass
+    with pytest.raises(AffscoreError, match="there is no scheduler of dask"):
+        survey("mini:digitsnet", "digits", tmp_path, scheduler="127.0.0.1")

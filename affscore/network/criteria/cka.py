@@ -10,8 +10,6 @@ from affscore.network.columns import ANYWHERE, CONSTANT
 from affscore.network.criteria.declaration import Criterion, both_centred
 from affscore.transport.samples import CentredSample, Samples, second_moments
 
-__all__ = ["debiased_cka", "linear_cka"]
-
 
 def linear_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     r"""Linear centred kernel alignment, with the biased estimate of HSIC.

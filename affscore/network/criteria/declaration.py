@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from affscore.network.collect import Pair
     from affscore.network.recorder.calls import ActivationCall
 
-__all__ = ["Criterion", "Numbers", "Seen", "both_centred", "naming"]
-
 Numbers: TypeAlias = float | tuple[float, ...]
 """The number of a criterion, or that before and that after the activation."""
 

@@ -9,8 +9,6 @@ from torch import Tensor
 from affscore.network.criteria.declaration import Criterion
 from affscore.transport.samples import CentredSample, Samples, centred, second_moments
 
-__all__ = ["effective_rank"]
-
 
 def effective_rank(y: Samples | CentredSample) -> float:
     r"""The participation ratio of the eigenvalues of the empirical covariance.

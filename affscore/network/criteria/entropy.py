@@ -10,8 +10,6 @@ from torch import Tensor
 from affscore.network.criteria.declaration import Criterion
 from affscore.transport.samples import Samples, as_samples, power_of_two_above
 
-__all__ = ["entropy"]
-
 
 def entropy(x: Samples) -> float:
     r"""Mean entropy of the samples, each as a histogram of its own values.

@@ -15,8 +15,6 @@ from affscore.network.columns import ANYWHERE, CONSTANT
 from affscore.network.criteria.declaration import Criterion, Seen
 from affscore.transport.samples import centred, rounding_of
 
-__all__ = ["nonlinearity_coefficient"]
-
 
 def nonlinearity_coefficient(
     function: Callable[[Tensor], Tensor], x: Tensor, directions: int = 1, seed: int = 0

@@ -14,8 +14,6 @@ from affscore.transport.samples import Samples, as_pair, power_of_two_above
 if TYPE_CHECKING:
     from affscore.network.collect import Pair
 
-__all__ = ["norm"]
-
 
 def norm(x: Samples, y: Samples) -> float:
     r"""Frobenius norm :math:`\|X - Y\|_F` over the batch, in the units of x; >= 0.

@@ -16,8 +16,6 @@ from affscore.transport.square_root import regular_factor
 if TYPE_CHECKING:
     from affscore.network.collect import Pair
 
-__all__ = ["r2"]
-
 
 def r2(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     r"""Coefficient of determination of the least-squares fit of y on x, averaged over the coordinates of y.

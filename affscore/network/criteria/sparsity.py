@@ -17,8 +17,6 @@ from affscore.network.criteria.declaration import Criterion
 if TYPE_CHECKING:
     from affscore.network.collect import Pair
 
-__all__ = ["count_sparse", "sparse_entries"]
-
 SPARSE = 1e-3
 """Entries of at most this magnitude count as zero."""
 

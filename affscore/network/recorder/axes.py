@@ -11,11 +11,6 @@ from torch import Tensor
 
 from affscore.network.recorder.functions import REDUCTIONS
 
-__all__ = [
-    "CHANNEL", "CHANNELS", "GUESS", "IMAGE", "POSITION", "Axes", "Part", "aligned", "channels_last", "has", "length",
-    "made", "reduced", "regrouped", "resized", "viewed", "without",
-]  # fmt: skip
-
 IMAGE, CHANNEL, GUESS, POSITION = "image", "channel", "guess", ""
 CHANNELS = (CHANNEL, GUESS)
 _often = lru_cache(2**12)  # a network asks the same again for every chunk

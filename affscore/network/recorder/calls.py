@@ -12,8 +12,6 @@ from torch import Tensor, nn
 from affscore.network.recorder.dataflow import Origin
 from affscore.network.recorder.layout import Place
 
-__all__ = ["KINDS", "ORDINALS", "ActivationCall", "Listener", "find_gate", "place_in_blocks"]
-
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 """Places in a block. A module with more activations one behind the other is a stage of a network, and no block."""
 
@@ -44,7 +42,6 @@ class ActivationCall(Place):
             Known for certain only when the forward pass is over.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
-        in_place: Whether it overwrites its input.
         shape: Shape of its input.
         within: The modules that were running, outermost first: path, and the index of the module's run.
     """
@@ -57,7 +54,6 @@ class ActivationCall(Place):
     kind: str
     upstream: int | None
     builtin: bool = False
-    in_place: bool = False
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
 
@@ -65,12 +61,8 @@ class ActivationCall(Place):
 class Listener:
     """What is told about activations while the network runs, and does nothing; torch calls of its are not recorded."""
 
-    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> bool | None:
-        """An activation is about to see x (which an in-place activation will overwrite).
-
-        A listener may run a builtin in-place activation itself, and returns True if it did: x holds the output.
-        """
-        return None
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        """An activation is about to see x (which an in-place activation will overwrite)."""
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """The activation returned y."""

@@ -10,9 +10,6 @@ import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
 
-__all__ = ["Dataflow", "Origin", "address", "is_wrapped", "mapped", "merged", "tensors_in"]
-
-
 _PLAIN = (int, float, str, type(None))
 
 

@@ -20,10 +20,6 @@ from affscore.network.recorder.functions import HOMES, Function, spellings
 if TYPE_CHECKING:
     from affscore.network.recorder.recorder import Recorder
 
-__all__ = [
-    "Declared", "check_elementwise", "check_shape", "declared", "run_whole", "running_whole",
-]  # fmt: skip
-
 _WANTED = (
     "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
     "they shall have"

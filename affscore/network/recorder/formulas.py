@@ -30,9 +30,6 @@ from affscore.network.recorder.functions import (
     writes_in_place,
 )
 
-__all__ = ["Formula", "Formulas", "Step", "single_source"]
-
-
 _TAKE_ONE = QUOTIENTS | CHOICES  # these may bend a single tensor
 
 _LARGEST_CONSTANT = 2**16

@@ -9,11 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-__all__ = [
-    "ACTIVATIONS", "HOMES", "LIBRARY_CLASSES", "NAMED_BY_VALUES", "Function", "activation_name", "kind_of",
-    "library_class_name", "name_by_values", "only_looks_at_the_shape", "spellings", "writes_in_place",
-]  # fmt: skip
-
 Function = Callable[..., Any]
 HOMES = (F, torch, torch.special, Tensor)
 

@@ -35,8 +35,6 @@ from affscore.network.recorder.axes import (
 from affscore.network.recorder.dataflow import address
 from affscore.network.recorder.functions import CHANNEL_AXES, MATRICES, NORMS, RESHAPES, Function
 
-__all__ = ["Layout", "Place"]
-
 
 @dataclass
 class Place:

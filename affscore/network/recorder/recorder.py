@@ -24,8 +24,6 @@ from affscore.network.recorder.formulas import Formula, Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout
 
-__all__ = ["Recorder"]
-
 
 class Recorder(TorchFunctionMode):
     """A mode under which every activation of a forward pass is reported to a listener.
@@ -152,10 +150,9 @@ class Recorder(TorchFunctionMode):
                 return func(*args, **kwargs)
         rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
         step = self.formulas.step(func, args, kwargs, elementwise=True)
-        in_place = writes_in_place(func) or options.get("inplace") is True
-        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True, in_place=in_place)
+        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
         with self.aside:
-            y = x if self._ran and in_place else func(x, *rest, **options)
+            y = func(x, *rest, **options)
         self.end(call, x, y, step)
         return y
 
@@ -194,7 +191,7 @@ class Recorder(TorchFunctionMode):
         self.calls.append(call)
         self._counts[layer] += 1
         with self.aside:
-            self._ran = self.listener.before(call, x, apply) is True
+            self.listener.before(call, x, apply)
         return call
 
     def end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:

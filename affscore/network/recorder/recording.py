@@ -18,8 +18,6 @@ from affscore.network.recorder.declared import declared, run_whole, running_whol
 from affscore.network.recorder.functions import library_class_name
 from affscore.network.recorder.recorder import Recorder
 
-__all__ = ["recording"]
-
 
 @contextmanager
 def recording(

@@ -21,8 +21,6 @@ from affscore.network.recorder.formulas import Step, single_source
 from affscore.network.recorder.functions import Function, kind_of, writes_in_place
 from affscore.network.recorder.recorder import Recorder
 
-__all__ = ["Uncounted"]
-
 _WRITTEN = dict.fromkeys(functions.PRODUCTS, "x * x") | dict.fromkeys(("rdiv", "rtruediv"), "1 / x")
 _WRITTEN |= dict.fromkeys(("ipow", "rpow"), "torch.pow")
 _DECLARABLE = functions.CURVES | {"maximum", "minimum", "fmax", "fmin"}

@@ -17,8 +17,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from affscore.network.recorder.functions import ACTIVATIONS
 from affscore.network.recorder.recorder import Recorder
 
-__all__ = ["BelowPython", "new_threads_watched"]
-
 _WRITTEN_IN_PYTHON = {
     inspect.unwrap(function).__code__: name for function, name in ACTIVATIONS.items() if inspect.isfunction(function)
 }

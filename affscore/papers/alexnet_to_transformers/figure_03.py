@@ -16,8 +16,6 @@ from affscore.papers.estimate import Estimate, every, if_significant, mean_of, r
 from affscore.papers.networks import network_table
 from affscore.papers.results import Results
 
-__all__ = ["family_means", "history", "statistics_of_study"]
-
 BEFORE_TRANSFORMERS = 2019
 LEAST_FAMILIES = 4
 

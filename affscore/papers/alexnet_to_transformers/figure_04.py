@@ -37,8 +37,6 @@ from affscore.zoo.characteristics import characteristics, with_version
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["COMMON_CHARACTERISTICS", "common_characteristic_fits", "common_characteristics_again", "rows"]
-
 COMMON_CHARACTERISTICS = {"depth": "depth", "num_params": "parameters", "ops": "gflops"}
 """The names in the printed figure, and ours."""
 

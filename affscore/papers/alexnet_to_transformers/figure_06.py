@@ -10,8 +10,6 @@ from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import SCORES, every, mean_of, require
 from affscore.papers.results import Results
 
-__all__ = ["COMPUTED_HERE"]
-
 COMPUTED_HERE = "nothing that is not computed here"
 _BOTH_VERSIONS = f"{PAPER}, appendix D; {FIRST}, section 3.1"
 

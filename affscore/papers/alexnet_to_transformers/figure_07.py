@@ -20,8 +20,6 @@ from affscore.papers.results import Results
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["rows"]
-
 _COLUMNS = {
     "reduced_mean": (f"{PAPER}, figure 7 (top left)", "{row}: score of averaged, flattened or summed maps"),
     "reduced_std": (f"{PAPER}, figure 7 (top left)", "{row}: standard deviation of that score"),

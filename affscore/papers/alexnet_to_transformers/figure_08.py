@@ -10,8 +10,6 @@ from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import CHANCE, MissingResultsError
 from affscore.papers.results import Results
 
-__all__ = ["small_share"]
-
 
 @claim(36, f"{PAPER}, appendix E and figure 8", "networks that were trained several times")
 def seeds_change_little(results: Results) -> Verdict:

@@ -24,8 +24,6 @@ from affscore.zoo.characteristics import characteristics
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["mean_spread", "rows"]
-
 _COLUMNS = {"std_over_batches": (f"{PAPER}, figures 10 to 13", "{row}: standard deviation of the scores over batches")}
 
 

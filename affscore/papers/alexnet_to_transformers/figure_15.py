@@ -23,8 +23,6 @@ from affscore.papers.results import Results
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["networks", "rows"]
-
 _COLUMNS = mean_and_deviation(
     f"{PAPER}, figure 15", "{row}: {what} over networks of the distance to the signature on ImageNet"
 )

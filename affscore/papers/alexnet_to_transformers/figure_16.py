@@ -11,8 +11,6 @@ from affscore.papers.estimate import require
 from affscore.papers.printed import printed_table
 from affscore.papers.results import Results
 
-__all__ = ["checkpoints"]
-
 
 def checkpoints() -> list[str]:
     """The checkpoints that figure 16 names.

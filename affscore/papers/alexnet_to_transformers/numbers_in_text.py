@@ -21,8 +21,6 @@ from affscore.zoo.characteristics import characteristics
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["rows"]
-
 _computed, _looked_up = (partial(OurNumber, way=way, exact=True) for way in (COMPUTED, LOOKED_UP))
 
 

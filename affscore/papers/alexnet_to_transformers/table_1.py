@@ -21,8 +21,6 @@ from affscore.papers.results import Results
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["rows", "table_1_again"]
-
 _COLUMNS = {
     f"{criterion}_{what}": words
     for criterion, name in CRITERIA.items()

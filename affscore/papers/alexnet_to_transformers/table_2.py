@@ -21,8 +21,6 @@ from affscore.zoo.characteristics import characteristics
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["CRITERIA", "ROUNDED", "over_networks", "printed_correlations", "rows"]
-
 STRONG = 0.5
 LEAST_NETWORKS = 10
 

@@ -23,8 +23,6 @@ from affscore.papers.results import Results
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["rows"]
-
 _COLUMNS = mean_and_deviation(f"{PAPER}, table 3", "{name}: {what} over checkpoints of ResNet-50")
 _CRITERIA = {"affinity_score": "score", "linear_cka": "cka"}
 _NAMES = {"affinity_score": "affinity score", "linear_cka": "linear cka"}

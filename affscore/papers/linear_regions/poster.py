@@ -12,8 +12,6 @@ from affscore.papers.printed import printed_numbers
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-__all__ = ["rows"]
-
 _COLUMNS = {
     f"{network}{end}": (
         f"{PAPER} (poster)",

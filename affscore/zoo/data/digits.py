@@ -11,8 +11,6 @@ from torch import Tensor
 from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.preprocessing import Preprocessing
 
-__all__ = ["SOURCES", "digits"]
-
 TEST_IMAGES = 597
 
 

@@ -20,8 +20,6 @@ from affscore.zoo.named_data import DataSource, ImageSet, UnreadableImageError
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing, image_tensor
 
-__all__ = ["IMAGE_SUFFIXES", "SOURCES", "ImageFiles", "read_picture"]
-
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 """Those of torchvision's ImageFolder."""
 

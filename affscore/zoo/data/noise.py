@@ -11,8 +11,6 @@ from affscore.zoo.named_data import DataSource, NamedData
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["SOURCES", "Noise"]
-
 
 class Noise(NamedData):
     """Standard normal images, or uniform token ids, as many as one asks for.

@@ -17,8 +17,6 @@ from affscore.zoo.paths import readable_file
 from affscore.zoo.preprocessing import image_tensor
 from affscore.zoo.weight_files import check_archive
 
-__all__ = ["SOURCES"]
-
 SAMPLES, LABELS = ("x", "data", "images"), ("y", "labels")
 """What the arrays are called."""
 

@@ -14,8 +14,6 @@ from affscore.zoo.naming import split_path
 from affscore.zoo.paths import readable_file
 from affscore.zoo.text import Expected, TextPreprocessing, tokenizer_file
 
-__all__ = ["SOURCES", "TextFile"]
-
 
 @dataclass(eq=False, repr=False)
 class TextFile(NamedData):

@@ -16,8 +16,6 @@ from affscore.zoo.paths import readable_file
 from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
 from affscore.zoo.weight_files import read_weights
 
-__all__ = ["SOURCES", "TokenSet", "expected_tokens"]
-
 _SUFFIXES = (".npy", ".safetensors", ".pt", ".pth")
 
 

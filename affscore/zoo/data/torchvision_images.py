@@ -16,8 +16,6 @@ from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.paths import user_path
 from affscore.zoo.preprocessing import Preprocessing, image_tensor
 
-__all__ = ["DATA_SETS", "SOURCES"]
-
 DATA_SETS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "fashion-mnist": "FashionMNIST"}
 """SPEC -> the class of torchvision.datasets."""
 

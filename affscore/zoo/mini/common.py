@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
-__all__ = ["Network", "grey", "initialise"]
-
 Network = TypeVar("Network", bound=nn.Module)
 
 

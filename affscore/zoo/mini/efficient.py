@@ -12,8 +12,6 @@ from torchvision.ops.misc import Conv2dNormActivation
 
 from affscore.zoo.mini.common import grey, initialise
 
-__all__ = ["SHUFFLENETS", "MiniSqueezeNet", "mobilenet", "shufflenet"]
-
 
 class MiniSqueezeNet(nn.Module):
     """SqueezeNet's eight Fire modules: a 1 x 1 convolution squeezes, a 1 x 1 and a 3 x 3 one expand.

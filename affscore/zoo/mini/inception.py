@@ -8,8 +8,6 @@ from torch import Tensor, nn
 from torchvision.models.googlenet import BasicConv2d, Inception
 from torchvision.models.inception import InceptionA, InceptionB, InceptionC, InceptionD, InceptionE
 
-__all__ = ["MiniGoogLeNet", "MiniInception"]
-
 
 class MiniGoogLeNet(nn.Module):
     """GoogLeNet's stem of three convolutions and nine Inception modules, with 8 to 16 channels a branch.

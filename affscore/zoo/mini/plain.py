@@ -9,9 +9,6 @@ from torchvision.models.vgg import make_layers
 
 from affscore.zoo.mini.common import grey, initialise
 
-__all__ = ["MiniAlexNet", "MiniVGG"]
-
-
 ALEXNET_CONVOLUTIONS = [(1, 12, 7, 2, True), (12, 24, 5, 1, True), (24, 32, 3, 1, False), (32, 24, 3, 1, False),
                         (24, 24, 3, 1, True)]  # fmt: skip
 """Channels before and after, size of the kernel, stride, and whether pooling follows."""

@@ -15,8 +15,6 @@ from affscore.zoo.architectures import architecture_of
 from affscore.zoo.mini import efficient, inception, plain, residual, searched, transformers
 from affscore.zoo.preprocessing import Preprocessing
 
-__all__ = ["DIGITS", "MINI_NETWORKS", "WEIGHTS", "MiniNetwork"]
-
 WEIGHTS = Path(__file__).parents[1] / "weights"
 """The folder of the trained weights."""
 

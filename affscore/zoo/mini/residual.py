@@ -10,8 +10,6 @@ from torchvision.models.resnet import BasicBlock, Bottleneck
 
 from affscore.zoo.mini.common import grey
 
-__all__ = ["DENSENETS", "RESNETS", "DigitsNet", "MiniResNet", "densenet"]
-
 
 class DigitsNet(nn.Module):
     """A small residual network for digits: a stem and four of torchvision's basic blocks, nine ReLUs.

@@ -12,8 +12,6 @@ from torchvision.ops.misc import SqueezeExcitation
 
 from affscore.zoo.mini.common import grey
 
-__all__ = ["EFFICIENTNETS", "MNASNETS", "efficientnet", "mnasnet"]
-
 
 def mnasnet(alpha: float) -> MNASNet:
     """The MNASNet of torchvision with a narrow last layer.

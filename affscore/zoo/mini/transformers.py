@@ -11,8 +11,6 @@ from torchvision.models.convnext import CNBlockConfig
 
 from affscore.zoo.mini.common import Network, grey
 
-__all__ = ["CONVNEXTS", "SWINS", "VITS", "convnext", "swin", "vit"]
-
 
 def vit(patch: int, layers: int, width: int, heads: int) -> VisionTransformer:
     """The ViT of torchvision on pictures of 32 pixels.

@@ -7,8 +7,6 @@ from pathlib import Path
 from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.naming import needs
 
-__all__ = ["cached_repositories", "first_of", "hub_url"]
-
 TIMEOUT = 5.0
 """Seconds in which the hub must answer. Its own client asks six times and waits half a minute in all."""
 

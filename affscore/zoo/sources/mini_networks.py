@@ -18,8 +18,6 @@ from affscore.zoo.state_dicts import load_weights
 if TYPE_CHECKING:
     from affscore.zoo.mini.registry import MiniNetwork
 
-__all__ = ["SOURCE"]
-
 
 def _networks() -> dict[str, MiniNetwork]:
     from affscore.zoo.mini.registry import MINI_NETWORKS  # imports torchvision, which takes seconds

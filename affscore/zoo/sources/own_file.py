@@ -22,8 +22,6 @@ from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
 from affscore.zoo.state_dicts import load_weights
 
-__all__ = ["SOURCE"]
-
 
 class OwnFile(Source):
     """A file of the user's: a function without arguments that returns a network, a class of networks, or a network.

@@ -20,8 +20,6 @@ from affscore.zoo.sources import Source, torchvision_networks
 from affscore.zoo.sources.hub import first_of, hub_url
 from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
 
-__all__ = ["SOURCE"]
-
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
 

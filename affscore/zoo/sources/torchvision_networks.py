@@ -21,8 +21,6 @@ from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources import Source
 from affscore.zoo.state_dicts import load_weights, read_state_dict
 
-__all__ = ["DEPTHS", "SOURCE", "accuracy_of", "fetch", "names", "weights_of"]
-
 ACCURACY_ON = "ImageNet-1K"
 
 DEPTHS = Path(__file__).parents[1] / "depths.csv"

@@ -11,8 +11,6 @@ from affscore.zoo.naming import near
 from affscore.zoo.paths import readable_file, user_path
 from affscore.zoo.sources.hub import cached_repositories, first_of, hub_url
 
-__all__ = ["Place"]
-
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
 

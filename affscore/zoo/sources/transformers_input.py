@@ -13,8 +13,6 @@ from affscore.errors import AffscoreError, guarded
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
-__all__ = ["expected_of"]
-
 LENGTHS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len", "seq_length")
 """Under which names configurations keep the largest number of tokens."""
 

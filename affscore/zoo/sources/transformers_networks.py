@@ -25,8 +25,6 @@ from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import check_kinds, read_state_dict
 from affscore.zoo.text import Expected
 
-__all__ = ["SOURCE"]
-
 CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
         "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
 """Entries of a configuration that can name code of somebody else; they are left out."""

@@ -1,10 +1,11 @@
 """An activation on a batch, as criteria see it."""
 
+import functools
+
 import torch
 
-from affscore.network.collect import Pair
+from affscore.network.collect import Pair, joined
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.rows import Rows
 
 CALL = ActivationCall(
     index=4, layer="block.act", call=1, activation="relu", depth=3, kind="hidden", channel_axis=1, image_axis=0,
@@ -14,4 +15,11 @@ CALL = ActivationCall(
 
 def pair(x, y, parts=1, dtype=torch.float32):
     """The reduced input and output of a ReLU; of 100 entries of its feature maps 5 and 50 are next to zero."""
-    return Pair(CALL, dtype, torch.relu, Rows(x.chunk(parts)), Rows(y.chunk(parts)), entries=100, sparse=(5, 50))
+    return Pair(
+        CALL,
+        dtype,
+        torch.relu,
+        *(functools.reduce(joined, z.chunk(parts), torch.empty(0)) for z in (x, y)),
+        entries=100,
+        sparse=(5, 50),
+    )

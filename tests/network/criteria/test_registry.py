@@ -13,8 +13,9 @@ from affscore import AffscoreError
 from affscore.network.columns import ALWAYS, CONSTANT, details
 from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, choose_criteria, gathered
 from affscore.network.criteria.declaration import Seen
-from affscore.network.scoring import Choices, score_pair
+from affscore.network.scoring import score_pair
 from affscore.network.whole import WholeDataset
+from affscore.options import Options
 from tests.network.criteria.activations import pair
 
 OF_WHOLE = [name for name, criterion in CRITERIA.items() if criterion.of_moments or criterion.mean_over_samples]
@@ -26,7 +27,7 @@ def x():
 
 
 def row_of(x, y, *names):
-    return score_pair(pair(x, y, dtype=x.dtype), Choices("ledoit-wolf", names))
+    return score_pair(pair(x, y, dtype=x.dtype), Options(criteria=names))
 
 
 @pytest.mark.parametrize("name", CRITERIA)
@@ -51,7 +52,7 @@ def test_it_is_missing_with_the_flags_that_it_names_and_only_there(x, name):
 @pytest.mark.parametrize("parts", [[40], [20, 19, 1], [13, 13, 14]])
 @pytest.mark.parametrize("total", [40, None])
 def test_that_of_a_whole_data_set_is_that_of_all_samples(x, name, parts, total):
-    whole = WholeDataset(total, Choices("ledoit-wolf", (name,)))
+    whole = WholeDataset(total, Options(criteria=(name,)))
     for part in x.split(parts):
         whole.add([pair(part, part.relu(), dtype=x.dtype)])
     (row,) = whole.rows()
@@ -63,7 +64,7 @@ def test_that_of_a_whole_data_set_is_that_of_all_samples(x, name, parts, total):
 def test_what_needs_samples_has_no_whole_data_set():
     for name in set(CRITERIA) - set(OF_WHOLE):
         with pytest.raises(AffscoreError, match=f"{name} needs the samples of a batch; omit it, or use whole=False"):
-            WholeDataset(40, Choices("ledoit-wolf", (name,)))
+            WholeDataset(40, Options(criteria=(name,)))
 
 
 def test_names_and_columns_are_taken_once():

@@ -13,6 +13,7 @@ from affscore.network.collect import Collector
 from affscore.network.feeding import Feeding
 from affscore.network.forward import forward
 from affscore.network.recorder import recording
+from affscore.options import Options
 from affscore.zoo import Preprocessing, TextPreprocessing, card_of
 from affscore.zoo.sources.transformers_input import expected_of
 from affscore.zoo.state_dicts import fingerprint
@@ -100,10 +101,10 @@ def test_weights_of_a_folder_or_a_file(kind, folder, tmp_path):
 
 def test_every_activation_is_seen(kind, folder):
     model = load_model(f"hf:{folder(kind)}@random")
-    collector = Collector("mean", "activate-first", sparsity=False, seed=0)
+    collector = Collector(Options())
     with torch.no_grad(), recording(model, collector) as recorder:
         forward(model, recorder, collector, Feeding(model)(inputs(kind)), kind)
-    pairs = collector.take()
+    pairs = collector.pairs
     assert len(pairs) == ACTIVATIONS[kind]
     assert [pair.call.depth for pair in pairs] == list(range(1, len(pairs) + 1))
     assert {pair.x.shape for pair in pairs} <= {(8, width) for width in (16, 32, 64)}
