@@ -16,6 +16,9 @@ from affscore.zoo.identity import identity_of_data, identity_of_model
 
 _USUAL = vars(Options())
 
+_ALL_BEFORE = {"cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"}
+"""All criteria of the versions whose descriptions have their names, and not the word "all"."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -89,14 +92,16 @@ def describe(
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**options.changed, "images": used["images"]}
-    chosen |= {"criteria": list(options.criteria)} if "criteria" in chosen else {}
+    if "criteria" in chosen:
+        chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
     return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
 def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     """Whether a result is of this job, and has its criteria at least.
 
-    Descriptions are compared and not keys: older versions wrote every option into them, whatever its value.
+    Descriptions are compared and not keys: older versions wrote every option into them, whatever its value. All
+    criteria are those that there were when it was measured: one that came later is measured where it is named.
 
     Args:
         metadata: The metadata of the result.
@@ -107,7 +112,10 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
         return False
     alike = {**stated, "options": _compared(stated["options"])}
     wanted = {**job.description, "options": _compared(job.description["options"])}
-    return alike == wanted and set(job.job.options.criteria) <= set(criteria)
+    needed = set(job.job.options.criteria)
+    if needed == CRITERIA.keys():
+        needed = set() if stated["options"].get("criteria") == "all" else _ALL_BEFORE
+    return alike == wanted and needed <= set(criteria)
 
 
 def key_of(description: dict[str, Any]) -> str:

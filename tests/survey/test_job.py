@@ -74,6 +74,19 @@ def test_a_further_option_changes_no_key_and_finds_older_results(monkeypatch):
         assert not is_of_job(foreign, before)
 
 
+def test_a_further_criterion_makes_nobody_measure_all_again(monkeypatch):
+    everything = describe(Job("mini:digitsnet", "random", Options(images=64, criteria="all")))
+    assert everything.description["options"]["criteria"] == "all"
+    assert everything.file_name.endswith("all-criteria")
+    fewer = ["cka", "norm", "sparsity", "entropy", "r2", "cka_debiased", "nlc"]
+    named = describe(Job("mini:digitsnet", "random", Options(images=64, criteria=[*fewer, "effective_rank"][1:])))
+    as_names = {**everything.description, "options": {"images": 64, "criteria": fewer}}  # as version 0.1 wrote them
+    for job in (everything.description, as_names):
+        assert is_of_job({"job": job, "criteria": fewer}, everything)
+        assert not is_of_job({"job": job, "criteria": fewer}, named)
+    assert not is_of_job({"job": as_names, "criteria": fewer[:-1]}, everything)
+
+
 def test_another_network_or_data_set_is_another_job():
     keys = [key(), key("mini:digitsnet@random"), key("resnet18@random"), key("resnet34@random"), key(dataset="random")]
     assert len(set(keys)) == len(keys)
