@@ -62,7 +62,7 @@ class Options:
         check_name(self.covariance)
         images = self.images
         if images is not None and (isinstance(images, bool) or images == 0):
-            raise AffscoreError(f"images must be a whole number of at least 2, got {images!r}; omit it for all")
+            raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
         if not isinstance(self.whole, bool):
             raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
         checked = {
@@ -125,13 +125,13 @@ def options_of(arguments: Mapping[str, Any]) -> tuple[Options, Execution, dict[s
 
 
 def check_whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
-    """The value as an int, if it is a whole number from least to most.
+    """The value as an int, if it is an integer from least to most.
 
     >>> check_whole_number("n", 64, 2)
     64
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise AffscoreError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        raise AffscoreError(f"{name} must be an integer of at least {least}, got {value!r}")
     if int(value) > most:
         raise AffscoreError(f"{name} must be at most {most}, got {value}")
     return int(value)

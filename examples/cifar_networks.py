@@ -68,7 +68,7 @@ class CifarNetwork(nn.Module):
         super().__init__()
         n, rest = divmod(depth - 2, 6)
         if rest or n < 1:
-            raise ValueError(f"the depth must be 6 n + 2 for a whole number n, got {depth}")
+            raise ValueError(f"the depth must be 6 n + 2 for an integer n, got {depth}")
 
         def stack(blocks: int, channels: int) -> nn.Sequential:
             return nn.Sequential(*(Block(channels, channels, shortcuts) for _ in range(blocks)))

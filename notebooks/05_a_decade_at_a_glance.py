@@ -114,10 +114,10 @@ plt.show()
 # is negative where most scores are high and a few are low.
 
 # %% tags=["hide-input"]
-shown = ["activations", "min", "median", "max", "spread", "spread of few", "skewness"]
+shown = ["activations", "min", "median", "max", "spread", "rarefied range", "skewness"]
 few = decade.attrs["few"]
 by_family = decade.groupby(["year", "family"], sort=True, dropna=False)[shown].mean()
-by_family.rename(columns={"spread of few": f"spread of {few}"}).round(3)
+by_family.rename(columns={"rarefied range": f"range of {few} scores"}).round(3)
 
 # %% [markdown]
 # The paper reads four things off its own figure:
@@ -142,14 +142,14 @@ by_family.rename(columns={"spread of few": f"spread of {few}"}).round(3)
 
 # %% tags=["hide-input"]
 until_2019 = trends(decade, until=2019, seed=seed)
-until_2019.rename(index={"spread of few": f"spread of {few}"}).round(3)
+until_2019.rename(index={"rarefied range": f"range of {few} scores"}).round(3)
 
 # %% [markdown]
 # A row shows a trend where its p-value is small and the interval of the slope (`low` to `high`, per year) excludes
 # zero. Five rows are five tests, so one p-value just below 0.05 is weak evidence.
 
 # %% tags=["remove-input"]
-tested = until_2019.dropna(subset="p_value").rename(index={"spread of few": f"spread of {few}"})
+tested = until_2019.dropna(subset="p_value").rename(index={"rarefied range": f"range of {few} scores"})
 detected = tested.index[(tested["p_value"] < 0.05) & (tested["low"] * tested["high"] > 0)]
 years = 2019 - decade["year"].min()
 by_name_of_family = decade.groupby("family")[["median", "spread", "skewness"]].mean()
@@ -193,11 +193,11 @@ Markdown(
 # %% tags=["hide-input"]
 deepest = decade["activations"].nlargest(5).index
 shallowest = decade["activations"].nsmallest(5).index
-fair = decade.loc[[*shallowest, *deepest.difference(shallowest)], ["activations", "spread", "spread of few"]]
-fair.rename(columns={"spread of few": f"spread of {few}"}).round(3)
+fair = decade.loc[[*shallowest, *deepest.difference(shallowest)], ["activations", "spread", "rarefied range"]]
+fair.rename(columns={"rarefied range": f"range of {few} scores"}).round(3)
 
 # %% tags=["hide-input"]
-for column in ("spread", "spread of few") if len(decade) > 2 else ():
+for column in ("spread", "rarefied range") if len(decade) > 2 else ():
     rank = decade[["activations", column]].corr("spearman").iloc[0, 1]
     print(f"rank correlation of {column:>13} with the number of activations: {rank:+.2f}")
 

@@ -502,7 +502,7 @@ answer = None  # your answer here
 # :class: dropdown
 # ```
 #
-# A cluster of one is always pure. Purity rewards many clusters; the adjusted Rand index counts that relatives were torn apart.
+# A cluster of one is always pure. Purity rewards many clusters; the adjusted Rand index counts that families were torn apart.
 
 # %%
 answer = list(range(12))

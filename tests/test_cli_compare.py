@@ -13,7 +13,7 @@ def test_two_networks(run, tmp_path):
     files = ["--out", tmp_path / "two.png", "--csv", tmp_path / "two.csv"]
     code, out, err = run("compare", MINI, f"{MINI}@random", *QUICK, *files)
     assert code == 0, err
-    assert "warping distances" in out
+    assert "DTW distances" in out
     table = pd.read_csv(tmp_path / "two.csv", index_col="name")
     wanted = affscore.compare(MINI, f"{MINI}@random", n=32, images=32, criteria=False)
     assert table["mean"].tolist() == pytest.approx(wanted.statistics["mean"].tolist())

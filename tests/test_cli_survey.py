@@ -99,7 +99,7 @@ def test_a_failing_job_is_one_sentence_and_an_exit_status(run, tmp_path):
     [
         ([], "say which networks"),
         (["--models", ""], "say which networks"),
-        (["--models", "a", "--jobs", "0"], "jobs must be a whole number of at least 1"),
+        (["--models", "a", "--jobs", "0"], "jobs must be an integer of at least 1"),
         (["--models", "a", "--jobs", "x"], "invalid value for '--jobs'"),
         (["--models", "a", "--reductions", "max"], "reduction must be one of"),
         (["--models", "a", "--stor", "x"], "no such option"),

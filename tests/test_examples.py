@@ -44,7 +44,7 @@ def test_a_shortcut_has_no_parameters_and_appends_zeros():
 @pytest.mark.parametrize("depth", [2, 21, 0])
 def test_a_depth_that_no_network_has(depth):
     network = type(load_model(f"{CIFAR}:resnet20"))
-    with pytest.raises(ValueError, match=f"6 n \\+ 2 for a whole number n, got {depth}"):
+    with pytest.raises(ValueError, match=f"6 n \\+ 2 for an integer n, got {depth}"):
         network(depth, shortcuts=True)
 
 

@@ -194,7 +194,7 @@ def between_families(table: pd.DataFrame, family: str = "family", target: str = 
 
     .. math:: 1 - \frac{\sum_i (y_i - \bar y_{f(i)})^2}{\sum_i (y_i - \bar y)^2}
 
-    It is the R2 of a rival that knows the name of each network's family and nothing else.
+    It is the R2 of a baseline that knows the name of each network's family and nothing else.
 
     Args:
         table: A row for each network.

@@ -1,4 +1,4 @@
-"""How far signatures are apart: warping distances, what the number of activations does to them, and Mantel's test."""
+"""How far signatures are apart: DTW distances, what the number of activations does to them, and Mantel's test."""
 
 from __future__ import annotations
 

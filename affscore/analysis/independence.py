@@ -55,7 +55,7 @@ def independent_p_value(r2: float, points: int, candidates: int) -> float:
     return float(-np.expm1(candidates * np.log1p(-one))) if one < 1 else 1.0
 
 
-def independent_lead(lead: float, points: int, candidates: int, rivals: int) -> float:
+def independent_lead(lead: float, points: int, candidates: int, baselines: int) -> float:
     """The chance that the best of some independent statistics beats the best of some others by so much.
 
     None of them knows the accuracies: it is what having more tickets is worth.
@@ -64,23 +64,23 @@ def independent_lead(lead: float, points: int, candidates: int, rivals: int) -> 
         lead: By how much the R2 of the first is larger, in [-1, 1].
         points: n >= 3.
         candidates: How many compete on the first side, >= 1.
-        rivals: How many on the second, >= 1.
+        baselines: How many on the second, >= 1.
 
     Returns:
         The chance, in [0, 1].
 
     Raises:
-        AffscoreError: No such lead, or fewer points, candidates or rivals.
+        AffscoreError: No such lead, or fewer points, candidates or baselines.
 
     >>> round(independent_lead(0.0, 9, 1, 1), 3), round(independent_lead(0.0, 9, 7, 3), 3)
     (0.5, 0.7)
     """
     if not -1 <= lead <= 1:
         raise AffscoreError(f"a lead of one R2 over another is in [-1, 1], got {lead}")
-    best, one = _of_one(points, candidates), _of_one(points, rivals)
+    best, one = _of_one(points, candidates), _of_one(points, baselines)
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-    of_rivals = one.ppf(levels ** (1 / rivals))
-    return float(np.mean(1 - best.cdf(of_rivals + lead) ** candidates))
+    of_baselines = one.ppf(levels ** (1 / baselines))
+    return float(np.mean(1 - best.cdf(of_baselines + lead) ** candidates))
 
 
 def _of_one(points: int, candidates: int) -> Any:

@@ -75,7 +75,7 @@ def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, se
 
 def trends(
     table: pd.DataFrame,
-    columns: Sequence[str] = ("min", "median", "max", "spread", "spread of few"),
+    columns: Sequence[str] = ("min", "median", "max", "spread", "rarefied range"),
     until: int | None = None,
     resamples: int = PERMUTATIONS,
     seed: int = 0,

@@ -36,7 +36,7 @@ WIDTH = 10
 
 @exercise("4.1", as_number)
 def length_of_a_signature(number: float) -> Hints:
-    """4.1: how many scores the signature of torchvision's ResNet-34 has, a whole number."""
+    """4.1: how many scores the signature of torchvision's ResNet-34 has, an integer."""
     network = torchvision.models.resnet34(weights=None)
     calls = len(_calls(network, torch.zeros(1, 3, 64, 64)))
     modules = sum(isinstance(module, nn.ReLU) for module in network.modules())
@@ -45,7 +45,7 @@ def length_of_a_signature(number: float) -> Hints:
         (modules, "These are the modules. How often is the ReLU of a block called?"),
         (calls - 1, "Very close: is there an activation before the first block?"),
         (calls + 1, "Very close: does an activation follow the last linear layer?"),
-        (number != int(number), "Expected a whole number: one for each call of an activation."),
+        (number != int(number), "Expected an integer: one for each call of an activation."),
         (True, "Count the blocks of each stage and the calls in a block; the shortcuts have none."),
     )
     return matching(number, answers, 0)

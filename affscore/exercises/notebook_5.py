@@ -84,7 +84,7 @@ _SPREADS: Functions = (
 
 @exercise("5.3", as_tuple, "a pair of signatures")
 def hidden_by_three_numbers(*answer: object) -> Hints:
-    """5.3: two signatures with the same minimum, median and maximum and a warping distance of at least 1."""
+    """5.3: two signatures with the same minimum, median and maximum and a DTW distance of at least 1."""
     one, other = (as_array(part, "a signature, a list", ndim=1) for part in answer)
     if min(len(one), len(other)) < LEAST_SCORES:
         yield f"Each signature needs at least {LEAST_SCORES} scores."

@@ -28,7 +28,7 @@ def enough_networks(number: float) -> Hints:
     least = _least(len(STATISTICS), CHANCE)
     close_by = "Very close: one more, or one less? It must be the smallest number that is enough."
     answers = (
-        (number != int(number) or number < 3, "Expected a whole number of networks, at least 3."),
+        (number != int(number) or number < 3, "Expected an integer of networks, at least 3."),
         (least, right("More than any group of the figure has. With five to nine networks R2 = 0.5 says little.")),
         (_least(1, CHANCE), "That is enough for one statistic. Here the best of seven is taken."),
         (_least(len(STATISTICS), 0.5), "With that many, chance still reaches it in half of all groups."),

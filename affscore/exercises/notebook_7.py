@@ -75,7 +75,7 @@ _WARPINGS: Functions = (
 
 @exercise("7.2", as_number)
 def constant_signatures(number: float) -> Hints:
-    """7.2: the warping distance of 12 scores of 0.55 and 150 scores of 0.8, a number."""
+    """7.2: the DTW distance of 12 scores of 0.55 and 150 scores of 0.8, a number."""
     gap, short, long = LONG[0] - SHORT[0], len(SHORT), len(LONG)
     further = "Every further activation of the deeper network adds to it, and brings nothing new."
     too_many = "Too many steps: both may go on in the same one."
@@ -109,6 +109,6 @@ def pure_and_useless(clusters: Values) -> Hints:
         (purity == 1 and index <= BY_CHANCE, right(nothing)),
         (purity < 1, f"The purity is {purity:.2f}: some cluster holds more than one family."),
         (index == 1, "These are the families themselves, and both measures are 1. Tear them apart."),
-        (True, f"Pure, but the adjusted Rand index is {index:.2f}: some relatives are still together."),
+        (True, f"Pure, but the adjusted Rand index is {index:.2f}: some members of a family are still together."),
     )
     yield from matching(index, table)

@@ -83,7 +83,7 @@ class Comparison:
     def __repr__(self) -> str:
         shown = self.statistics.to_string(float_format="{:.3f}".format)
         distances = self.distances.to_string(float_format="{:.3f}".format)
-        return "\n".join([f"{shown}\n\nwarping distances\n{distances}", *lines(self.notes)])
+        return "\n".join([f"{shown}\n\nDTW distances\n{distances}", *lines(self.notes)])
 
 
 def compare(

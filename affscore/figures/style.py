@@ -31,7 +31,7 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 _COLOURS = tuple(PALETTE.values())[:7]
 
 FAMILIES = (
-    "Pure convnets", "Inception", "ResNets", "DenseNets", "MNASNets", "EfficientNets", "ViTs", "Swins", "Convnexts",
+    "Pure convnets", "Inception", "ResNets", "DenseNets", "MNASNets", "EfficientNets", "ViTs", "Swins", "ConvNeXts",
 )  # fmt: skip
 """The families of the paper's study, oldest first."""
 

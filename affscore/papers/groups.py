@@ -11,7 +11,7 @@ from affscore.papers.printed import printed_table
 
 FIRST_PAPER_GROUPS = {
     "Traditional and residual": ("Pure convnets", "ResNets", "DenseNets"),
-    "Efficient": ("SqueezeNets", "ShuffleNets", "Convnexts"),
+    "Efficient": ("SqueezeNets", "ShuffleNets", "ConvNeXts"),
     "Vision transformers": ("ViTs",),
 }
 """The three groups of the first paper's section 4.4 (its figure 9), by the families that it names."""

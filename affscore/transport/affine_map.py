@@ -1,4 +1,4 @@
-r"""The optimal affine map between two clouds, and the distance of their normal approximations."""
+r"""The optimal affine map between two clouds, and the distance of their Gaussian approximations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class AffineMap:
 
 
 def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf") -> AffineMap:
-    r"""The optimal transport map between the normal approximations of two samples.
+    r"""The optimal transport map between the Gaussian approximations of two samples.
 
     .. math:: T(x) = A (x - \mu_X) + \mu_Y,\qquad
        A = S_Y^{1/2} \bigl(S_Y^{1/2} S_X S_Y^{1/2}\bigr)^{-1/2} S_Y^{1/2}.

@@ -95,7 +95,7 @@ def affinity_score(
 
     .. math:: \rho(X, Y) = \max\Bigl(0,\; 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} S_Y}}\Bigr),
 
-    where T is the optimal affine map between the normal approximations of X and Y
+    where T is the optimal affine map between the Gaussian approximations of X and Y
     (:func:`affscore.transport.affine_map`) and W2 the exact 2-Wasserstein distance between the two
     clouds, an assignment problem. The score compares two distributions: it does not see which x_i
     belongs to which y_i.

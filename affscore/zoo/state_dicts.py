@@ -74,7 +74,7 @@ def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> Non
         name: The name of the file that they are from, for the message.
 
     Raises:
-        AffscoreError: Whole numbers for real ones, as in a quantised file, and the like.
+        AffscoreError: Integers for real numbers, as in a quantised file, and the like.
     """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
     for key in sorted(ours.keys() & state.keys()):

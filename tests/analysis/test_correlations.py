@@ -94,7 +94,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 def test_table_1_follows_from_table_2_where_both_have_the_same_networks():
     """Mean and deviation (n in the denominator); DenseNets, EfficientNets and the average do not follow."""
     again = table_1_again()
-    agreeing = again.loc[["VGGs", "ResNets", "ViTs", "Swins", "Convnexts"]]
+    agreeing = again.loc[["VGGs", "ResNets", "ViTs", "Swins", "ConvNeXts"]]
     assert len(agreeing) == 25
     assert agreeing["difference"].abs().max() <= 0.0101
     assert (agreeing["std"] - agreeing["printed_std"]).abs().max() <= 0.0101

@@ -36,8 +36,8 @@ def test_history_is_in_the_order_of_years_and_draws_as_many_from_each():
     table = history({"swin_t": [0.2, 0.9, 0.4, 0.5], "mine": [0.5, 0.5, 0.5], "alexnet": [0.6, 0.7, 0.65]})
     assert table.index.tolist() == ["alexnet", "swin_t", "mine"]
     assert table.attrs["few"] == 3
-    assert table.loc["alexnet", "spread"] == pytest.approx(table.loc["alexnet", "spread of few"])
-    assert table.loc["swin_t", "spread of few"] < table.loc["swin_t", "spread"]
+    assert table.loc["alexnet", "spread"] == pytest.approx(table.loc["alexnet", "rarefied range"])
+    assert table.loc["swin_t", "rarefied range"] < table.loc["swin_t", "spread"]
     assert np.isnan(table.loc["mine", "skewness"])
     assert table.loc["swin_t", "skewness"] == pytest.approx(stats.skew([0.2, 0.9, 0.4, 0.5]))
     with pytest.raises(AffscoreError, match="at least one"):

@@ -33,7 +33,7 @@ RIGHT = {
 
 # the answer, and a word that its hint must have
 WRONG = {
-    "4.1": [(17, "modules"), (32, "before the first"), (34, "last linear"), (33.5, "whole number"), (20, "blocks")],
+    "4.1": [(17, "modules"), (32, "before the first"), (34, "last linear"), (33.5, "integer"), (20, "blocks")],
     "4.2": [
         (Branches, "the class"),
         (nn.Linear(10, 2), "No activation"),

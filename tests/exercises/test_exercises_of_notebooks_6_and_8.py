@@ -75,8 +75,8 @@ WRONG = {
         (12, "Very close"),
         (30, "smaller group"),
         (5, "Too few"),
-        (6.5, "whole number"),
-        (2, "whole number"),
+        (6.5, "integer"),
+        (2, "integer"),
     ],
     "6.2": [
         (lambda x, y: 1 - by_counting(x, y), "how often chance explains less"),

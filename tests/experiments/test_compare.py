@@ -54,7 +54,7 @@ def test_the_same_twice_gets_numbers(trained):
 def test_printing_shows_statistics_and_distances(trained):
     shown = repr(affscore.compare(trained, trained))
     assert "max/median" in shown
-    assert "warping distances" in shown
+    assert "DTW distances" in shown
 
 
 def test_what_was_measured_differently_is_refused(trained):

@@ -225,7 +225,7 @@ def alike(vggs, others):
 def levels_of_families(step=0.1):
     """A level for each family, all networks of the same length."""
     families = ("Pure_convnets", "Inception", "ResNets", "DenseNets", "MNASNets", "EfficientNets", "ViTs", "Swins",
-                "Convnexts")  # fmt: skip
+                "ConvNeXts")  # fmt: skip
     return decade(
         **{name: lambda year, at=n: [step * at + (year - 2015) * 1e-3] * 2 for n, name in enumerate(families)}
     )
@@ -356,7 +356,7 @@ CASES = {
     ),
     "back-to-convnets": (
         lambda: decade(ViTs=lambda year: [0.1, 0.1, 0.1]),
-        lambda: decade(Swins=lambda year: [0.1, 0.1, 0.1], Convnexts=lambda year: [0.1, 0.1, 0.1]),
+        lambda: decade(Swins=lambda year: [0.1, 0.1, 0.1], ConvNeXts=lambda year: [0.1, 0.1, 0.1]),
     ),
     "vggs-alike": (lambda: alike((0.3, 0.3, 0.3, 0.3), 0.7), None),
     "families-are-found": (levels_of_families, lengths_of_families),
@@ -439,7 +439,7 @@ EDGES = [
     ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_MODES, "resnet34": ONE_MODE}), None),
     ("efficientnets-skewed", lambda: of_networks({"efficientnet_b1": HIGH_SKEW, "efficientnet_b2": EVEN}), None),
     ("efficientnets-skewed", lambda: of_networks({"efficientnet_b1": HIGH_SKEW}), None),
-    ("back-to-convnets", lambda: decade(ViTs=lambda year: [0.4] * 3, Convnexts=lambda year: [0.0] * 3), None),
+    ("back-to-convnets", lambda: decade(ViTs=lambda year: [0.4] * 3, ConvNeXts=lambda year: [0.0] * 3), None),
     ("families-are-found", mixed_up, False),
     ("families-are-found", noise, None),
     ("vggs-alike", lambda: alike((0.1, 0.95, 0.1, 0.95), 0.5), None),

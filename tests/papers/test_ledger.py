@@ -411,7 +411,7 @@ def test_the_spread_over_batches():
     for noise, verdict in ((0.0005, "reproduced (within "), (0.001, "differs (")):
         one = synthetic([0.5, 0.7], "alexnet", noise=noise, batches=30)
         found = row([one], "figures 10 to 13", item)
-        # the batches lie at equal distances: the variance of 30 whole numbers in a row is 30 * 31 / 12
+        # the batches lie at equal distances: the variance of 30 integers in a row is 30 * 31 / 12
         assert found.ours == pytest.approx(noise * (30 * 31 / 12) ** 0.5, abs=1e-5)
         assert found.verdict_text.startswith(verdict)
 

@@ -52,7 +52,7 @@ def test_a_name_that_is_none_is_told_before_anything_is_measured(tmp_path):
 
 @pytest.mark.parametrize("jobs", [0, -1, "2", True, 2.0])
 def test_a_number_of_jobs_that_is_none(tmp_path, jobs):
-    with pytest.raises(AffscoreError, match="jobs must be a whole number of at least 1"):
+    with pytest.raises(AffscoreError, match="jobs must be an integer of at least 1"):
         load_or_measure(["mini:digitsnet"], "digits", tmp_path, jobs=jobs, n=32, images=32)
 
 

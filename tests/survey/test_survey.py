@@ -100,8 +100,8 @@ def test_plans_that_make_no_sense(arguments, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"jobs": 0}, "jobs must be a whole number of at least 1"),
-        ({"threads": 0}, "threads must be a whole number of at least 1"),
+        ({"jobs": 0}, "jobs must be an integer of at least 1"),
+        ({"threads": 0}, "threads must be an integer of at least 1"),
         ({"batch_size": 0}, "batch_size must be"),
         ({"n": 1}, "n must be"),
         ({"reductions": "max"}, "reduction must be one of"),

@@ -67,10 +67,10 @@ def test_no_trend_until_2019(decade: pd.DataFrame) -> None:
 
 
 def test_the_range_grows_with_the_number_of_activations_and_the_rarefied_one_does_not(decade: pd.DataFrame) -> None:
-    ranks = decade[["activations", "spread", "spread of few"]].corr("spearman")["activations"]
+    ranks = decade[["activations", "spread", "rarefied range"]].corr("spearman")["activations"]
     assert ranks["spread"] > 0.4
-    assert abs(ranks["spread of few"]) < 0.2
-    fair = decade["spread of few"]
+    assert abs(ranks["rarefied range"]) < 0.2
+    fair = decade["rarefied range"]
     assert fair[decade["activations"].nlargest(5).index].max() < fair["alexnet"]
 
 
@@ -153,7 +153,7 @@ def test_early_networks_and_later_ones(signatures: Scores, distances: pd.DataFra
             family: np.mean([matrix.loc[one, other] for one in early for other in members.index if one != other])
             for family, members in about.groupby("family")
         }
-        assert max(apart["Swins"], apart["Convnexts"]) < apart["ViTs"]
+        assert max(apart["Swins"], apart["ConvNeXts"]) < apart["ViTs"]
         assert analysis.trend(years, [apart[family] for family in years.index]).p_value > 0.2
 
 

@@ -45,7 +45,7 @@ def test_an_independent_solver_agrees(x, rng):
 
 @given(st.integers(1, 6), st.integers(1, 3), generators())
 def test_brute_force_over_all_permutations_agrees(n, d, rng):
-    """On a lattice, where all costs are whole numbers: ties are ties, and the certificate has no excuse."""
+    """On a lattice, where all costs are integers: ties are ties, and the certificate has no excuse."""
     x, y = rng.integers(-3, 4, size=(2, n, d)).astype(float)
     costs = brute_force(x, y)
     coupling = coupling_of(x, y)

@@ -21,7 +21,7 @@ ACTIVATIONS = {
     "EfficientNets": {"silu", "sigmoid"},
     "ViTs": {"gelu"},
     "Swins": {"gelu"},
-    "Convnexts": {"gelu"},
+    "ConvNeXts": {"gelu"},
 }
 
 

@@ -25,12 +25,12 @@ def history(signatures: Mapping[str, ArrayLike], few: int | None = None) -> pd.D
 
     Args:
         signatures: Scores by the name of the network.
-        few: How many scores the column ``spread of few`` draws; None for as many as the shortest signature has.
+        few: How many scores the column ``rarefied range`` draws; None for as many as the shortest signature has.
 
     Returns:
         A row for each network, in the order of years (those without a year last); the columns of
         :func:`affscore.papers.network_table` and :func:`affscore.analysis.signature_statistics`, and ``spread``
-        (largest minus smallest), ``spread of few`` (:func:`affscore.analysis.rarefied_range`) and ``skewness``.
+        (largest minus smallest), ``rarefied range`` (:func:`affscore.analysis.rarefied_range`) and ``skewness``.
         ``attrs["few"]`` says how many were drawn.
 
     Raises:
@@ -46,7 +46,7 @@ def history(signatures: Mapping[str, ArrayLike], few: int | None = None) -> pd.D
     few = int(statistics["activations"].min()) if few is None else few
     table = network_table(signatures).join(statistics)
     table["spread"] = table["max"] - table["min"]
-    table["spread of few"] = [rarefied_range(signatures[name], few) for name in table.index]
+    table["rarefied range"] = [rarefied_range(signatures[name], few) for name in table.index]
     varied = {name: np.asarray(signatures[name]) for name in table.index if table.loc[name, "spread"] >= 1e-9}
     table["skewness"] = pd.Series({name: stats.skew(scores) for name, scores in varied.items()}, dtype=float)
     table = table.sort_values("year", kind="stable", na_position="last")

@@ -29,8 +29,8 @@ __all__: list[str] = []
 _tested = cache(unimodality_test)  # by scores as a tuple
 
 
-def _with_relatives(results: Results) -> pd.Series:
-    """The families of the study's networks, where there are enough of these and some networks have relatives."""
+def _families(results: Results) -> pd.Series:
+    """The families of the study's networks, where there are enough of these and some have several networks."""
     families = results.study["family"]
     require(results.signatures and families.nunique() >= LEAST_FAMILIES and families.duplicated().any())
     return families
@@ -43,7 +43,7 @@ def families_are_found(results: Results) -> Verdict:
     Test: As many clusters as families agree with these better than chance, by a permutation test, and better than
     clusters by length alone, with a jackknife interval of that lead over networks.
     """
-    families = _with_relatives(results)
+    families = _families(results)
     found = family_agreement(results.distances, list(families), permutations=1999)
     by_length = family_lead(results.distances, length_distances(results.study_scores), list(families))
     lead = Estimate(by_length.value, by_length.error, len(families) - 1)
@@ -57,22 +57,22 @@ def families_are_found(results: Results) -> Verdict:
 
 @claim(33, f"{FIRST}, section 4.3", STUDY_ON_IMAGENET)
 def no_outliers(results: Results) -> Verdict:
-    """Relatives end up side by side in the tree, every one of them.
+    """Networks of a family end up side by side in the tree, every one of them.
 
-    Test: The nearest other network is a relative of every network that has one. It does not hold where there are more
-    outliers than a study that has none half of the time would have by chance.
+    Test: The nearest neighbour of every network is of its family, if this has others (leave-one-out accuracy 1). It
+    does not hold where there are more outliers than a study that has none half of the time would have by chance.
     """
-    families = _with_relatives(results)
+    families = _families(results)
     share = nearest_neighbour_accuracy(results.distances, list(families), permutations=199)
-    with_relatives = int(families.duplicated(keep=False).sum())
-    outliers = round(with_relatives * (1 - share.value))
+    able = int(families.duplicated(keep=False).sum())  # the others have no network of their family to be next to
+    outliers = round(able * (1 - share.value))
     # where half of all studies would have none, a single network is one with this probability
-    rate = 1 - 0.5 ** (1 / with_relatives)
-    p = float(stats.binom.sf(outliers - 1, with_relatives, rate))
+    rate = 1 - 0.5 ** (1 / able)
+    p = float(stats.binom.sf(outliers - 1, able, rate))
     found = (
-        f"Of {with_relatives} networks with relatives {outliers} have a nearest neighbour of another family. If half "
-        f"of all such studies had none, so many would have p = {p:.3f} (chance finds {100 * share.permuted:.0f} % "
-        "relatives)."
+        f"Of {able} networks whose family has others {outliers} have a nearest neighbour of another family. If half "
+        f"of all such studies had none, so many would have p = {p:.3f} (with permuted families "
+        f"{100 * share.permuted:.0f} % have one of their own)."
     )
     return Verdict(True if outliers == 0 else if_significant(p, False), found, len(families))
 
@@ -86,7 +86,7 @@ def back_to_convnets(results: Results) -> Verdict:
     """
     family = results.study["family"]
     pure, vits = (list(family.index[family == name]) for name in ("Pure convnets", "ViTs"))
-    later = list(family.index[family.isin(["Swins", "Convnexts"])])
+    later = list(family.index[family.isin(["Swins", "ConvNeXts"])])
     require(results.signatures and pure and vits and later)
     to_pure = results.distances[pure].mean(axis=1)
     test = stats.permutation_test(

@@ -90,7 +90,7 @@ def test_groups_of_both_papers():
     assert set(FIRST_PAPER_STATISTICS) < set(STATISTICS)
     first = table.groupby("first_paper_group")["family"].unique().map(set).to_dict()
     assert first["Traditional and residual"] == {"Pure convnets", "ResNets", "DenseNets"}
-    assert first["Efficient"] == {"ShuffleNets", "Convnexts"}  # and SqueezeNets, of which none is here
+    assert first["Efficient"] == {"ShuffleNets", "ConvNeXts"}  # and SqueezeNets, of which none is here
     assert first["Vision transformers"] == {"ViTs"}
 
 
