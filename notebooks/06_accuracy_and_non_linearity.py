@@ -333,30 +333,30 @@ rows = {
     group: best_fit_lead(members, statistics, common, kind=fit, permutations=permutations, seed=seed)
     for group, members in in_study.groupby("group", sort=False)
 }
-chance_table = pd.DataFrame.from_dict(rows, orient="index")
+permuted_table = pd.DataFrame.from_dict(rows, orient="index")
 names = {
     "best_statistic": "best statistic",
     "statistic_r2": "its R2",
     "p_value": "p-value",
     "best_common": "best common",
     "common_r2": "its R2 ",
-    "beats_common": "chance beats it",
+    "common_p_value": "reached by permuted",
     "wins_if_nothing_matters": "7 beat 3",
 }
-if chance_table.get("note", pd.Series(dtype=object)).astype(bool).any():
+if permuted_table.get("note", pd.Series(dtype=object)).astype(bool).any():
     names["note"] = "note"
-chance_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(object).fillna("")
+permuted_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(object).fillna("")
 
 # %% [markdown]
 # * *p-value*: how often the best of the seven does as well with permuted accuracies.
-# * *chance beats it*: how often the best of the seven, with permuted accuracies, is at least as good as the best
+# * *reached by permuted*: how often the best of the seven, with permuted accuracies, is at least as good as the best
 #   common characteristic with the true ones. This is what "the signature explains more than the depth" asks.
 # * *7 beat 3*: how often the best of seven beats the best of three when the accuracies are permuted for both. If
 #   nothing mattered, signatures would still "win" in most groups.
 
 # %% tags=["remove-input"]
 significant = [group for group, row in rows.items() if row.get("p_value", 1) < 0.05]
-leads = [group for group in wins if rows[group].get("beats_common", 1) < 0.05]
+leads = [group for group in wins if rows[group].get("common_p_value", 1) < 0.05]
 never = " **Where the signature wins, its lead is never significant.**" if len(wins) else ""
 Markdown(
     f"The best statistic has a p-value below 0.05 in: {', '.join(significant) or 'no group'}."
@@ -366,7 +366,7 @@ Markdown(
 # %% [markdown]
 # Among five tests one p-value just below 0.05 is weak evidence, and five networks allow no p-value below 1/120. The
 # comparison with depth, size and operations is what the figure is about; where these explain little to begin with,
-# chance beats them easily.
+# permuted accuracies reach that easily.
 #
 # ## Two families are two points
 #

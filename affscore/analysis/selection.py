@@ -128,7 +128,7 @@ def best_fit_lead(
 
     Returns:
         ``points``, ``best_statistic``, ``statistic_r2``, ``permuted_median`` and ``permuted_95`` (of the best
-        statistic's R2 after permuting), ``p_value``, ``best_common``, ``common_r2``, ``beats_common`` (how often the
+        statistic's R2 after permuting), ``p_value``, ``best_common``, ``common_r2``, ``common_p_value`` (how often the
         best statistic is then at least as good as the common characteristic really is), ``wins_if_nothing_matters``
         (how often it is the better one when the accuracies are permuted against both), ``lead_p_value`` (how often it
         is then better by as much as it really is), ``exact`` and ``note``. Numbers are missing, and the note says why,
@@ -164,7 +164,7 @@ def best_fit_lead(
         "p_value": ours.p_value,
         "best_common": theirs.best,
         "common_r2": theirs.observed,
-        "beats_common": ours.share_reaching(theirs.observed),
+        "common_p_value": ours.share_reaching(theirs.observed),
         "wins_if_nothing_matters": float((leads > 0).mean()),
         "lead_p_value": ours.share_of(leads >= ours.observed - theirs.observed - ROUNDING),
         "exact": ours.exact,

@@ -120,7 +120,7 @@ def test_a_group_is_compared_with_its_common_characteristics():
     chance = best_fit_test(table, STATISTICS)
     common = best(table, COMMON, table["accuracy"])
     assert row["common_r2"] == pytest.approx(common)
-    assert row["beats_common"] == pytest.approx(np.mean(chance.permuted >= common - 1e-9))
+    assert row["common_p_value"] == pytest.approx(np.mean(chance.permuted >= common - 1e-9))
     assert row["statistic_r2"] == chance.observed
     assert row["permuted_median"] == np.median(chance.permuted)
     assert row["permuted_95"] == np.quantile(chance.permuted, 0.95)
