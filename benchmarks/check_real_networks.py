@@ -39,7 +39,7 @@ def pairs_of(network: torch.nn.Module, dataset: str, n: int, batch_size: int) ->
     with torch.no_grad(), prepared(network, cpu), recording(network, collector) as recorder:
         for images in stream.chunks:
             forward(network, recorder, collector, images, card.name)
-    return stream.name, collector.pairs
+    return stream.name, collector.collected()
 
 
 def compare(model: str, dataset: str, n: int, batch_size: int) -> dict[str, Any]:

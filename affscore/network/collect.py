@@ -115,9 +115,8 @@ class Collector(Listener):
         self._pairs: list[Pair] = []
         self._arriving: list[Pair] = []  # of the forward pass that is running
 
-    @property
-    def pairs(self) -> list[Pair]:
-        """What was collected.
+    def collected(self) -> list[Pair]:
+        """The pairs of all forward passes so far, to which those of the last one are added.
 
         Raises:
             AffscoreError: The last forward pass met other activations than those before it.
@@ -148,9 +147,9 @@ class Collector(Listener):
         """The next forward pass has this many images.
 
         Raises:
-            AffscoreError: As :attr:`pairs`.
+            AffscoreError: As :meth:`collected`.
         """
-        _ = self.pairs
+        self.collected()
         self.first += self.images
         self.images = images
 

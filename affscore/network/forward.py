@@ -119,9 +119,9 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             forward(network, recorder, seen, few, name)
         finally:
             recorder.listener = collector
-        return seen.pairs
+        return seen.collected()
 
-    among, why = collector.pairs, ""
+    among, why = collector.collected(), ""
     for few in (images[:1], images[:2]):
         if why and len(images) <= len(few):
             continue  # two of two samples are nothing else than all of them

@@ -142,7 +142,7 @@ class Measurement:
                 if number and size < options.n and not options.whole:  # scores of other sizes do not compare
                     self._dropped = size
                     return
-                pairs = collector.pairs
+                pairs = collector.collected()
                 if number not in done:
                     batch = replace(batch, network=weights, images=images)
                 elif batch.images != images:

@@ -27,7 +27,7 @@ def collected(model, images, reduction="mean", order="activate-first", batch_siz
             collector.start(len(chunk))
             recorder.start(chunk)
             model(chunk)
-    return collector.pairs
+    return collector.collected()
 
 
 def apply(name, x):
@@ -136,7 +136,7 @@ def test_a_network_whose_activations_depend_on_the_batch_is_refused(first, secon
         collector.start(len(chunk))
         recorder.start(chunk)
         model(chunk)
-        assert collector.pairs
+        assert collector.collected()
         return collector.known
 
     with torch.no_grad(), recording(model, Collector(Options())) as recorder:

@@ -58,7 +58,7 @@ def install(task):
         return begin(self, run)
 
     def passed(network, recorder, collector, images, name):
-        if not collector.pairs:
+        if not collector.collected():
             log(file, "begun", key["now"], collector.first // collector.options.n)
         if reached("in a batch"):
             die()

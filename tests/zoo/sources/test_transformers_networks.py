@@ -104,7 +104,7 @@ def test_every_activation_is_seen(kind, folder):
     collector = Collector(Options())
     with torch.no_grad(), recording(model, collector) as recorder:
         forward(model, recorder, collector, Feeding(model)(inputs(kind)), kind)
-    pairs = collector.pairs
+    pairs = collector.collected()
     assert len(pairs) == ACTIVATIONS[kind]
     assert [pair.call.depth for pair in pairs] == list(range(1, len(pairs) + 1))
     assert {pair.x.shape for pair in pairs} <= {(8, width) for width in (16, 32, 64)}
