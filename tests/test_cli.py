@@ -1,4 +1,5 @@
 import importlib
+import os
 import re
 import subprocess
 import sys
@@ -258,6 +259,15 @@ def test_a_failing_command_in_a_process_of_its_own(tmp_path):
     assert done.stderr.startswith("affscore: unknown model 'resnet17'; did you mean")
     assert len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_output_that_nobody_reads_any_more_is_no_fault_of_a_network():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from affscore.cli import main; main()", "--version"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.parametrize(

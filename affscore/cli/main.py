@@ -57,8 +57,9 @@ def main() -> None:
         sys.exit(1)
     except _UsageError as error:
         sys.exit(_explained(error))
-    except SystemExit as error:  # the command itself raises none here
-        typer.echo(f"affscore: the network, or another file that was loaded, called sys.exit({error.code})", err=True)
+    except SystemExit as error:  # the command itself raises none here, but where nobody reads its output any more
+        if not isinstance(error.__context__, BrokenPipeError):
+            typer.echo(f"affscore: the network, or another loaded file, called sys.exit({error.code})", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -41,7 +41,9 @@ class WholeDataset:
     def __init__(self, total: int | None, options: Options) -> None:
         for name in options.criteria:
             if CRITERIA[name].of_moments is None and not CRITERIA[name].mean_over_samples:
-                raise AffscoreError(f"{name} needs the samples of a batch; omit it, or use whole=False")
+                raise AffscoreError(
+                    f"{name} needs the samples of a batch: omit it, or measure batches, not the whole data set"
+                )
         self.total, self.options = total, options
         self._parts: list[_Part] = []
 

@@ -63,7 +63,7 @@ def test_that_of_a_whole_data_set_is_that_of_all_samples(x, name, parts, total):
 
 def test_what_needs_samples_has_no_whole_data_set():
     for name in set(CRITERIA) - set(OF_WHOLE):
-        with pytest.raises(AffscoreError, match=f"{name} needs the samples of a batch; omit it, or use whole=False"):
+        with pytest.raises(AffscoreError, match=f"{name} needs the samples of a batch: omit it, or measure"):
             WholeDataset(40, Options(criteria=(name,)))
 
 
