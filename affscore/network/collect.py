@@ -50,8 +50,9 @@ def joined(rows: Tensor, part: Tensor, room: int = 0) -> Tensor:
             "ones: all samples must have the same size"
         )
     filled, needed = len(rows), len(rows) + len(part)
-    if needed * shape.numel() * rows.element_size() > rows.untyped_storage().nbytes():
-        rows.resize_(2 * needed, *shape)
+    capacity = rows.untyped_storage().nbytes() // (rows.element_size() * max(shape.numel(), 1))
+    if needed > capacity:
+        rows.resize_(max(needed, 2 * capacity), *shape)
     rows.resize_(needed, *shape)[filled:] = part
     return rows
 

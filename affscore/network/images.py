@@ -141,9 +141,10 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
 
 def _labelled(chunks: Iterable[Inputs], data: NamedData, used: Sequence[int]) -> Iterator[Inputs]:
     """The same chunks, with the labels of the images that were used for them."""
+    numbers = {name: number for number, name in enumerate(data.classes)}
     for chunk in chunks:
         if data.labels is not None:
-            chunk.labels = torch.tensor([data.classes.index(data.labels[index]) for index in used])
+            chunk.labels = torch.tensor([numbers[data.labels[index]] for index in used])
         yield chunk
 
 

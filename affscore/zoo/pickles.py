@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import pickletools
 from functools import partial
 from typing import IO, Any, NoReturn
 
@@ -84,7 +85,7 @@ class _Reader(_Interpreter):
 
     def persistent_load(self, pid: Any) -> object:
         """A storage, which is named by constants."""
-        if not all(map(_is_constant, pid)):
+        if not all(_is_constant(part) or (isinstance(part, tuple) and all(map(_is_constant, part))) for part in pid):
             raise RefusedFileError("it names a storage in a way that torch.save does not")
         return STORAGE
 
@@ -99,13 +100,14 @@ class _Reader(_Interpreter):
         arguments, function = self.stack.pop(), self.stack.pop()
         first, rest = (arguments or (None,))[0], arguments[1:]
         made: object = TENSOR
-        if function in TENSORS and first is STORAGE and TENSOR not in rest and all(map(_is_constant, rest[1])):
+        if function in TENSORS and first is STORAGE and TENSOR not in rest and _are_sizes(rest[1]):
             self.count(math.prod(rest[1]))
         elif function in OTHERS and all(_is_constant(a) or isinstance(a, dict) for a in arguments):
             made = {}
             self.count(sum(len(a) for a in arguments if isinstance(a, (dict, str))))
         elif function != PARAMETER or first is not TENSOR or TENSOR in rest:
-            raise RefusedFileError(f"it calls {function} in a way that torch.save does not")
+            named = function if isinstance(function, str) else "something"  # what it holds may be long in print
+            raise RefusedFileError(f"it calls {named} in a way that torch.save does not")
         self.stack.append(made)
 
     def load_build(self) -> None:
@@ -120,15 +122,38 @@ def _is_constant(value: Any) -> bool:
     return value is None or isinstance(value, (int, float, str))
 
 
+def _are_sizes(shape: Any) -> bool:
+    return isinstance(shape, tuple) and all(isinstance(size, int) for size in shape)
+
+
 def _load_tuple(load: Any, reader: _Reader) -> None:
     load(reader)
     reader.stack[-1] = _Tuple(reader.stack[-1])
 
 
-_TUPLES = {getattr(pickle, name)[0] for name in ("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3")}
-_Reader.dispatch = {
-    **_Interpreter.dispatch,
-    **{code: partial(_load_tuple, _Interpreter.dispatch[code]) for code in _TUPLES},
-    **dict.fromkeys((pickle.REDUCE[0], pickle.NEWOBJ[0]), _Reader.load_call),
-    pickle.BUILD[0]: _Reader.load_build,
-}
+_NAMES = {ord(opcode.code): opcode.name for opcode in pickletools.opcodes}
+
+
+class _Dispatch(dict[int, Any]):
+    """What is done at each opcode; all others are refused, since some take memory before they read (BYTEARRAY8)."""
+
+    def __missing__(self, code: int) -> NoReturn:
+        raise RefusedFileError(f"it uses {_NAMES[code]}, which torch.save does not")
+
+
+def _codes(*names: str) -> list[int]:
+    return [getattr(pickle, name)[0] for name in names]
+
+
+_PLAIN = _codes("PROTO", "STOP", "MARK", "NONE", "NEWTRUE", "NEWFALSE", "BININT", "BININT1", "BININT2", "LONG1",
+                "BINFLOAT", "BINUNICODE", "SHORT_BINSTRING", "GLOBAL", "BINPERSID", "BINPUT", "LONG_BINPUT", "BINGET",
+                "LONG_BINGET", "EMPTY_DICT", "EMPTY_LIST", "SETITEM", "SETITEMS", "APPEND", "APPENDS")  # fmt: skip
+"""What torch.save writes beside tuples and calls."""
+
+_TUPLES = _codes("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3")
+_Reader.dispatch = _Dispatch(
+    {code: _Interpreter.dispatch[code] for code in _PLAIN}
+    | {code: partial(_load_tuple, _Interpreter.dispatch[code]) for code in _TUPLES}
+    | dict.fromkeys(_codes("REDUCE", "NEWOBJ"), _Reader.load_call)
+    | dict.fromkeys(_codes("BUILD"), _Reader.load_build)
+)

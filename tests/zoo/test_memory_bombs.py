@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from affscore.zoo.models import card_of, load_model
 from affscore.zoo.state_dicts import read_state_dict
 from affscore.zoo.weight_files import read_weights
 
@@ -136,6 +137,17 @@ PICKLES = {
         whole(b")q\x01" + 40 * b"h\x01h\x01\x86q\x01"),
         "it has tuples in tuples, more than 3 deep",
     ),
+    "an array of bytes": (
+        b"\x80\x05\x96" + struct.pack("<Q", GIGABYTES) + b".", "it uses BYTEARRAY8, which torch.save does not",
+    ),
+    "lists in lists, in print": (
+        whole(b"]q\x01" + 40 * b"](h\x01h\x01eq\x01" + b")R"), "it calls something in a way that torch.save does not",
+    ),
+    "a text many times": (
+        whole(b"ctorch._utils\n_rebuild_tensor_v2\n("
+              + STORED + b"K\x00(" + text(b"a") + b"J\xff\xff\xff\x7ft)\x89NtR"),
+        "it calls torch._utils._rebuild_tensor_v2 in a way that torch.save does not",
+    ),
     "tuples for keys": (whole(b"})K\x01s"), "it has a dictionary with tuples for keys"),
     "overlapping windows": (
         whole(tensor(1000, 1000, 1000)), "it speaks of 1000000000 numbers",
@@ -200,6 +212,31 @@ def test_a_network_that_expects_enormous_images(tmp_path, refused_in_little_memo
     (tmp_path / "config.json").write_text(json.dumps(network))
     sentence = refused_in_little_memory(WEIGHTS, f"hf:{tmp_path}@random")
     assert "resize at least as large and at most 2048, got 20000 and 20000" in sentence
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"crop_pct": 0.004}, {"pad_size": {"height": 12_000, "width": 12_000}}, {"size_divisor": 12_000}],
+    ids=str,
+)
+def test_an_image_processor_that_makes_enormous_images(tmp_path, refused_in_little_memory, settings):
+    pytest.importorskip("transformers")
+    network = {"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8], "depths": [1]}
+    kind = {"crop_pct": "ConvNext", "pad_size": "Detr", "size_divisor": "Swin2SR"}[next(iter(settings))]
+    processor = {"image_processor_type": f"{kind}ImageProcessor", "size": {"shortest_edge": 32}, "do_pad": True}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(processor | settings))
+    (tmp_path / "config.json").write_text(json.dumps(network))
+    sentence = refused_in_little_memory(WEIGHTS, f"hf:{tmp_path}@random")
+    assert "resize at least as large and at most 2048, got " in sentence
+
+
+def test_a_size_that_nothing_uses_is_not_tried(tmp_path):
+    pytest.importorskip("transformers")
+    network = {"model_type": "resnet", "embedding_size": 8, "hidden_sizes": [8], "depths": [1], "image_size": 20_000}
+    processor = {"image_processor_type": "ViTImageProcessor", "size": {"height": 32, "width": 32}}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(processor))
+    (tmp_path / "config.json").write_text(json.dumps(network))
+    assert card_of(load_model(f"hf:{tmp_path}@random")).preprocessing.size == 32
 
 
 @pytest.mark.parametrize("zipped", [True, False])

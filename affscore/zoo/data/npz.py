@@ -70,7 +70,7 @@ def _load(path: str, seed: int) -> NamedData:
                 f"the labels in {file.name!r} must be {len(samples)} integers from 0 to {MOST - 1}, "
                 f"got {labels.dtype} of shape {labels.shape}"
             )
-        about |= {"labels": list(map(str, labels)), "classes": list(map(str, range(labels.max() + 1)))}
+        about |= {"labels": list(map(str, labels)), "classes": list(map(str, range(int(labels.max()) + 1)))}
     if images is not None:
         return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), **about)
     single = samples.dtype.kind == "f" and samples.dtype.itemsize <= 4

@@ -60,6 +60,8 @@ def test_labels_are_the_numbers_of_the_outputs(saved):
         data = load_data(saved(x=PIXELS, y=labels))
         assert (data.labels, data.classes) == (list("200421"), list("01234"))
         assert load_data(saved(data=TABLE[:6], labels=labels)).classes == list("01234")
+    most = load_data(saved(x=PIXELS, y=np.array([255, 0, 0, 4, 2, 1], dtype=np.uint8)))
+    assert most.classes == list(map(str, range(256)))
 
 
 @pytest.mark.parametrize("arrays", [{"x": TABLE.astype("f4"), "y": np.arange(40) % 3}, {"images": PIXELS}])
