@@ -66,9 +66,9 @@ class Options:
         if not isinstance(self.whole, bool):
             raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
         checked = {
-            "n": check_whole_number("n", self.n, 2, MOST_IN_A_BATCH),
-            "seed": check_whole_number("seed", self.seed, 0),
-            "images": None if images is None else check_whole_number("images", images, 2, MOST_IMAGES),
+            "n": check_integer("n", self.n, 2, MOST_IN_A_BATCH),
+            "seed": check_integer("seed", self.seed, 0),
+            "images": None if images is None else check_integer("images", images, 2, MOST_IMAGES),
             "order": "activate-first" if self.reduction in COMMUTING else self.order,
             "criteria": choose_criteria(self.criteria),
         }
@@ -107,9 +107,9 @@ class Execution:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch_size", check_whole_number("batch_size", self.batch_size, 1))
+        object.__setattr__(self, "batch_size", check_integer("batch_size", self.batch_size, 1))
         if self.threads is not None:
-            object.__setattr__(self, "threads", check_whole_number("threads", self.threads, 1, 1024))
+            object.__setattr__(self, "threads", check_integer("threads", self.threads, 1, 1024))
 
 
 def options_of(arguments: Mapping[str, Any]) -> tuple[Options, Execution, dict[str, Any]]:
@@ -124,10 +124,10 @@ def options_of(arguments: Mapping[str, Any]) -> tuple[Options, Execution, dict[s
     return Options(**options), Execution(**execution), rest
 
 
-def check_whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+def check_integer(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
     """The value as an int, if it is an integer from least to most.
 
-    >>> check_whole_number("n", 64, 2)
+    >>> check_integer("n", 64, 2)
     64
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:

@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     """One of the benchmarks.
 
     Attributes:
-        command: What writes its file; empty where that is not told.
+        command: What writes its file; empty where that is not known.
         required: Columns that each row has, apart by blanks.
         optional: Columns that a row may lack.
     """

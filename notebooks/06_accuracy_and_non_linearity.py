@@ -222,9 +222,9 @@ side_by_side.round(2).astype(object).fillna("")
 # The *correlation* is that with the statistic itself; its sign says in which direction accuracy goes.
 
 # %% tags=["hide-input"]
-said = explained[explained["note"] != ""].groupby(["group", "note"], sort=False)["characteristic"].agg(", ".join)
-if len(said):
-    display(said.reset_index("note"))
+noted = explained[explained["note"] != ""].groupby(["group", "note"], sort=False)["characteristic"].agg(", ".join)
+if len(noted):
+    display(noted.reset_index("note"))
 else:
     print("Every fit was made, with all networks of its group.")
 

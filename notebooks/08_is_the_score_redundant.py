@@ -163,8 +163,8 @@ beside.astype(object).fillna("")
 # MNASNets have no row in the printed table 2, though table 1 has their mean. Cells that are empty on our side:
 
 # %% tags=["hide-input"]
-said = correlations.loc[correlations["note"] != "", ["model", "criterion", "activations", "note"]]
-said.set_index("model") if len(said) else "Every correlation is defined, over all activations of its network."
+noted = correlations.loc[correlations["note"] != "", ["model", "criterion", "activations", "note"]]
+noted.set_index("model") if len(noted) else "Every correlation is defined, over all activations of its network."
 
 # %% [markdown]
 # ## Family by family
@@ -181,8 +181,8 @@ beside = by_family.set_index(["criterion", "family"]).join(table_1_again()[["pri
 beside[list(columns)].rename(columns=columns).reindex(criteria, level=0).round(2).astype(object).fillna("")
 
 # %% tags=["hide-input"]
-said = by_family.loc[by_family["note"] != "", ["family", "criterion", "note"]]
-said.set_index("family") if len(said) else "Every family has a mean and an interval, over all of its networks."
+noted = by_family.loc[by_family["note"] != "", ["family", "criterion", "note"]]
+noted.set_index("family") if len(noted) else "Every family has a mean and an interval, over all of its networks."
 
 # %% [markdown]
 # On the mini zoo members of a family mostly agree with one another, and families do not: sparsity has a strongly
@@ -293,8 +293,8 @@ else:
     print("Weights are carried over between families, and these networks are of one.")
 
 # %% tags=["hide-input"]
-said = together.loc[together["note"] != "", ["activations", "note"]]
-display(said) if len(said) else print("Both regressions could be computed for every network.")
+noted = together.loc[together["note"] != "", ["activations", "note"]]
+display(noted) if len(noted) else print("Both regressions could be computed for every network.")
 
 # %% tags=["remove-input"]
 explained = together.reindex(columns=["within", "from_others"]).astype(float).mean()

@@ -188,13 +188,13 @@ if not signatures.note:
     rows = signatures.table.set_index("model").join(aims, how="inner")
     met = (rows["ratio_scores"] <= rows["aim_scores"]) & (rows["ratio_criteria"] <= rows["aim_criteria"])
     inside = rows.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0] / rows["plain_best"]
-    said = {
+    sentences = {
         "Both aims of the figure are met by": met,
         "One of them or both are missed by": ~met,
         "The scores and criteria alone take longer than the aim leaves for": inside > rows["aim_criteria"] - 1,
     }
 None if signatures.note else Markdown(
-    "\n".join(f"* {what}: {', '.join(rows.index[which]) or 'none'}." for what, which in said.items())
+    "\n".join(f"* {what}: {', '.join(rows.index[which]) or 'none'}." for what, which in sentences.items())
 )
 
 # %% [markdown]

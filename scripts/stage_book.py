@@ -95,13 +95,13 @@ def columns_page(page: str) -> str:
     """The page of the columns with its tables: all columns as their schema has them, and the criteria."""
     columns, criteria = [], []
     for field in SCHEMA:
-        told = details(field)
-        words = " or ".join(f"`{word}`" for word in told["words"] if word)
-        ends = zip(("at least", "at most"), told["within"], strict=True)
+        about = details(field)
+        words = " or ".join(f"`{word}`" for word in about["words"] if word)
+        ends = zip(("at least", "at most"), about["within"], strict=True)
         within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
-        flags = " or ".join(f"`{flag}`" for flag in told["missing"] if flag != ANYWHERE)
-        said = [told["description"], words, within, flags and f"missing with the flag {flags}"]
-        columns.append((f"`{field.name}`", told["kind"], "; ".join(part for part in said if part)))
+        flags = " or ".join(f"`{flag}`" for flag in about["missing"] if flag != ANYWHERE)
+        parts = [about["description"], words, within, flags and f"missing with the flag {flags}"]
+        columns.append((f"`{field.name}`", about["kind"], "; ".join(part for part in parts if part)))
     for name, criterion in CRITERIA.items():
         names = ", ".join(f"`{field.name}`" for field in criterion.columns)
         whole = criterion.of_moments is not None or criterion.mean_over_samples
@@ -153,8 +153,8 @@ def versions_of_runs(executed: dict[Path, NotebookNode]) -> list[tuple[str, str]
             found.setdefault(package, {}).setdefault(number, []).append(f"`{name.stem}`")
     rows = []
     for package, had in found.items():
-        said = [f"{number} ({', '.join(pages)})" if len(had) > 1 else number for number, pages in had.items()]
-        rows.append((package, "; ".join(said)))
+        parts = [f"{number} ({', '.join(pages)})" if len(had) > 1 else number for number, pages in had.items()]
+        rows.append((package, "; ".join(parts)))
     return rows
 
 

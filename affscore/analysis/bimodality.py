@@ -143,16 +143,16 @@ def mixture_test(values: ArrayLike, resamples: int = 99, seed: int = 0) -> Mixtu
 
 
 def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
-    """How well two groups of scores are told apart by size: how often one of the first is above one of the second.
+    """How well two groups of scores are separated: how often one of the first is above one of the second.
 
     Args:
         one: Scores of the first group, such as those after a residual sum.
         other: Scores of the second group.
 
     Returns:
-        The share of the pairs in which the first is larger, ties counted half: 0.5 where the groups cannot be told
-        apart, 1 where they do not overlap. It is the area under the ROC curve (AUC), Mann and Whitney's U divided by
-        the number of pairs.
+        The share of the pairs in which the first is larger, ties counted half: 0.5 where the groups are not
+        separated at all, 1 where they do not overlap. It is the area under the ROC curve (AUC), Mann and
+        Whitney's U divided by the number of pairs.
 
     Raises:
         AffscoreError: An empty group, or no numbers.
@@ -170,7 +170,7 @@ def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDA
     # a step beyond both ends, where the estimate surely rises and falls
     places = np.arange(-1, _GRID + 1) / (_GRID - 1)
     slope = np.empty((len(samples), len(places)))
-    # narrower kernels than a tenth of a step are not told apart, and would all round to zero between two points
+    # kernels narrower than a tenth of a grid step would underflow to zero between two grid points
     for row, bandwidth in enumerate(np.maximum(bandwidths, width / (10 * _GRID))):
         away = (samples[row] - (low[row] + width[row] * places)[:, None]) / bandwidth
         exponents = away * away

@@ -214,9 +214,9 @@ def matching(given: Any, table: Iterable[tuple[Any, Any]], tolerance: float = 1e
     >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter."), (True, "Measure it.")]))
     ['That is the diameter.', 'Measure it.']
     """
-    for answer, said in table:
+    for answer, hint in table:
         if answer if isinstance(answer, bool | np.bool_) else close(given, answer, tolerance):
-            yield said
+            yield hint
 
 
 def on_cases(functions: Functions, cases: Sequence[tuple[Any, ...]]) -> Iterator[tuple[list[Any], Any]]:
@@ -225,7 +225,7 @@ def on_cases(functions: Functions, cases: Sequence[tuple[Any, ...]]) -> Iterator
     >>> list(on_cases(((abs, "That is the size."),), [(-1,), (2,)]))
     [([1, 2], 'That is the size.')]
     """
-    return (([function(*case) for case in cases], said) for function, said in functions)
+    return (([function(*case) for case in cases], hint) for function, hint in functions)
 
 
 def raised(error: BaseException) -> str:

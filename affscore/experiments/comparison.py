@@ -39,7 +39,7 @@ class Comparison:
         signatures: The signatures by name.
         distances: Dynamic time warping distance of every pair.
         statistics: Number of activations, mean, standard deviation, minimum, median, maximum, ... of each.
-        notes: What the reader should be told, in sentences: how the measurements differ, and the notes of each.
+        notes: Notes for the reader, in sentences: how the measurements differ, and the notes of each.
     """
 
     signatures: dict[str, Signature]

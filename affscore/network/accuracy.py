@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 NO_LABELS = 2**31
 """Stands for the outputs beyond the largest label where there is no label."""
 
-Said = tuple[Tensor, Tensor, int]
+Predictions = tuple[Tensor, Tensor, int]
 """The outputs that are largest for some samples, their labels, and how many outputs there are."""
 
 
-def said(output: Any, labels: Tensor | None) -> Said | None:
-    """What a network says of some samples; None where there are no labels, or the output has no classes.
+def predictions(output: Any, labels: Tensor | None) -> Predictions | None:
+    """The classes that a network predicts for some samples; None without labels, or where the output has no classes.
 
     Args:
         output: What the network returned: (N, classes), or an object with such ``logits``.
@@ -34,13 +34,13 @@ def said(output: Any, labels: Tensor | None) -> Said | None:
     return scores.argmax(dim=1), labels.long(), scores.shape[1]  # which waits for no GPU
 
 
-def hits_in(
-    parts: Sequence[Said | None], data: Sequence[str] | None, network: Sequence[str] | None
+def count_right(
+    parts: Sequence[Predictions | None], data: Sequence[str] | None, network: Sequence[str] | None
 ) -> tuple[int | None, int, list[str]]:
     """How many samples of a batch are classified rightly.
 
     Args:
-        parts: What :func:`said` found of all its samples.
+        parts: What :func:`predictions` found of all its samples.
         data: The names of the classes of the data, in the order of its labels; None where these are numbers only.
         network: The names of the network's outputs, in their order; None where they are not known.
 
@@ -48,7 +48,7 @@ def hits_in(
         How many there are, None where labels and output do not match; how many outputs lie beyond the largest label,
         where classes have no names: 0 if these match; why there is no accuracy though there are labels, in a sentence.
 
-    >>> hits_in([said(torch.eye(3), torch.tensor([0, 1, 1]))], None, None)
+    >>> count_right([predictions(torch.eye(3), torch.tensor([0, 1, 1]))], None, None)
     (2, 1, [])
     """
     known = [part for part in parts if part is not None]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from affscore.network.accuracy import Said, hits_in, said
+from affscore.network.accuracy import Predictions, count_right, predictions
 from affscore.network.collect import Collector
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
-from affscore.network.notes import saying_what_was_assumed
+from affscore.network.notes import adding_assumptions
 from affscore.network.recorder import Recorder
 from affscore.network.recorder.calls import ActivationCall
 
@@ -37,7 +37,7 @@ class Batch:
         notes: What its forward passes showed, in sentences.
         rows: A row for every activation, in the order in which they ran.
         right: How many of its images were classified rightly; None where that is not known.
-        unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.hits_in`).
+        unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.count_right`).
         silent: What was declared as an activation and did not run.
     """
 
@@ -89,11 +89,11 @@ def run_batch(
     state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
     torch.manual_seed(int(state[0]))
     notes: list[str] = []
-    answers: list[Said | None] = []
+    predicted: list[Predictions | None] = []
     for chunk in chunks:
-        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not answers
-        with saying_what_was_assumed(stream, network):
-            answers.append(said(forward(network, recorder, collector, images, card.name), chunk.labels))
+        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted
+        with adding_assumptions(stream, network):
+            predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
             if first:
                 notes += audit(network, recorder, collector, images, card.name)
     if recorder.independent_of_input:
@@ -105,7 +105,7 @@ def run_batch(
         notes.append(recorder.elsewhere)
     if options.reduction not in ("flatten", "published"):
         notes += _guesses(recorder.calls)
-    right, unused, why = hits_in(answers, stream.classes, card.classes)
+    right, unused, why = count_right(predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
     return Batch(number, "", "", notes + why, [], right, unused, silent), collector
 

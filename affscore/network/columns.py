@@ -62,7 +62,7 @@ def column(
 
 @cache
 def details(field: pa.Field) -> dict[str, Any]:
-    """What :func:`column` was told of a column, but for its name."""
+    """The arguments that :func:`column` got, without the name."""
     return {key.decode(): json.loads(value) for key, value in field.metadata.items()}
 
 

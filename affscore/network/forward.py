@@ -136,8 +136,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
             break
         why = why or "one sample alone gives NaN or infinity"
     else:
-        said = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
-        return [as_warning(said)]
+        note = f"whether the network keeps samples apart was not checked: {why}; scores may depend on batch_size"
+        return [as_warning(note)]
     for found, what in ((alone, ""), (again, " in a second pass")):
         if len(found) != len(among):
             raise AffscoreError(

@@ -39,7 +39,7 @@ class ImageStream:
         total: How many images the chunks hold together, or None where that is not known beforehand;
             fewer, where images cannot be read and there are no others.
         preprocessing: What images were brought to, here; None where they are taken as they are.
-        notes: What the reader should be told; complete when the chunks have been read.
+        notes: Notes for the reader; complete when the chunks have been read.
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
     """

@@ -53,7 +53,7 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
         if chosen.type not in ("cpu", "cuda", "xpu"):
             raise RuntimeError("scores need float64, on a CPU or a GPU that has it")
         torch.empty(0, device=chosen)
-    except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:  # as PyTorch raises, by device
+    except (RuntimeError, AssertionError, TypeError) as error:  # as PyTorch raises, by device
         raise AffscoreError(
             f"the device {device!r} cannot be used here ({first_line(error)}); use auto or cpu"
         ) from error

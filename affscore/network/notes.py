@@ -105,7 +105,7 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
 
 
 @contextmanager
-def saying_what_was_assumed(stream: ImageStream, network: nn.Module) -> Iterator[None]:
+def adding_assumptions(stream: ImageStream, network: nn.Module) -> Iterator[None]:
     """Where the network itself fails, the message goes on with what was assumed of its input."""
     try:
         yield

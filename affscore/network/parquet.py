@@ -108,7 +108,7 @@ def read_description(path: Path) -> dict[str, Any]:
     """The metadata of a table, of which no row is read; empty where the file is none of ours."""
     try:
         metadata = json.loads(pq.read_metadata(path).metadata[_KEY])["metadata"] if path.is_file() else {}
-    except Exception:  # noqa: BLE001  # anything, of a foreign or damaged file; whoever reads its rows is told
+    except Exception:  # noqa: BLE001  # anything, of a foreign or damaged file; reading its rows will raise
         return {}
     return metadata if isinstance(metadata, dict) else {}
 
@@ -165,6 +165,6 @@ def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:
     for name in table.columns:
         values = table[name].tolist()
         # repr of a number is exact, and all that is missing is the same
-        told = ["" if value is None or value is pd.NA or value != value else repr(value) for value in values]
-        digest.update(json.dumps([str(name), told]).encode())
+        texts = ["" if value is None or value is pd.NA or value != value else repr(value) for value in values]
+        digest.update(json.dumps([str(name), texts]).encode())
     return digest.hexdigest()[:16]

@@ -8,7 +8,7 @@ from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature, load_signature
-from affscore.options import check_whole_number, options_of
+from affscore.options import check_integer, options_of
 from affscore.survey.plan import Outlook, look_at, plan
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
@@ -74,7 +74,7 @@ def load_or_measure(
     >>> [len(result) for result in both.values()]
     [9, 9]
     """
-    models, jobs = list(models), check_whole_number("jobs", jobs, 1)
+    models, jobs = list(models), check_integer("jobs", jobs, 1)
     chosen, execution, rest = options_of(options)
     command = rest.pop("command", None)
     if rest:

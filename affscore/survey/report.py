@@ -50,10 +50,12 @@ class Report:
 
     def __repr__(self) -> str:
         counts, count = Counter(outcome.state for _, outcome in self.outcomes), len(self.outcomes)
-        told = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
+        states = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
         if resumed := sum(outcome.resumed for _, outcome in self.outcomes):
-            told += f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
-        lines = [f"{count} {'job' if count == 1 else 'jobs'}: {told}"]
+            states += (
+                f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
+            )
+        lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
         for job, outcome in self.outcomes:
             if outcome.state == "failed":
                 lines.append(f"job {outcome.number} failed: {job}: {outcome.message}")

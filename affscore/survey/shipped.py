@@ -36,7 +36,7 @@ def shipped_signature(
         The result. Random weights are never given for trained ones.
 
     Raises:
-        AffscoreError: No such result (near names are told), or several.
+        AffscoreError: No such result (the message has near names), or several.
     """
     wanted = Options(reduction=reduction, order=order)
     model, _, weights = name.removeprefix(PREFIX).partition("@")

@@ -11,7 +11,7 @@ import joblib
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.options import Execution, check_whole_number, options_of
+from affscore.options import Execution, check_integer, options_of
 from affscore.survey.plan import Outlook, look_at, plan
 from affscore.survey.progress import progress_of
 from affscore.survey.report import Report
@@ -90,9 +90,9 @@ def survey(
     """
     options, execution, _ = options_of(locals())
     asked = plan(models, datasets, options, reductions, orders)
-    jobs, numbers = check_whole_number("jobs", jobs, 1), range(len(asked))
+    jobs, numbers = check_integer("jobs", jobs, 1), range(len(asked))
     if only is not None:
-        only = check_whole_number("the number of a job", only, 0)
+        only = check_integer("the number of a job", only, 0)
         if only >= len(asked):
             count = "1 job" if len(asked) == 1 else f"{len(asked)} jobs"
             raise AffscoreError(f"this survey has {count}, numbered from 0, and none with the number {only}")

@@ -31,7 +31,7 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
         AffscoreWarning: There are copies; their names.
 
     Raises:
-        AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
+        AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
     """
     tables = [found.table.assign(job=key) for key, (_, found) in _read_all(path).items()]
     table = pd.concat(tables, ignore_index=True)
@@ -48,7 +48,7 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
         The signatures, in the order of the names of their files, and once where there are copies (with a warning).
 
     Raises:
-        AffscoreError: No such folder, no result in it, or a file that is no result (its name is told).
+        AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
 
     >>> stored_signatures()[0].metadata["model"]
     'alexnet'

@@ -168,9 +168,9 @@ def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Sig
         result = measurement.signature(batches)
     taken = [batch.number for batch in batches if batch is done.get(batch.number)]
     if others := [number for number in taken if conditions_of[number] != conditions]:
-        told = ", ".join(f"{name}={value}" for name, value in sorted(conditions_of[others[0]].items()))
+        settings = ", ".join(f"{name}={value}" for name, value in sorted(conditions_of[others[0]].items()))
         numbers = ", ".join(map(str, others))
-        result.notes.append(f"batches {numbers} were measured before an interruption, with {told}")
+        result.notes.append(f"batches {numbers} were measured before an interruption, with {settings}")
     return result, len(taken)
 
 

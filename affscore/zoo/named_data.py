@@ -45,7 +45,7 @@ class NamedData(Dataset[Tensor], ABC):
         preprocessing: What the network expects; None as long as nobody said, and where items are taken as they are.
         labels: The class of each item by name, or None where that is not known.
         classes: The names of all classes, in the order of the outputs of networks; sorted by default.
-        notes: What the reader of a result should be told of the data, in sentences.
+        notes: Notes on the data for the reader of a result, in sentences.
         files: The file of each item; None where they have none of their own.
         hashed: The files whose contents say what the items are; where there are none the items do.
     """

@@ -50,8 +50,8 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        told = isinstance(error, (RefusedFileError, safetensors.SafetensorError))
-        reason = first_line(error) if told else type(error).__name__
+        readable = isinstance(error, (RefusedFileError, safetensors.SafetensorError))
+        reason = first_line(error) if readable else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
         ) from error

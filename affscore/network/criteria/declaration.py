@@ -111,7 +111,7 @@ class Criterion:
 
 @contextmanager
 def naming(call: ActivationCall) -> Iterator[None]:
-    """What is wrong with an activation is said with its name in front."""
+    """Errors begin with the name of the activation."""
     try:
         yield
     except AffscoreError as error:

@@ -110,8 +110,7 @@ def _refused() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # PyTorch's own, of a module that it loads here
             yield
-    except (RuntimeError, NotImplementedError, TypeError, ValueError, IndexError, AttributeError) as error:
-        # what a user's function, or PyTorch's derivative of it, raises on another shape or where there is none
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:  # of the user's function
         raise AffscoreError(
             "the non-linearity coefficient needs a function of x and its derivative; this one cannot be applied to x, "
             f"or has no backward or no forward derivative ({(str(error).splitlines() or [type(error).__name__])[0]})"

@@ -85,7 +85,7 @@ def made(axes: Axes, shape: Sequence[int], axis: int) -> Axes:
 
 
 def resized(parts: tuple[Part, ...], size: int) -> tuple[Part, ...]:
-    """An axis that was cut, pooled or lengthened; what was merged from several things cannot be told apart then."""
+    """An axis that was cut, pooled or lengthened; what was merged from several axes cannot be separated then."""
     if length(parts) == size:
         return parts
     roles = {part.role for part in parts}

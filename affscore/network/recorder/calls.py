@@ -1,4 +1,4 @@
-"""One call of an activation: where it was, what it is for, and who is told about it."""
+"""One call of an activation: where it was, what it is for, and who listens to it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ActivationCall(Place):
 
 
 class Listener:
-    """What is told about activations while the network runs, and does nothing; torch calls of its are not recorded."""
+    """Receives the activations while the network runs; this one ignores them. Its own torch calls are not recorded."""
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """An activation is about to see x (which an in-place activation will overwrite)."""

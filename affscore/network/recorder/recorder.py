@@ -33,7 +33,7 @@ class Recorder(TorchFunctionMode):
     the network's input (of a table of positions, say) has no distribution over images and is not reported.
 
     Args:
-        listener: What is told.
+        listener: Receives the activations.
         chosen: Modules and functions that count as one activation as a whole.
     """
 
@@ -167,7 +167,7 @@ class Recorder(TorchFunctionMode):
         self.flow.mark(output, Origin(call.depth, call.index))
 
     def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], **about: bool) -> ActivationCall:
-        """The call of an activation that begins; the listener is told."""
+        """The call of an activation that begins, which the listener receives."""
         origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
         assert origin is not None
         if is_wrapped(x):

@@ -34,7 +34,7 @@ def recording(
 
     Args:
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
-        listener: What is told about the activations; None where the recorder only counts them.
+        listener: Receives the activations; None where the recorder only counts them.
         activations: Modules and functions that count as one activation as a whole
             (:func:`affscore.network.recorder.declared.declared`).
 

@@ -110,8 +110,8 @@ def read_picture(file: Path, preprocessing: Preprocessing | None, upright: bool,
             return (preprocessing or image_tensor)(image)
     except Exception as error:  # Pillow's decoders raise nearly anything on a damaged file
         name = f"{file.name!r} in {file.parent.name!r}" if in_class else repr(file.name)
-        told = error.strerror if isinstance(error, OSError) else None  # without the path that is in the sentence
-        reason = told or " ".join(str(error).split()).replace(str(file), file.name) or type(error).__name__
+        system = error.strerror if isinstance(error, OSError) else None  # without the path that is in the sentence
+        reason = system or " ".join(str(error).split()).replace(str(file), file.name) or type(error).__name__
         raise UnreadableImageError(name, reason) from error
 
 
