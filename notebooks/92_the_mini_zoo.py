@@ -57,6 +57,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 import affscore
+from affscore.survey.store import Store
 
 models, hard = affscore.zoo.list_models(), affscore.zoo.hard_task()
 if group:
@@ -100,7 +101,7 @@ styled.set_index("name").astype(object).map(lambda value: "" if pd.isna(value) e
 # %% tags=["hide-input"]
 folder = Path(affscore.zoo.__file__).parent
 pd.set_option("display.max_colwidth", 300)  # names in one cell
-of_hard_task = json.loads((folder / "hard_task.json").read_text())
+of_hard_task = {about["name"]: about["job"] for about in Store(folder / "hard_task").descriptions().values()}
 rows = []
 for name in models["name"]:
     recipes = [json.loads((folder / "weights" / f"{name}.json").read_text())["recipe"], of_hard_task[name]["recipe"]]

@@ -7,7 +7,7 @@
    recipe for the same architecture.
 2. affscore/zoo/zoo.csv says what each of them reaches and how large it is.
 3. The signature of each network is measured (affscore/survey/results), unless that was done.
-4. Each network is trained five times on the hard task (affscore/zoo/hard_task.csv), unless that was done.
+4. Each network is trained five times on the hard task (affscore/zoo/hard_task), unless that was done.
 
 Each training uses one processor. A run that was stopped goes on where it was.
 """
@@ -15,9 +15,9 @@ Each training uses one processor. A run that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ from mini_zoo.signatures import measure, remove_outdated
 from mini_zoo.tables import write_table, zoo_table
 from tqdm import tqdm
 
+from affscore.survey.job import key_of
+from affscore.survey.parts import Part
+from affscore.survey.store import Store
 from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
 
 
@@ -58,7 +61,7 @@ def main() -> None:
     remove_outdated(names)
     print(measure(names, options.jobs))
     if not options.no_hard_task:
-        hard_task_of_all(names, WEIGHTS.parent / "hard_task.csv", options.jobs)
+        hard_task_of_all(names, WEIGHTS.parent / "hard_task", options.jobs)
 
 
 def train_all(recipes: Mapping[str, Recipe], folder: Path, jobs: int) -> None:
@@ -68,30 +71,33 @@ def train_all(recipes: Mapping[str, Recipe], folder: Path, jobs: int) -> None:
     _each(tasks, jobs, "training", lambda record: f"{record['name']}: {record['accuracy']:.2%}")
 
 
-def hard_task_of_all(names: Sequence[str], file: Path, jobs: int) -> None:
-    """The last step. The table is written after each training.
+def hard_task_of_all(names: Sequence[str], folder: Path, jobs: int) -> None:
+    """The last step, over a store: a table for each network, a part of it for each seed.
 
     Args:
         names: Which networks.
-        file: The CSV; what its rows depend on is kept in a JSON file of its name.
+        folder: The store.
         jobs: Number of trainings at once.
     """
-    about_file = file.with_suffix(".json")
-    about = json.loads(about_file.read_text(encoding="utf-8")) if about_file.is_file() else {}
-    order = [(name, seed) for name in MINI_NETWORKS for seed in SEEDS]
-    current = {name: describe(name) for name in MINI_NETWORKS}
-    written: list[dict[Any, Any]] = pd.read_csv(file).to_dict("records") if file.is_file() else []
-    fit = [name for name in current if about.get(name) == current[name]]
-    rows = {(row["name"], row["seed"]): row for row in written if row["name"] in fit}
+    store = Store(folder, create=True)
+    about = {name: describe(name) for name in names}
+    keys = {name: key_of(about[name]) for name in names}
+    with ExitStack() as locks:
+        todo = {name: store.parts(key) for name, key in keys.items() if store.find(key) is None}
+        todo = {name: parts for name, parts in todo.items() if locks.enter_context(store.lock(keys[name]))}
 
-    def keep(row: dict[str, Any]) -> str:
-        rows[row["name"], row["seed"]] = row
-        table = pd.DataFrame([rows[pair] for pair in order if pair in rows])
-        write_table(table, file, {name: current[name] for name in table["name"].unique()})
-        return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
+        def keep(row: dict[str, Any]) -> str:
+            todo[row["name"]].write(row["seed"], Part([row], {}))
+            return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
 
-    tasks = [delayed(run)(name, seed) for name, seed in order if name in names and (name, seed) not in rows]
-    _each(tasks, jobs, "hard task", keep)
+        missing = [(name, seed) for name, parts in todo.items() for seed in sorted({*SEEDS}.difference(parts.read()))]
+        _each([delayed(run)(name, seed) for name, seed in missing], jobs, "hard task", keep)
+        for name, parts in todo.items():
+            rows = [row for _, part in sorted(parts.read().items()) for row in part.rows]
+            store.add(keys[name], name, pd.DataFrame(rows), {"name": name, "job": about[name]}, [])
+    for path, metadata in store.descriptions().items():
+        if metadata["key"] != keys.get(metadata["name"], metadata["key"]):  # of another recipe or architecture
+            path.unlink()
 
 
 def _each(tasks: Sequence[Any], jobs: int, title: str, after: Callable[[dict[str, Any]], str]) -> None:

@@ -252,6 +252,7 @@ def test_a_place_that_cannot_be_written_is_found_out_before_anything_is_computed
     assert err.startswith("affscore: ")
 
 
+@pytest.mark.slow
 def test_a_failing_command_in_a_process_of_its_own(tmp_path):
     done = in_a_process("signature", "resnet17", "--out", tmp_path / "x.parquet", cwd=tmp_path)
     assert done.returncode == 1

@@ -28,6 +28,7 @@ def test_two_data_sets_with_names_of_ones_own(run):
     assert "note: the data sets differ (seen: digits, noise: random)" in out
 
 
+@pytest.mark.slow
 def test_a_finished_result_and_a_store(run, tmp_path):
     kept, store = tmp_path / "kept.parquet", tmp_path / "store"
     assert run("signature", MINI, *QUICK, "--no-criteria", "--out", kept)[0] == 0
@@ -37,6 +38,7 @@ def test_a_finished_result_and_a_store(run, tmp_path):
     assert len(list(store.glob("*.parquet"))) == 1
 
 
+@pytest.mark.slow
 def test_a_survey_finds_what_a_comparison_has_kept(run, tmp_path):
     words = [*QUICK, "--store", tmp_path]
     assert run("compare", MINI, f"{MINI}@random", *words)[0] == 0

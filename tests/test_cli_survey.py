@@ -36,6 +36,7 @@ def store(measured, tmp_path):
     return shutil.copytree(measured, tmp_path / "store")
 
 
+@pytest.mark.slow
 def test_a_survey_by_its_numbered_jobs(run, tmp_path):
     words = ["survey", "--models", "mini:digitsnet,mini:digitsnet@random", "--datasets", "digits,random", *QUICK]
     words += ["--store", tmp_path / "store"]
@@ -58,6 +59,7 @@ def test_a_survey_by_its_numbered_jobs(run, tmp_path):
     assert err == "affscore: this survey has 4 jobs, numbered from 0, and none with the number 4\n"
 
 
+@pytest.mark.slow
 def test_options_are_those_of_the_command_signature(run, tmp_path):
     words = ["--n", 16, "--images", 48, "--covariance", "empirical", "--criteria", "--seed", 3, "--device", "cpu",
              "--batch-size", 5, "--order", "reduce-first", "--reduction", "sum", "--threads", 1]  # fmt: skip
@@ -116,6 +118,7 @@ def test_bad_options_are_one_sentence(run, tmp_path, monkeypatch, words, message
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_command_in_a_result_has_base_names_only(store, measured):
     for path in Store(store).files():
         command = read_signature(path).metadata["command"]

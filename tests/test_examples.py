@@ -13,6 +13,7 @@ CIFAR = Path(__file__).parents[1] / "examples" / "cifar_networks.py"
 
 @pytest.mark.parametrize("depth", [20, 32, 44, 56])
 @pytest.mark.parametrize("family", ["resnet", "plainnet"])
+@pytest.mark.slow
 def test_the_networks_of_he_et_al(family, depth):
     """Table 6 of the paper: 0.27, 0.46, 0.66 and 0.85 million parameters; one ReLU a convolution."""
     model = load_model(f"{CIFAR}:{family}{depth}")

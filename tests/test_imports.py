@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SLOW = "torchvision sklearn matplotlib seaborn timm transformers torch._dynamo sympy dtaidistance joblib".split()
 
 
@@ -23,5 +25,6 @@ assert len(result.scores) == 2 and result.metadata["versions"]["torchvision"]
     assert imported_after(code) == []
 
 
+@pytest.mark.slow
 def test_the_slow_imports_are_noticed():
     assert imported_after("import affscore; affscore.load_model('resnet18@random')")[:1] == ["torchvision"]

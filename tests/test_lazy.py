@@ -19,6 +19,7 @@ def test_every_name_is_found_and_hidden_by_no_module(package):
         floor.nothing
 
 
+@pytest.mark.slow
 def test_a_trend_does_not_wait_for_others():
     code = (
         "import sys; from affscore.analysis import trend; print({'sklearn', 'matplotlib', 'torch'} & set(sys.modules))"

@@ -29,6 +29,7 @@ TEST_SEED = 2024
 def describe(name: str) -> dict[str, Any]:
     """What a network's results on the hard task depend on, in the types that JSON knows."""
     return {
+        "name": name,
         "recipe": {**asdict(hard_recipe_of(name)), "seed": list(SEEDS)},
         "layout": layout(MINI_NETWORKS[name].build()),
         "training_images": 10 * EACH_DIGIT,

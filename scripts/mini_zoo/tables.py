@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +54,7 @@ def depth(model: nn.Module, network: MiniNetwork) -> int:
     return int(table["depth"].max())
 
 
-def write_table(table: pd.DataFrame, file: Path, about: Mapping[str, Any] | None = None) -> None:
-    """Write a table, and what it depends on into a JSON file of its name.
-
-    Args:
-        table: The table.
-        file: A CSV file.
-        about: What goes into the JSON file; None for no such file.
-    """
+def write_table(table: pd.DataFrame, file: Path) -> None:
+    """Write a table to a CSV file, as a whole or not at all."""
     with atomic_write(file) as part:
         table.to_csv(part, index=False, float_format="%.6g")
-    if about is not None:
-        with atomic_write(file.with_suffix(".json")) as part:
-            part.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

@@ -26,6 +26,7 @@ def test_the_level_is_shared_by_the_networks_of_a_criterion():
     assert tuple(ends.loc[("norm", "n0")]) == pytest.approx(fisher_interval(0.3, 100, 0.95))
 
 
+@pytest.mark.slow
 def test_all_intervals_together_miss_as_rarely_as_they_say():
     generator = np.random.default_rng(0)
     z = np.arctanh(0.8) + generator.normal(size=(80, 30)) / (20 - 3) ** 0.5

@@ -46,6 +46,7 @@ def test_what_a_student_sees(right):
     assert verdict._repr_markdown_().startswith("**Right!**" if right else "**Not yet.**")
 
 
+@pytest.mark.slow
 def test_hostile_answers_get_a_verdict_in_little_memory():
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     run = [sys.executable, "-W", "ignore", str(Path(__file__).with_name("hostile_answers.py"))]

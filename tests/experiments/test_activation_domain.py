@@ -52,6 +52,7 @@ class TestDomainSweep:
         }
         assert set(table.columns) == expected
 
+    @pytest.mark.slow
     def test_the_number_of_jobs_changes_nothing(self):
         options = {"means": [-2.0, 1.0], "stds": [1.0], "points": 30, "width": 10}
         one, two = (domain_sweep(["relu", "silu"], n_jobs=jobs, **options) for jobs in (1, 2))

@@ -46,6 +46,7 @@ def test_a_sweep_is_a_copy():
     assert (sweep("reductions")["mean"] > 0).all()
 
 
+@pytest.mark.slow
 def test_rows_of_the_domain_are_those_of_the_code():
     draw = DRAWS - 1
     # the seed of a cloud counts the place of its mean and deviation: the first ones are asked for
@@ -54,6 +55,7 @@ def test_rows_of_the_domain_are_those_of_the_code():
     alike(sweep("wide").query(f"draw == {draw}"), domain_sweep(["relu", "tanh"], [0.0], [1.0, 2.0], seed=draw))
 
 
+@pytest.mark.slow
 def test_rows_of_the_estimation_are_those_of_the_code():
     alike(sweep("drift").query("repeat < 2"), estimation_sweep(["relu"], [125, 250], [QUARTER], repeats=2))
     correlated = estimation_sweep(["tanh"], [125], [QUARTER], ["ledoit-wolf"], exponents=[STEEP], repeats=DRAWS)

@@ -37,6 +37,7 @@ def outputs():
 
 
 @pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.slow
 def test_a_cell_draws_a_figure_once(outputs, cell):
     images = [output for output in outputs[cell] if "image/png" in output.get("data", {})]
     assert len(images) == CELLS[cell]
@@ -46,6 +47,7 @@ def test_no_figure_stays_open_after_its_cell(outputs):
     assert outputs["plt.get_fignums()"][0]["data"]["text/plain"] == "[]"
 
 
+@pytest.mark.slow
 def test_a_script_writes_the_figure(tmp_path):
     code = f"{START}\nfigure = signature.plot()\nfigure.savefig('x.png')\nprint(plt.get_fignums() == [figure.number])"
     done = subprocess.run(

@@ -188,12 +188,14 @@ class TestFinishedBatches:
         batches = list(measurement.batches(dict(enumerate(done))))
         return measurement.signature(batches), batches
 
+    @pytest.mark.slow
     def test_a_resumed_run_has_the_same_accuracy(self):
         whole, batches = self.measured()
         for done in (1, 3, 5):
             again, _ = self.measured(batches[:done])
             assert again.metadata["accuracy"] == whole.metadata["accuracy"] > 0.9
 
+    @pytest.mark.slow
     def test_batches_of_before_that_do_not_know_it(self):
         _, batches = self.measured()
         result, _ = self.measured([replace(batch, right=None) for batch in batches[:2]])

@@ -208,6 +208,7 @@ def test_a_function_that_overwrites_and_returns_nothing(images):
     ("activation", "given"),
     [(Snake, [Snake]), (FastModule, [FastModule]), (wave, [wave]), (lambda x: x * torch.sigmoid(x), None)],
 )
+@pytest.mark.slow
 def test_scores_do_not_depend_on_batch_size(activation, given, reduction, order):
     images = torch.randn(48, 3, 8, 8, generator=torch.Generator().manual_seed(0))
     options = {"n": 24, "reduction": reduction, "order": order, "activations": given, "progress": False}

@@ -68,6 +68,7 @@ def sent(monkeypatch):
 @pytest.mark.parametrize(
     "make", [noisy, lambda: nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.GELU())]
 )
+@pytest.mark.slow
 def test_a_run_goes_on_where_another_ended(make, reduction, sent):
     torch.manual_seed(0)
     model, images = make(), pictures(90)

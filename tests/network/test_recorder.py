@@ -146,6 +146,7 @@ def test_counts_of_known_networks(name, count):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_activations_and_depths_are_those_of_the_symbolic_graph(name):
     model, _, recorder = calls_without_numbers(name)
     assert [(call.activation, call.depth) for call in recorder.calls] == activations_and_depths(model)

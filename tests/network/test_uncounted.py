@@ -254,6 +254,7 @@ def test_many_layers_are_counted():
 
 
 @pytest.mark.parametrize("name", ["convnext_tiny", "efficientnet_b0", "googlenet", "maxvit_t", "swin_v2_t", "vit_b_16"])
+@pytest.mark.slow
 def test_networks_of_torchvision_have_no_such_function(name):
     class Deaf:
         def before(self, call, x, apply): ...

@@ -70,6 +70,7 @@ def test_other_values_than_scores():
 
 
 @pytest.mark.parametrize("statistic", [np.min, np.mean, np.ptp], ids=lambda f: f.__name__)
+@pytest.mark.slow
 def test_the_error_is_how_much_the_number_differs_when_it_is_measured_again(statistic):
     scores = [0.3, 0.6, 0.7, 0.9]
     again = [{"googlenet": shaken(scores, 0.02, batches=20, seed=seed)} for seed in range(80)]
@@ -140,6 +141,7 @@ def test_figures_whose_batches_disagree_decide_nothing(by):
 
 
 @pytest.mark.parametrize("by", [0.0, 0.4])
+@pytest.mark.slow
 def test_checkpoints_whose_batches_disagree_decide_nothing(by):
     names = [str(name) for name in printed_table("figure16_checkpoints").index]
     there = []

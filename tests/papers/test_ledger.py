@@ -240,6 +240,7 @@ def test_too_much_sampling_error_decides_nothing(ours):
     assert (found.ours, found.difference) == (ours, pytest.approx(ours - 0.62))
 
 
+@pytest.mark.slow
 def test_printed_correlations_in_a_readers_store_are_reproduced(of_store):
     found = of_store.results
     rows = [one for one in of_store.rows if one.printed.table == "table2_correlations"]
@@ -273,6 +274,7 @@ def test_a_criterion_that_never_changes_has_no_correlation():
     assert found.ours is None
 
 
+@pytest.mark.slow
 def test_a_criterion_that_never_changes_in_a_network_leaves_its_family_without_a_mean(store):
     flat = synthetic([0.5, 0.6, 0.7, 0.8, 0.9], "vgg11", criteria={"cka": [0.5] * 5})
     others = [one for one in store if one.metadata["model"] != "vgg11"]
@@ -281,6 +283,7 @@ def test_a_criterion_that_never_changes_in_a_network_leaves_its_family_without_a
 
 
 @pytest.mark.parametrize("absent", [True, False], ids=["no column", "all missing"])
+@pytest.mark.slow
 def test_a_criterion_that_was_not_measured_needs_data(store, absent):
     full = next(one for one in store if one.metadata["model"] == "vgg11")
     table = full.table.drop(columns="cka") if absent else full.table.assign(cka=np.nan)

@@ -40,6 +40,7 @@ BAD = "n\udcffet"  # how Python reads the bytes 6e ff 65 74
         ("affscore.network.files:check_destination", "result.parquet", "{}"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path, refused_in_little_memory, kind, function, name, argument):
     if argument.startswith("hf:"):
         pytest.importorskip("transformers")
@@ -152,6 +153,7 @@ def test_a_job_that_runs_is_seen_without_writing(left):
 
 
 @pytest.mark.parametrize("which", ["the job", "the working folder"])
+@pytest.mark.slow
 def test_links_in_the_working_folder_are_not_followed(left, tmp_path, which):
     inside, other = left / ".affscore", tmp_path / "other"
     place = inside / "0123456789abcdef" if which == "the job" else inside

@@ -31,6 +31,7 @@ def run(folder, store, **options):
 
 
 @pytest.mark.parametrize("kind", ["broken link", "pipe", "folder", "text"])
+@pytest.mark.slow
 def test_what_is_no_image_is_named_and_stops_no_job(photos, tmp_path, kind):
     place = photos / "00.png"
     place.unlink()
@@ -136,6 +137,7 @@ def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
     assert asked == [2]
 
 
+@pytest.mark.slow
 def test_the_notes_of_results_are_told_now_and_when_they_are_there(photos, tmp_path):
     for state in ("measured", "there"):
         report = run(photos, tmp_path / "store", n=16, images=20)

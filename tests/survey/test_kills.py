@@ -36,7 +36,7 @@ FULL = [
     "full disk at the rename of a result",
 ]
 
-QUICK = ("in a batch", "before the rename of a result", "full disk while writing a part")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,6 @@ def assert_done(folder, log, expected):
     assert len(expected) == JOBS
 
 
-@pytest.mark.slow
 def test_kills_at_fault_points_and_at_random_moments(driver, undisturbed, tmp_path):
     generator = random.Random(0)
     kills = 0
@@ -88,7 +87,7 @@ def test_kills_at_fault_points_and_at_random_moments(driver, undisturbed, tmp_pa
             break
 
 
-@pytest.mark.parametrize("at", [pytest.param(at, marks=[] if at in QUICK else pytest.mark.slow) for at in KILLS[:-1]])
+@pytest.mark.parametrize("at", KILLS[:-1])
 def test_one_kill_at_every_fault_point(driver, undisturbed, tmp_path, at):
     folder, log = tmp_path / "store", tmp_path / "log"
     task = {"store": str(folder), "log": str(log), "jobs": JOBS, "survey": SURVEY}
@@ -98,7 +97,7 @@ def test_one_kill_at_every_fault_point(driver, undisturbed, tmp_path, at):
     assert_done(folder, log, undisturbed)
 
 
-@pytest.mark.parametrize("at", [pytest.param(at, marks=[] if at in QUICK else pytest.mark.slow) for at in FULL])
+@pytest.mark.parametrize("at", FULL)
 def test_a_full_disk_is_said_and_what_was_finished_is_kept(driver, undisturbed, tmp_path, at):
     folder, log = tmp_path / "store", tmp_path / "log"
     task = {"store": str(folder), "log": str(log), "jobs": JOBS, "survey": SURVEY}
@@ -111,7 +110,6 @@ def test_a_full_disk_is_said_and_what_was_finished_is_kept(driver, undisturbed, 
     assert_done(folder, log, undisturbed)
 
 
-@pytest.mark.slow
 def test_a_limit_on_the_size_of_files(driver, undisturbed, tmp_path):
     """The kernel's own refusal to write: a part fits, a result does not."""
     folder, log = tmp_path / "store", tmp_path / "log"

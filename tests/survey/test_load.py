@@ -23,6 +23,7 @@ def test_they_are_those_of_a_signature_and_are_measured_once(tmp_path):
     assert [again[name].metadata["created"] for name in NAMES] == [first[name].metadata["created"] for name in NAMES]
 
 
+@pytest.mark.slow
 def test_results_of_the_package_serve_by_their_description_and_not_by_their_name(tmp_path, monkeypatch):
     shipped, own = tmp_path / "shipped", tmp_path / "own"
     survey("mini:digitsnet", "digits", shipped, only=0, **OPTIONS)

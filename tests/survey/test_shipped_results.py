@@ -21,6 +21,7 @@ TRAINED = {
 A_PATH = re.compile(r"(?<![\w.])/(?:[\w.-]+/)*[\w.-]+|[A-Za-z]:\\|~/|\.\./")
 
 
+@pytest.mark.slow
 def test_every_file_is_whole():
     assert verify(SHIPPED) == {}
     assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 5e6

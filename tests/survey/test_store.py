@@ -412,6 +412,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
+@pytest.mark.slow
 def test_a_part_that_cannot_be_trusted_is_not_used(described, tmp_path, finished, monkeypatch, name):
     store = interrupted(described, tmp_path)
     path = store.parts(described.key).folder / "part-000000.parquet"
@@ -526,6 +527,7 @@ def as_written_by_version_0_1(file):
     return old
 
 
+@pytest.mark.slow
 def test_results_of_older_versions_are_found_and_left_as_they_are(store):
     old = as_written_by_version_0_1(mean_of(store))
     before = {path: path.read_bytes() for path in store.iterdir()}

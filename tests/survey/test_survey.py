@@ -190,6 +190,7 @@ def test_a_job_whose_files_change_after_the_survey_began(tmp_path, broken, monke
 
 
 @pytest.mark.parametrize("how", ["deleted", "put in place of", "the weights"])
+@pytest.mark.slow
 def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
     """The images, or the weights, that were measured are not those that the key is of."""
     images, weights, store = tmp_path / "images", tmp_path / "w.pth", tmp_path / "store"
@@ -228,6 +229,7 @@ def test_files_that_change_while_a_job_runs(tmp_path, monkeypatch, how):
 
 
 @pytest.mark.parametrize("name", ["leaving", "careless"])
+@pytest.mark.slow
 def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
     options = ["--dataset", "random", "--n", 32, "--images", 32]
     models = f"{broken(name)},mini:digitsnet"

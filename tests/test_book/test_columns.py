@@ -29,6 +29,7 @@ def result() -> affscore.Signature:
     return affscore.signature("mini:digitsnet", "digits", n=64, images=128, criteria=list(CRITERIA), progress=False)
 
 
+@pytest.mark.slow
 def test_the_table(result: affscore.Signature) -> None:
     assert [name for name, _ in described("The table")] == list(result.table.columns)
     assert not list(misfits(result.table, SCHEMA))
@@ -59,6 +60,7 @@ def test_the_metadata(result: affscore.Signature) -> None:
     assert named[1:-1] == list(result.metadata["preprocessing"])
 
 
+@pytest.mark.slow
 def test_a_whole_data_set() -> None:
     whole = affscore.signature("mini:digitsnet", "digits", n=64, images=128, whole=True, progress=False)
     assert list(whole.table.columns) == schema(BY_DEFAULT).names

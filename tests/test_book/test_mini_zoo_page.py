@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 import affscore
+from affscore.survey.store import Store
 from affscore.zoo import hard_task, list_models
 
 ZOO = Path(affscore.zoo.__file__).parent
+HARD = {about["name"]: about["job"] for about in Store(ZOO / "hard_task").descriptions().values()}
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +24,7 @@ def models() -> pd.DataFrame:
 
 def records(name: str) -> dict[str, dict[str, Any]]:
     digits = json.loads((ZOO / "weights" / f"{name}.json").read_text())
-    hard = json.loads((ZOO / "hard_task.json").read_text())
-    return {"digits": digits["recipe"], "hard": hard[name]["recipe"]}
+    return {"digits": digits["recipe"], "hard": HARD[name]["recipe"]}
 
 
 def test_recipes(models: pd.DataFrame) -> None:

@@ -74,6 +74,7 @@ def downloads(tmp_path_factory):
     return home
 
 
+@pytest.mark.slow
 def test_the_profile_names_the_networks_of_the_study_and_weights_that_torchvision_has():
     from affscore.papers import study_models
 

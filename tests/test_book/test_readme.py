@@ -42,6 +42,7 @@ def test_a_block_prints_what_is_shown(code: str, shown: str | None, capsys: pyte
 
 
 @pytest.mark.parametrize("code", DOCTESTS)
+@pytest.mark.slow
 def test_a_session_of_the_page_prints_what_is_shown(code: str) -> None:
     example = doctest.DocTestParser().get_doctest(code, {"affscore": affscore}, "page", "page.md", 0)
     assert doctest.DocTestRunner().run(example).failed == 0

@@ -14,6 +14,8 @@ from affscore.survey.shipped import shipped_signature
 Results = dict[str, Signature]
 Scores = dict[str, np.ndarray]
 
+pytestmark = pytest.mark.slow
+
 EFFICIENT = ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
 COMMON = ["depth", "parameters", "gflops"]
 CIFAR = [f"{kind}net{layers}" for kind in ("plain", "res") for layers in (20, 32, 44, 56)]

@@ -11,6 +11,8 @@ from affscore import affinity_score, papers, signature, transport
 from affscore.experiments import MEANS, bias_and_spread, estimation_sweep, heavy_tailed_sample, sweep
 from affscore.experiments.sweeps import QUARTER
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def domain() -> pd.DataFrame:

@@ -78,6 +78,7 @@ def test_ten_thousand_hard_pairs(pair, covariance):
 
 @settings(max_examples=500)
 @given(hard_pairs())
+@pytest.mark.slow
 def test_criteria_of_hard_pairs(pair):
     x, y = pair
     if not bool(torch.isfinite(y).all()):

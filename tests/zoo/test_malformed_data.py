@@ -37,6 +37,7 @@ BOMB = b"P6 65000 65000 255\n"
 @given(st.lists(damaged(PICTURES), min_size=1, max_size=5))
 @example([("x.ppm", BOMB + bytes(50))])
 @twenty
+@pytest.mark.slow
 def test_damaged_images(tmp_path_factory, files):
     folder = tmp_path_factory.mktemp("photos")
     for number in range(3):
@@ -223,6 +224,7 @@ NESTED = st.recursive(
 @example([(torch.zeros(3, 4, 4), "cat"), (torch.zeros(3, 4, 4), "dog")])
 @example([{"x": torch.zeros(3, 4, 4)}, torch.zeros(3, 4, 4)])
 @settings(max_examples=30)
+@pytest.mark.slow
 def test_data_sets_of_anything(items):
     for data in (Items(items), DataLoader(Items(items), batch_size=2), items):
         outcome(images_network(), data)

@@ -14,6 +14,8 @@ from affscore.zoo.models import card_of, load_model
 from affscore.zoo.state_dicts import read_state_dict
 from affscore.zoo.weight_files import read_weights
 
+pytestmark = pytest.mark.slow
+
 GIGABYTES = 6 * 10**9
 WEIGHTS, DATA = "affscore.zoo.models:load_model", "affscore.zoo.datasets:load_data"
 

@@ -79,6 +79,7 @@ def test_they_are_of_the_size_of_a_mini_network():
     assert max(sizes) < 100_000
 
 
+@pytest.mark.slow
 def test_the_accuracy_on_the_held_out_digits_is_the_recorded_one(network, images):
     model = load_model(f"mini:{network.name}")
     assert {value.dtype for value in model.state_dict().values() if value.is_floating_point()} == {torch.float32}
@@ -205,6 +206,7 @@ def test_no_output_of_a_squeezenet_begins_at_zero(images):
         assert float(outputs.min()) > 0  # a ReLU behind the classifier would keep it there
 
 
+@pytest.mark.slow
 def test_the_preprocessing_normalises_the_training_part(network):
     prepared = torch.stack([network.preprocessing(image) for image in digits("train")[0]])
     assert prepared.shape[1:] == (1, 32, 32)

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +15,8 @@ from torch.utils.flop_counter import flop_registry
 
 from affscore.analysis import STATISTICS
 from affscore.papers import printed_table
+from affscore.survey.job import key_of
+from affscore.survey.store import Store
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
 
@@ -101,8 +102,9 @@ def test_accuracies_on_the_hard_task_spread_over_five_standard_errors():
 
 
 def test_the_hard_task_was_done_as_it_is_described():
-    about = json.loads((WEIGHTS.parent / "hard_task.json").read_text())
-    assert about == {name: describe(name) for name in MINI_NETWORKS}
+    about = Store(WEIGHTS.parent / "hard_task").descriptions().values()
+    assert {one["name"]: one["job"] for one in about} == {name: describe(name) for name in MINI_NETWORKS}
+    assert all(one["key"] == key_of(one["job"]) for one in about)
 
 
 def test_few_images_are_as_many_of_each_digit_and_others_for_another_seed():
@@ -113,6 +115,7 @@ def test_few_images_are_as_many_of_each_digit_and_others_for_another_seed():
     assert not torch.equal(some, others)
 
 
+@pytest.mark.slow
 def test_a_run_of_the_hard_task_is_fixed_by_its_seed_and_counts_in_percent():
     recipe = replace(hard_recipe_of("vit_b_32"), epochs=2)
     row, again, other = (run("vit_b_32", seed, recipe) for seed in (0, 0, 1))

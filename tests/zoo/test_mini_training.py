@@ -88,6 +88,7 @@ def train(folder, monkeypatch, capsys, *words):
     return json.loads((folder / f"{words[0]}.json").read_text()), (folder / f"{words[0]}.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_training_script_writes_weights_that_load_and_is_reproducible(tmp_path, monkeypatch, capsys):
     words = (CHEAP, "--epochs", "3", "--seed", "5")
     record, weights = train(tmp_path / "one", monkeypatch, capsys, *words)
@@ -106,6 +107,7 @@ def test_one_command_trains_a_network_again_to_the_committed_accuracy(tmp_path, 
     assert record["accuracy"] == pytest.approx(MINI_NETWORKS["alexnet"].training_record()["accuracy"], abs=0.01)
 
 
+@pytest.mark.slow
 def test_results_for_weights_of_before_are_removed_from_the_store(tmp_path, monkeypatch):
     monkeypatch.setattr(signatures, "SHIPPED", tmp_path)
     for name in ("alexnet", "vgg11"):
@@ -114,6 +116,7 @@ def test_results_for_weights_of_before_are_removed_from_the_store(tmp_path, monk
     assert ["vgg11" in file.name for file in Store(tmp_path).files()] == [True]
 
 
+@pytest.mark.slow
 def test_the_hard_task_is_not_done_again_unless_what_it_depends_on_has_changed(tmp_path, monkeypatch):
     done = []
 
@@ -122,24 +125,38 @@ def test_the_hard_task_is_not_done_again_unless_what_it_depends_on_has_changed(t
         return {"name": name, "seed": seed, "accuracy": 50.0 + seed}
 
     monkeypatch.setattr(make_zoo, "run", run)
-    file, names = tmp_path / "hard_task.csv", ["vgg11", "alexnet"]
-    make_zoo.hard_task_of_all(names, file, jobs=1)
-    assert sorted(done) == [(name, seed) for name in ("alexnet", "vgg11") for seed in range(5)]
-    table = pd.read_csv(file)
-    assert table["name"].tolist() == ["alexnet"] * 5 + ["vgg11"] * 5
-    assert table["seed"].tolist() == [*range(5)] * 2
-    done.clear()
-    table[table["seed"] != 3].to_csv(file, index=False)  # as after an interruption
-    make_zoo.hard_task_of_all(names, file, jobs=1)
-    assert done == [("alexnet", 3), ("vgg11", 3)]
-    done.clear()
+    names = ["alexnet", "vgg11"]
+    make_zoo.hard_task_of_all(names, tmp_path, jobs=1)
+    assert sorted(done) == [(name, seed) for name in names for seed in range(5)]
+    make_zoo.hard_task_of_all(names, tmp_path, jobs=1)
+    assert len(done) == 10
     describe = make_zoo.describe
     monkeypatch.setattr(
         make_zoo, "describe", lambda name: {**describe(name), **({"new": 1} if name == "vgg11" else {})}
     )
-    make_zoo.hard_task_of_all(names, file, jobs=1)
-    assert done == [("vgg11", seed) for seed in range(5)]
-    assert len(pd.read_csv(file)) == 10
+    make_zoo.hard_task_of_all(names, tmp_path, jobs=1)
+    assert done[10:] == [("vgg11", seed) for seed in range(5)]
+    tables = [pd.read_parquet(file) for file in Store(tmp_path).files()]
+    assert [table["seed"].tolist() for table in tables] == [[*range(5)]] * 2
+
+
+def test_trainings_that_had_ended_before_a_run_was_stopped_are_not_done_again(tmp_path, monkeypatch):
+    done, failures = [], ["no space left"]
+
+    def run(name, seed):
+        if seed == 3 and failures:
+            raise OSError(failures.pop())
+        done.append(seed)
+        return {"name": name, "seed": seed, "accuracy": 50.0 + seed}
+
+    monkeypatch.setattr(make_zoo, "run", run)
+    with pytest.raises(OSError, match="no space"):
+        make_zoo.hard_task_of_all(["alexnet"], tmp_path, jobs=1)
+    assert Store(tmp_path).files() == []
+    make_zoo.hard_task_of_all(["alexnet"], tmp_path, jobs=1)
+    assert done == [0, 1, 2, 3, 4]
+    (file,) = Store(tmp_path).files()
+    assert pd.read_parquet(file)["accuracy"].tolist() == [50.0, 51.0, 52.0, 53.0, 54.0]
 
 
 def test_the_zoo_refuses_names_that_it_does_not_know(monkeypatch, capsys):

@@ -124,6 +124,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.slow
 def test_files_that_ask_for_gigabytes(tmp_path, refused_in_little_memory, kind):
     file = tmp_path / "a.npz"
     made = BOMBS[kind]

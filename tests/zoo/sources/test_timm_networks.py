@@ -26,6 +26,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize(("name", "size"), NETWORKS.items(), ids=NETWORKS)
+@pytest.mark.slow
 def test_twenty_networks_load_and_run(name, size):
     model = load_model(f"timm:{name}@random")
     assert not model.training
@@ -39,6 +40,7 @@ def test_twenty_networks_load_and_run(name, size):
     assert card.preprocessing_known
 
 
+@pytest.mark.slow
 def test_the_twenty_are_of_different_families():
     with torch.device("meta"):
         models = [timm.create_model(name) for name in NETWORKS]
