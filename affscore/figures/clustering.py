@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
@@ -49,11 +48,10 @@ def distance_heatmap(
         raise AffscoreError(f"the order must hold each of the {len(distances)} networks once")
     few = len(order) <= 12
     figure, (axes,) = page(1, 5.2 if few else 7.2)
-    image = _heatmap(axes, distances.loc[order, order], [literal(name) for name in order], numbers=few)
+    names = [literal(name) for name in order]
+    _heatmap(axes, distances.loc[order, order], names, annot=few, cbar_kws={"label": label, "shrink": 0.6})
     axes.tick_params(labelsize=8 if few else 6.5)
     axes.tick_params(axis="x", rotation=90)
-    axes.spines[:].set_visible(False)
-    figure.colorbar(image, ax=axes, label=label, shrink=0.6)
     return figure
 
 
@@ -140,20 +138,18 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
         line: Any = {"linestyle": _STYLES[number // 7 % len(_STYLES)], "linewidth": 1, "markersize": 4}
         curves.plot(position, scores, label=literal(name), **line, **series_style(number))
     curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score", ylim=(0, 1.02))
-    _heatmap(matrix, distances, range(1, len(names) + 1), numbers=True)
+    _heatmap(matrix, distances, range(1, len(names) + 1), annot=True, cbar=False)
     matrix.set(xlabel="signature, in the order of the legend", title="DTW distance")
     legend_below(figure, 2)
     return figure
 
 
-def _heatmap(axes: Axes, distances: pd.DataFrame, names: Sequence[Any], *, numbers: bool) -> AxesImage:
-    """The darker, the farther apart; with the distances written into the cells or without."""
-    values = distances.to_numpy(dtype=float)
-    largest = values.max() or 1.0
-    for (row, column), value in np.ndenumerate(values) if numbers else ():
-        colour = "white" if value > 0.6 * largest else "black"
-        axes.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=8)
-    axes.set_xticks(range(len(names)), names)
-    axes.set_yticks(range(len(names)), names)
+def _heatmap(axes: Axes, distances: pd.DataFrame, names: Sequence[Any], **options: Any) -> None:
+    """The darker, the farther apart."""
+    import seaborn as sns  # slow to load
+
+    look: Any = {"cmap": "Greys", "vmin": 0, "fmt": ".2f", "annot_kws": {"fontsize": 8}, "square": True}
+    sns.heatmap(distances, ax=axes, xticklabels=names, yticklabels=names, **look, **options)
+    axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0)
-    return axes.imshow(values, cmap="Greys", vmin=0, vmax=largest)
+    axes.tick_params(axis="y", rotation=0)

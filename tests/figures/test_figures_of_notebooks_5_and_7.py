@@ -91,7 +91,7 @@ def test_the_heatmap_has_the_distances_in_the_order_asked_for():
     order = leaf_order(distances, linkage(distances))
     figure = distance_heatmap(distances, order)
     axes = figure.axes[0]
-    np.testing.assert_array_equal(axes.images[0].get_array(), distances.loc[order, order])
+    np.testing.assert_array_equal(axes.collections[0].get_array(), distances.loc[order, order])
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
         assert [label.get_text() for label in labels] == order
     written = [float(text.get_text()) for text in axes.texts]
