@@ -31,7 +31,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "unimodality_test",
         "clustering": "clusters cophenetic_correlation leaf_order linkage",
         "consistency": "family_correlations sign_counts simultaneous_intervals strength_counts",
-        "correlations": "CRITERIA_OF_TABLE_1 correlation_table correlations_by_kind criterion_correlations "
+        "correlations": "CRITERIA_OF_TABLE_1 correlations_by_kind criterion_correlations "
         "criterion_values fisher_interval",
         "distances": "MantelTest deviations distance_matrix length_distances mantel_test per_step signature_distance",
         "families": "Agreement FamilyLead family_agreement family_lead nearest_neighbour_accuracy",

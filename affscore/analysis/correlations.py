@@ -83,30 +83,6 @@ def criterion_correlations(
     return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
 
 
-def correlation_table(
-    summaries: Mapping[str, pd.DataFrame], criteria: Sequence[str] = CRITERIA_OF_TABLE_1
-) -> pd.DataFrame:
-    """The correlations of :func:`criterion_correlations` alone, as the paper prints them.
-
-    Args:
-        summaries: For each network a row for each activation.
-        criteria: Which.
-
-    Returns:
-        A row for each network, a column for each criterion; missing where there is no correlation.
-
-    Source: table 2.
-
-    >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8, 0.9], "cka": [0.6, 0.7, 0.7, 0.9, 0.8]})
-    >>> correlation_table({"a": network}, ["cka", "norm"]).round(2).to_numpy().tolist()
-    [[0.83, nan]]
-    """
-    found = criterion_correlations(summaries, criteria)
-    table = found.set_index(["model", "criterion"])["correlation"].astype(float)
-    ordered = table.unstack()  # noqa: PD010 - correlations that do not exist stay as empty cells
-    return ordered.reindex(index=list(summaries), columns=list(criteria)).rename_axis(index=None, columns=None)
-
-
 def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tuple[float, float]:
     r"""The interval of a correlation by Fisher's transformation.
 
@@ -175,8 +151,8 @@ def correlations_by_kind(
         of_kind = known["kind"] == kind
         parts = {"all": known, kind: known[of_kind], "others": known[~of_kind]} if of_kind.any() else {}
         for part, members in parts.items():
-            found = correlation_table({"": members}, criteria).loc[""]
-            rows[name, part] = {"activations": len(members), **found.to_dict()}
+            found = criterion_correlations({"": members}, criteria)
+            rows[name, part] = {"activations": len(members), **dict(zip(criteria, found["correlation"], strict=True))}
     if not rows:
         raise AffscoreError(f"none of the networks has activations of the kind {kind!r}")
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
@@ -190,8 +166,8 @@ def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[s
     constant = [name for name in known if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
     why = ""
     if len(known) < LEAST_ACTIVATIONS:
-        least = LEAST_ACTIVATIONS
-        why = f"{len(known)} activations are too few for a correlation with an interval; it takes {least}"
+        few = f"{len(known)} activations are too few for a correlation with an interval"
+        why = f"{few}; it takes {LEAST_ACTIVATIONS}"
     elif constant:
         why = f"the {constant[0]} is the same for all activations ({known[constant[0]].iloc[0]:.4g})"
     else:
