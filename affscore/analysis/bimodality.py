@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
-from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
 
@@ -182,6 +181,8 @@ def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDA
 
 def _likelihood_ratio(sample: NDArray[np.float64]) -> float:
     """Of two Gaussians against one, whose parameters are the mean and the variance of the sample."""
+    from sklearn.mixture import GaussianMixture  # slow to load
+
     standard = ((sample - sample.mean()) / sample.std())[:, None]
     two = GaussianMixture(2, covariance_type="spherical", reg_covar=0.01, init_params="k-means++", random_state=0)
     one = -(np.log(2 * np.pi) + 1) / 2  # the mean log-likelihood of a standardised sample
