@@ -140,15 +140,13 @@ class AllResults:
     @cached_property
     def cifar(self) -> Results:
         """ResNets and PlainNets that were trained on CIFAR-10, on its test images."""
-        trained = partial(
-            _by_name, self.signatures, prefix="cifar_networks.py:", dataset="folder:cifar10-test", reduction="mean"
-        )
+        trained = partial(_by_name, prefix="cifar_networks.py:", dataset="folder:cifar10-test", reduction="mean")
         return Results(
             "networks trained on CIFAR-10, on its test images",
             "one training of each network, 19 batches of 512, activate first (and reduce first, where it says so)",
             analogue=True,
-            signatures=trained(),
-            reduce_first=trained(order="reduce-first"),
+            signatures=trained(self.signatures),
+            reduce_first=trained(self.signatures, order="reduce-first"),
         )
 
     @cached_property
@@ -186,22 +184,13 @@ class AllResults:
 
 
 def _by_name(
-    signatures: Iterable[Signature],
-    *,
-    by: str = "model",
-    prefix: str = "",
-    trained: bool = True,
-    order: str = "activate-first",
-    **about: str,
+    signatures: Iterable[Signature], *, by: str = "model", prefix: str = "", trained: bool = True, **wanted: str
 ) -> dict[str, Signature]:
-    """Those with the papers' options of which the metadata say this, by their network; of several the largest."""
-    named = [
-        (one.metadata[by].removeprefix(prefix), one)
-        for one in signatures
+    """Those with the papers' options and what else is wanted, by their network; of several the one of most images."""
+    return {
+        one.metadata[by].removeprefix(prefix): one
+        for one in sorted(signatures, key=lambda one: one.metadata["images"])
         if one.metadata["model"].startswith(prefix)
         and (one.metadata["weights"] != "random") == trained
-        and about.items() <= one.metadata.items()
-        and not other_options(one, order=order)
-    ]
-    found = dict(sorted(named, key=lambda pair: pair[1].metadata["images"]))
-    return {name: found[name] for name, _ in named}
+        and not other_options(one, **wanted)
+    }

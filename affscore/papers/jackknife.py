@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from affscore.analysis import criterion_values
 from affscore.network.result import Signature
 
 Array = NDArray[np.float64]
@@ -54,7 +55,9 @@ def means_without_a_batch(signature: Signature, values: pd.Series | None = None)
     return sums.rsub(sums.sum(axis=1), axis=0) / known.rsub(known.sum(axis=1), axis=0)  # 0 / 0 is missing
 
 
-def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signatures: Mapping[str, Signature]) -> float:
+def error_over_batches(
+    statistic: Callable[[Mapping[str, Array]], float], signatures: Mapping[str, Signature], criterion: str = "score"
+) -> float:
     """Standard error of a number that follows from the scores of several networks, measured on the same images.
 
     A batch is left out of all networks at once, since it has the same images for all.
@@ -62,14 +65,17 @@ def error_over_batches(statistic: Callable[[Mapping[str, Array]], float], signat
     Args:
         statistic: The number, from the scores of each network by its name; they may have missing values.
         signatures: The networks.
+        criterion: Which of :func:`affscore.analysis.criterion_values` to take instead of scores.
 
     Returns:
         The error of :func:`jackknife_error`; infinite where a network has a single batch.
     """
-    without = {name: means_without_a_batch(one) for name, one in signatures.items()}
+    of_batches = {name: criterion_values(one.table)[criterion] for name, one in signatures.items()}
+    without = {name: means_without_a_batch(signatures[name], values) for name, values in of_batches.items()}
     if any(table.shape[1] < 2 for table in without.values()):
         return np.inf
     batches = sorted(set().union(*(table.columns for table in without.values())))
-    full = {name: one.scores for name, one in signatures.items()}  # where a network has fewer batches, all of them
+    # where a network has fewer batches, all of them
+    full = {name: criterion_values(one.summary)[criterion] for name, one in signatures.items()}
     scores = ({name: np.asarray(table.get(batch, full[name])) for name, table in without.items()} for batch in batches)
     return jackknife_error(np.array([statistic(some) for some in scores]))

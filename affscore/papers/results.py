@@ -149,11 +149,6 @@ class Results:
         return criterion_correlations(self.summaries) if self.correlations is None else self.correlations
 
     @cached_property
-    def by_criterion(self) -> dict[str, pd.DataFrame]:
-        """The same for each criterion, with a row for each network by its name."""
-        return {str(name): rows.set_index("model") for name, rows in self.criteria.groupby("criterion")}
-
-    @cached_property
     def correlation_errors(self) -> pd.DataFrame:
         """Standard errors of these correlations, from how batches differ in them: a row for each criterion.
 

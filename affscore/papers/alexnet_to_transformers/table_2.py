@@ -62,15 +62,14 @@ def printed_correlations(level: float = 0.95) -> pd.DataFrame:
 def rows(results: AllResults) -> Iterator[Row]:
     """The correlations of each network, and their averages."""
     for number in printed_numbers("table2_correlations", _COLUMNS):
-        name, criterion, analogue = number.row, number.column, None
-        others, mini = (_measured(kind, [name], criterion) for kind in (results.other_weights, results.mini))
-        if others is not None:
-            about = results.other_weights.signatures[name].metadata
-            what = f"{name} with {about['weights']} on {about['dataset']}, reduction {about['reduction']}"
-            analogue = float(others["correlation"].iloc[0]), what
-        elif mini is not None:
-            analogue = float(mini["correlation"].iloc[0]), f"mini:{name} on digits"
-        our = _our_number(results.as_printed, [name], criterion, "mean")
+        name, analogue = number.row, None
+        for kind, about in (
+            (results.mini, "{model} on {dataset}"),
+            (results.other_weights, "{model} with {weights} on {dataset}, reduction {reduction}"),
+        ):
+            if (found := _measured(kind, [name], number.column)) is not None:
+                analogue = float(found["correlation"].iloc[0]), about.format(**kind.signatures[name].metadata)
+        our = _our_number(results.as_printed, [name], number.column, "mean")
         yield compare(number, our, analogue, survey_command([name]))
     names = [str(name) for name in printed_table("table2_correlations").index]
     for number in printed_numbers("table2_average", _AVERAGE, CRITERIA):
@@ -114,7 +113,7 @@ def _measured(results: Results, names: list[str], criterion: str) -> pd.DataFram
     """The correlations of these networks with a criterion; None where it was not measured for one of them."""
     if not set(names) <= results.signatures.keys():
         return None
-    table = results.by_criterion[criterion].loc[names]
+    table = results.criteria[results.criteria["criterion"] == criterion].set_index("model").loc[names]
     return table if table["activations"].gt(0).all() else None
 
 
