@@ -92,9 +92,8 @@ def domain_sweep(
         return rows
 
     tasks = [(i, mean, j, std) for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))]
-    rows = run_all(scores_of_one_sample, tasks, n_jobs=n_jobs, progress=progress, description="samples")
+    table = run_all(scores_of_one_sample, tasks, n_jobs, progress)
     places = {name: place for place, name in enumerate(functions)}
-    table = pd.DataFrame([row for some in rows for row in some])
     return table.sort_values("activation", key=lambda names: names.map(places), kind="stable", ignore_index=True)
 
 

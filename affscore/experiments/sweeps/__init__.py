@@ -19,8 +19,6 @@ from affscore.experiments.activations import ACTIVATIONS
 from affscore.experiments.estimation import estimation_sweep
 from affscore.experiments.reductions import reduction_scores
 
-__all__ = ["DRAWS", "POINTS", "QUARTER", "RATIOS", "SWEEPS", "sweep"]
-
 POINTS = 1000
 QUARTER = POINTS // 4
 """Points where the dimension goes up to 4.5 times as much; what counts there is the ratio."""

@@ -23,9 +23,6 @@ from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, if_significant, mean_of, require
 from affscore.papers.results import Results
 
-__all__: list[str] = []
-
-
 _tested = cache(unimodality_test)  # by scores as a tuple
 
 

@@ -9,8 +9,6 @@ from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import SCORES, correlation, every, mean_of, require
 from affscore.papers.results import Results
 
-__all__: list[str] = []
-
 
 @claim(17, f"{PAPER}, appendix E and figure 9", "vgg16 before and after training on the same images")
 def training_bends(results: Results) -> Verdict:

@@ -8,8 +8,6 @@ from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.groups import FIRST_PAPER_GROUPS, FIRST_PAPER_STATISTICS
 from affscore.papers.results import Results
 
-__all__: list[str] = []
-
 _SOURCE = f"{FIRST}, section 4.4 and figure 9"
 _WITH_EFFICIENT = f"{STUDY_ON_IMAGENET}, with SqueezeNets and ShuffleNets"
 
