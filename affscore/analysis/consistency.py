@@ -12,21 +12,19 @@ from affscore.analysis.correlations import fisher_interval
 from affscore.analysis.tables import check_columns
 
 
-def family_correlations(
-    correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95, average: str = "Average"
-) -> pd.DataFrame:
+def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95) -> pd.DataFrame:
     """Mean and standard deviation of the correlations of a family's networks, and the same over all networks.
 
     Args:
         correlations: What :func:`affscore.analysis.criterion_correlations` returns.
         families: The family of each model; models without one count in the average only.
         level: Of the interval of the mean.
-        average: The name of the last rows, over all networks.
 
     Returns:
         A row for each family and criterion: ``family``, ``criterion``, ``networks`` (that have a correlation),
         ``mean``, ``std`` (n in the denominator, as in table 1), ``low`` and ``high`` (Student's interval of the mean
         over networks, cut at -1 and 1) and ``note``. The last three numbers are missing below two networks.
+        The family of the last rows, over all networks, is "Average".
 
     Raises:
         AffscoreError: Another table.
@@ -40,7 +38,7 @@ def family_correlations(
     """
     check_columns(correlations, ("model", "criterion", "correlation"))
     named = correlations.assign(family=correlations["model"].map(dict(families)))
-    both = pd.concat([named.dropna(subset="family"), correlations.assign(family=average)])
+    both = pd.concat([named.dropna(subset="family"), correlations.assign(family="Average")])
     groups = both.groupby(["family", "criterion"], sort=False)["correlation"]
     table, members = groups.agg(networks="count", mean="mean"), groups.size()
     count = table["networks"]

@@ -14,7 +14,7 @@ import pandas as pd
 from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
-from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.atomic import atomic_write
 from affscore.network.files import check_destination
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
@@ -64,16 +64,13 @@ class Comparison:
         import matplotlib.pyplot as plt
 
         path = check_destination(path, (".png", ".svg", ".pdf", ".csv"))
-        try:
-            with atomic_write(path) as temporary:
-                if path.suffix == ".csv":
-                    without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
-                else:
-                    figure = self.figure()
-                    figure.savefig(temporary, format=path.suffix[1:], dpi=200)
-                    plt.close(figure)
-        except OSError as error:
-            raise AffscoreError(f"{path.name!r} could not be written: {error.strerror or error}") from error
+        with os_errors(lambda reason: f"{path.name!r} could not be written: {reason}"), atomic_write(path) as temporary:
+            if path.suffix == ".csv":
+                without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
+            else:
+                figure = self.figure()
+                figure.savefig(temporary, format=path.suffix[1:], dpi=200)
+                plt.close(figure)
         return path
 
     @property

@@ -38,18 +38,17 @@ def jackknife_error(replicates: Array) -> float:
     return float(np.std(replicates) * (len(replicates) - 1) ** 0.5)
 
 
-def means_without_a_batch(signature: Signature, values: pd.Series | None = None) -> pd.DataFrame:
+def means_without_a_batch(signature: Signature, criterion: str = "score") -> pd.DataFrame:
     """The mean over batches for each activation, without each batch in turn.
 
     Args:
         signature: A signature of several batches.
-        values: A value for each row of its table; None for the scores.
+        criterion: The score, or another of :func:`affscore.analysis.criterion_values`.
 
     Returns:
         A row for each activation, a column for each batch that is left out; missing where no value is left.
     """
-    scores = signature.table["score"] if values is None else values.to_numpy()
-    table = signature.table[["index", "batch"]].assign(value=scores)
+    table = signature.table[["index", "batch"]].assign(value=criterion_values(signature.table)[criterion])
     by_batch = table.pivot(index="index", columns="batch", values="value")  # noqa: PD010 - a value for each pair
     sums, known = by_batch.fillna(0.0), by_batch.notna().astype(int)
     return sums.rsub(sums.sum(axis=1), axis=0) / known.rsub(known.sum(axis=1), axis=0)  # 0 / 0 is missing
@@ -65,13 +64,12 @@ def error_over_batches(
     Args:
         statistic: The number, from the scores of each network by its name; they may have missing values.
         signatures: The networks.
-        criterion: Which of :func:`affscore.analysis.criterion_values` to take instead of scores.
+        criterion: As of :func:`means_without_a_batch`; the statistic then gets its values in place of scores.
 
     Returns:
         The error of :func:`jackknife_error`; infinite where a network has a single batch.
     """
-    of_batches = {name: criterion_values(one.table)[criterion] for name, one in signatures.items()}
-    without = {name: means_without_a_batch(signatures[name], values) for name, values in of_batches.items()}
+    without = {name: means_without_a_batch(one, criterion) for name, one in signatures.items()}
     if any(table.shape[1] < 2 for table in without.values()):
         return np.inf
     batches = sorted(set().union(*(table.columns for table in without.values())))

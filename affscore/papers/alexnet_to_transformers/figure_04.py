@@ -215,7 +215,7 @@ def spread_then_level(results: Results) -> Verdict:
     """
     if not results.printed:
         candidates = dict.fromkeys(BEFORE, ("std",)) | dict.fromkeys(AFTER, _OF_LEVEL)
-        return accuracy_goes_with(results, "group", candidates, rising=BEFORE)
+        return accuracy_goes_with(results, "group", candidates, dict.fromkeys(BEFORE, 1))
     printed = results.printed["figure4_r2"]
     best, p_values = printed["best_signature_statistic"], _printed_fits(printed)["p_value"]
     expected = dict.fromkeys(BEFORE, _OF_SPREAD) | dict.fromkeys(AFTER, _OF_LEVEL)

@@ -28,7 +28,7 @@ def efficient_networks_penalised(results: Results) -> Verdict:
 
     Test: The correlation of largest score and accuracy is negative, by permuting accuracies within families.
     """
-    return accuracy_goes_with(results, "first_paper_group", {"Efficient": ("max",)}, falling=("Efficient",))
+    return accuracy_goes_with(results, "first_paper_group", {"Efficient": ("max",)}, {"Efficient": -1})
 
 
 @claim(43, _SOURCE, "the vision transformers of torchvision on ImageNet")
@@ -38,4 +38,4 @@ def transformers_better_when_bent(results: Results) -> Verdict:
     Test: The correlation of mean score and accuracy is negative, by permuting accuracies.
     """
     group = "Vision transformers"
-    return accuracy_goes_with(results, "first_paper_group", {group: ("mean",)}, falling=(group,))
+    return accuracy_goes_with(results, "first_paper_group", {group: ("mean",)}, {group: -1})
