@@ -61,11 +61,9 @@ def estimation_sweep(
     [[0.8, 0.6], [0.6, 0.6]]
     """
     functions = named_activations(activations)
-    for what, numbers in (("widths", widths), ("points", points), ("covariances", covariances)):
-        if not len(numbers):
-            raise AffscoreError(f"expected at least one of {what}, got none")
-    if repeats < 1:
-        raise AffscoreError(f"expected at least one repeat, got {repeats}")
+    wanted = {"widths": widths, "points": points, "covariances": covariances, "repeats": range(repeats)}
+    if missing := [what for what, values in wanted.items() if not len(values)]:
+        raise AffscoreError(f"expected at least one of {missing[0]}, got none")
 
     def scores_of_one_draw(exponent: float, width: int, n: int, repeat: int, name: str) -> list[dict[str, Any]]:
         noise = np.random.default_rng([seed, repeat, n, width]).standard_normal((n, width))  # for all activations

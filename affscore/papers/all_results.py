@@ -12,6 +12,7 @@ import pandas as pd
 from affscore.errors import AffscoreError
 from affscore.experiments.sweeps import sweep
 from affscore.network.result import Signature
+from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, not_as_printed, other_options
@@ -103,13 +104,12 @@ class AllResults:
         photographs = (one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:"))
         files = _by_name(photographs, by="weights", model="resnet50", reduction="mean")
         known = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
-        checkpoints = map(str, printed_table("figure16_checkpoints").index)
         return Results(
             "the papers' networks on ImageNet",
             "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
             signatures=on_imagenet,
             elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
-            checkpoints={name: known[name] for name in checkpoints if name in known},
+            checkpoints={name: known[name] for name in checkpoints() if name in known},
         )
 
     @cached_property

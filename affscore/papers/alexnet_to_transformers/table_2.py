@@ -29,11 +29,9 @@ ROUNDED = 0.0101
 
 CRITERIA = {"cka": "CKA", "norm": "norm", "sparsity": "sparsity", "entropy": "entropy", "r2": "R2"}
 
-_COLUMNS = {
-    criterion: (f"{PAPER}, table 2", f"{{row}}: correlation of score and {name}")
-    for criterion, name in CRITERIA.items()
-}
-_AVERAGE = mean_and_deviation(f"{PAPER}, table 2", "Average: {what} of the correlation of score and {name}")
+_SOURCE = f"{PAPER}, table 2"
+_COLUMNS = {key: (_SOURCE, f"{{row}}: correlation of score and {name}") for key, name in CRITERIA.items()}
+_AVERAGE = mean_and_deviation(_SOURCE, "Average: {what} of the correlation of score and {name}")
 
 
 def printed_correlations(level: float = 0.95) -> pd.DataFrame:
@@ -170,7 +168,7 @@ def cka_fits_densenets_only(results: Results) -> Verdict:
     return Verdict(every([strong, against]), found, len(cka))
 
 
-@claim(46, f"{PAPER}, table 2", "the printed numbers")
+@claim(46, _SOURCE, "the printed numbers")
 def average_of_table_2(results: Results) -> Verdict:
     """The last row of table 2 is the average of the rows above it.
 
