@@ -89,13 +89,11 @@ def unimodality_test(values: ArrayLike, resamples: int = 999, seed: int = 0) -> 
     if len(sample) < 4 or np.ptp(sample) == 0:
         return UnimodalityTest(np.nan, np.nan)
     widest = float(np.ptp(sample))  # so wide, all kernels are concave where the sample lies, and so is their sum
-    narrowest = widest * 1e-3
-    bandwidth = float(
-        optimize.bisect(lambda h: count_modes(sample, h) - 1.5, narrowest, widest, xtol=1e-4 * widest)
-        if count_modes(sample, narrowest) > 1
-        else narrowest
-    )
-    bandwidth += 1e-4 * widest  # on the side of one mode
+    narrowest, step = widest * 1e-3, widest * 1e-4
+    bandwidth = narrowest
+    if count_modes(sample, narrowest) > 1:
+        bandwidth = float(optimize.bisect(lambda h: count_modes(sample, h) - 1.5, narrowest, widest, xtol=step))
+    bandwidth += step  # on the side of one mode
     generator = np.random.default_rng(seed)
     drawn = generator.choice(sample, (resamples, len(sample)))
     noise = generator.standard_normal(drawn.shape)

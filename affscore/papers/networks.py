@@ -86,14 +86,14 @@ def network_table(models: Iterable[str]) -> pd.DataFrame:
     if twice := sorted({model for model in models if models.count(model) > 1}):
         raise AffscoreError(f"each network must be named once, got {', '.join(twice)} more than once")
     study = printed_table("study_networks").query("in_figure14 == 1")[["family", "figure4_group", "year"]]
-    rows: list[tuple[object, ...]] = []
-    for name in map(short_name, models):
+
+    def family_group_and_year(name: str) -> tuple[object, ...]:
         if name in study.index:
-            rows.append((name, *study.loc[name]))
-        else:
-            architecture = architecture_of(name)
-            known = (architecture.family, architecture.year) if architecture else (name, None)
-            rows.append((name, known[0], None, known[1]))
+            return tuple(study.loc[name])
+        architecture = architecture_of(name)
+        return (architecture.family, None, architecture.year) if architecture else (name, None, None)
+
+    rows = [(name, *family_group_and_year(name)) for name in map(short_name, models)]
     columns = ["name", "family", "group", "year"]
     table = pd.DataFrame(rows, index=pd.Index(models, dtype=object), columns=columns, dtype=object)
     return table.astype({"year": "Int64"})
