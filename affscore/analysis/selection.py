@@ -28,12 +28,10 @@ class BestFitTest(PermutationTest):
         observed: The largest R2 of any candidate.
         permuted: The largest R2 of any candidate after each permutation.
         exact: Whether these are all permutations, each once, rather than random ones.
-        points: Number of networks.
         best: The candidate with the largest R2.
         left_out: Candidates without an R2, and why.
     """
 
-    points: int
     best: str
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -101,7 +99,7 @@ def best_fit_test(
         raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
     test = permutation_test(accuracy, best_r2, strata=labels, permutations=permutations, seed=seed)
     best = values.columns[np.square(x.T @ (accuracy - accuracy.mean())).argmax()]
-    return BestFitTest(test.observed, test.permuted, test.exact, points, str(best), left_out)
+    return BestFitTest(test.observed, test.permuted, test.exact, str(best), left_out)
 
 
 def best_fit_lead(

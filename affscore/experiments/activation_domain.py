@@ -93,8 +93,8 @@ def domain_sweep(
 
     tasks = [(i, mean, j, std) for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))]
     table = run_all(scores_of_one_sample, tasks, n_jobs, progress)
-    places = {name: place for place, name in enumerate(functions)}
-    return table.sort_values("activation", key=lambda names: names.map(places), kind="stable", ignore_index=True)
+    place = list(functions).index
+    return table.sort_values("activation", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 
 
 def baseline_scores(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -85,5 +85,4 @@ def sweep(name: str) -> pd.DataFrame:
 
 @cache
 def _read(name: str) -> pd.DataFrame:
-    with (resources.files(__name__) / f"{name}.parquet").open("rb") as file:
-        return pd.read_parquet(file)
+    return pd.read_parquet(Path(__file__).with_name(f"{name}.parquet"))
