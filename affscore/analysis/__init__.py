@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from affscore.lazy import lazy_names
-
-if TYPE_CHECKING:
-    from affscore.analysis.accuracy import *
-    from affscore.analysis.bimodality import *
-    from affscore.analysis.clustering import *
-    from affscore.analysis.consistency import *
-    from affscore.analysis.correlations import *
-    from affscore.analysis.distances import *
-    from affscore.analysis.families import *
-    from affscore.analysis.independence import *
-    from affscore.analysis.permutation import *
-    from affscore.analysis.regression import *
-    from affscore.analysis.selection import *
-    from affscore.analysis.statistics import *
-    from affscore.analysis.tables import cell as cell
-    from affscore.analysis.time_trends import *
-
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "accuracy": "ERROR best_explained best_of_each_seed between_families explained_accuracy over_seeds panel_fits "
-        "spread_in_errors",
-        "bimodality": "MixtureTest UnimodalityTest common_language_effect_size count_modes mixture_test "
-        "unimodality_test",
-        "clustering": "clusters cophenetic_correlation leaf_order linkage",
-        "consistency": "family_correlations sign_counts simultaneous_intervals strength_counts",
-        "correlations": "CRITERIA_OF_TABLE_1 correlation_table correlations_by_kind criterion_correlations "
-        "criterion_values fisher_interval",
-        "distances": "MantelTest deviations distance_matrix length_distances mantel_test per_step signature_distance",
-        "families": "Agreement FamilyLead family_agreement family_lead nearest_neighbour_accuracy",
-        "independence": "independent_best independent_lead independent_p_value",
-        "permutation": "PERMUTATIONS PermutationTest permutation_test",
-        "regression": "FITS Fit LEAST_POINTS explained_by_all fit plain_r2",
-        "selection": "BestFitTest best_fit_lead best_fit_test best_fit_tests",
-        "statistics": "STATISTICS along_depth rarefied_range signature_statistics",
-        "tables": "cell",
-        "time_trends": "Trend trend trends",
-    },
-)
+from affscore.analysis.accuracy import ERROR as ERROR
+from affscore.analysis.accuracy import best_explained as best_explained
+from affscore.analysis.accuracy import best_of_each_seed as best_of_each_seed
+from affscore.analysis.accuracy import between_families as between_families
+from affscore.analysis.accuracy import explained_accuracy as explained_accuracy
+from affscore.analysis.accuracy import over_seeds as over_seeds
+from affscore.analysis.accuracy import panel_fits as panel_fits
+from affscore.analysis.accuracy import spread_in_errors as spread_in_errors
+from affscore.analysis.bimodality import MixtureTest as MixtureTest
+from affscore.analysis.bimodality import UnimodalityTest as UnimodalityTest
+from affscore.analysis.bimodality import common_language_effect_size as common_language_effect_size
+from affscore.analysis.bimodality import count_modes as count_modes
+from affscore.analysis.bimodality import mixture_test as mixture_test
+from affscore.analysis.bimodality import unimodality_test as unimodality_test
+from affscore.analysis.clustering import clusters as clusters
+from affscore.analysis.clustering import cophenetic_correlation as cophenetic_correlation
+from affscore.analysis.clustering import leaf_order as leaf_order
+from affscore.analysis.clustering import linkage as linkage
+from affscore.analysis.consistency import family_correlations as family_correlations
+from affscore.analysis.consistency import sign_counts as sign_counts
+from affscore.analysis.consistency import simultaneous_intervals as simultaneous_intervals
+from affscore.analysis.consistency import strength_counts as strength_counts
+from affscore.analysis.correlations import CRITERIA_OF_TABLE_1 as CRITERIA_OF_TABLE_1
+from affscore.analysis.correlations import correlations_by_kind as correlations_by_kind
+from affscore.analysis.correlations import criterion_correlations as criterion_correlations
+from affscore.analysis.correlations import criterion_values as criterion_values
+from affscore.analysis.correlations import fisher_interval as fisher_interval
+from affscore.analysis.distances import MantelTest as MantelTest
+from affscore.analysis.distances import deviations as deviations
+from affscore.analysis.distances import distance_matrix as distance_matrix
+from affscore.analysis.distances import length_distances as length_distances
+from affscore.analysis.distances import mantel_test as mantel_test
+from affscore.analysis.distances import per_step as per_step
+from affscore.analysis.distances import signature_distance as signature_distance
+from affscore.analysis.families import Agreement as Agreement
+from affscore.analysis.families import FamilyLead as FamilyLead
+from affscore.analysis.families import family_agreement as family_agreement
+from affscore.analysis.families import family_lead as family_lead
+from affscore.analysis.families import nearest_neighbour_accuracy as nearest_neighbour_accuracy
+from affscore.analysis.independence import independent_best as independent_best
+from affscore.analysis.independence import independent_lead as independent_lead
+from affscore.analysis.independence import independent_p_value as independent_p_value
+from affscore.analysis.permutation import PERMUTATIONS as PERMUTATIONS
+from affscore.analysis.permutation import PermutationTest as PermutationTest
+from affscore.analysis.permutation import permutation_test as permutation_test
+from affscore.analysis.regression import FITS as FITS
+from affscore.analysis.regression import LEAST_POINTS as LEAST_POINTS
+from affscore.analysis.regression import Fit as Fit
+from affscore.analysis.regression import explained_by_all as explained_by_all
+from affscore.analysis.regression import fit as fit
+from affscore.analysis.regression import plain_r2 as plain_r2
+from affscore.analysis.selection import BestFitTest as BestFitTest
+from affscore.analysis.selection import best_fit_lead as best_fit_lead
+from affscore.analysis.selection import best_fit_test as best_fit_test
+from affscore.analysis.selection import best_fit_tests as best_fit_tests
+from affscore.analysis.statistics import STATISTICS as STATISTICS
+from affscore.analysis.statistics import along_depth as along_depth
+from affscore.analysis.statistics import rarefied_range as rarefied_range
+from affscore.analysis.statistics import signature_statistics as signature_statistics
+from affscore.analysis.tables import cell as cell
+from affscore.analysis.time_trends import Trend as Trend
+from affscore.analysis.time_trends import trend as trend
+from affscore.analysis.time_trends import trends as trends

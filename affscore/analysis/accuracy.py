@@ -18,17 +18,14 @@ ERROR = "_standard_error"
 _COLUMNS = ("group", "characteristic", "fit", "points", "r2", "adjusted_r2", "correlation", "note")
 
 
-def explained_accuracy(
-    table: pd.DataFrame, columns: Sequence[str], *, kind: str = "linear", group: str = "group", target: str = "accuracy"
-) -> pd.DataFrame:
+def explained_accuracy(table: pd.DataFrame, columns: Sequence[str], kind: str = "linear") -> pd.DataFrame:
     """R2 of accuracy on each of several characteristics, for each group of networks.
 
     Args:
-        table: A row for each network, with the group, the accuracy and the characteristics.
+        table: A row for each network, with ``group``, ``accuracy`` and the characteristics; rows without a group are
+            left out.
         columns: The characteristics.
         kind: One of :data:`FITS`.
-        group: The column of the groups; rows without one are left out.
-        target: The column of the accuracies.
 
     Returns:
         A row for each group and characteristic: ``group``, ``characteristic``, ``fit``, ``points``, ``r2``,
@@ -44,14 +41,14 @@ def explained_accuracy(
     >>> explained_accuracy(nets, ["depth"])[["group", "points", "r2", "note"]].values.tolist()[1]
     ['B', 4, nan, 'an R2 on 4 points would say nothing; it takes at least 5: add networks to the group']
     """
-    check_columns(table, columns, (group, target))
-    numbers = numbers_of(table, [target, *columns]).assign(**{group: table[group]})
+    check_columns(table, columns, ("group", "accuracy"))
+    numbers = numbers_of(table, ["accuracy", *columns]).assign(group=table["group"])
     if kind not in FITS:
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     rows = []
-    for (name, members), column in product(numbers.groupby(group, sort=False), columns):
-        known = members[[column, target]].dropna()
-        found, why = _fit(known[column], known[target], kind)
+    for (name, members), column in product(numbers.groupby("group", sort=False), columns):
+        known = members[[column, "accuracy"]].dropna()
+        found, why = _fit(known, kind)
         about = [] if found is None else [found.r2, found.adjusted_r2, known.corr().iloc[0, 1]]
         missing = len(members) - len(known)
         left_out = f"without {missing} of {len(members)} networks, of which a number is missing" if missing else ""
@@ -79,13 +76,12 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
     return explained.loc[best].reset_index(drop=True)
 
 
-def panel_fits(table: pd.DataFrame, panels: pd.DataFrame, target: str = "accuracy") -> list[Fit | None]:
+def panel_fits(table: pd.DataFrame, panels: pd.DataFrame) -> list[Fit | None]:
     """The fits behind the panels of a figure.
 
     Args:
-        table: A row for each network, with ``group``, the accuracy and the characteristics.
+        table: A row for each network, with ``group``, ``accuracy`` and the characteristics.
         panels: A row for each fit: ``group``, ``characteristic`` and ``fit``, as of :func:`best_explained`.
-        target: The column of the accuracies.
 
     Returns:
         The fit of each row; None where there is none.
@@ -98,21 +94,19 @@ def panel_fits(table: pd.DataFrame, panels: pd.DataFrame, target: str = "accurac
     [1.0]
     """
     check_columns(panels, ("group", "characteristic", "fit"))
-    check_columns(table, ("group", target, *panels["characteristic"]))
-    fits = []
-    for group, name, kind in panels[["group", "characteristic", "fit"]].itertuples(index=False):
-        known = table.loc[table["group"] == group, [name, target]].dropna()
-        fits.append(_fit(known[name], known[target], kind)[0])
-    return fits
+    check_columns(table, ("group", "accuracy", *panels["characteristic"]))
+    wanted = panels[["group", "characteristic", "fit"]].itertuples(index=False)
+    return [
+        _fit(table.loc[table["group"] == group, [name, "accuracy"]].dropna(), kind)[0] for group, name, kind in wanted
+    ]
 
 
-def over_seeds(table: pd.DataFrame, by: str = "name", seed: str = "seed") -> pd.DataFrame:
+def over_seeds(table: pd.DataFrame, by: str = "name") -> pd.DataFrame:
     """Means over seeds, and their standard errors.
 
     Args:
-        table: A row for each network and seed.
+        table: A row for each network and ``seed``.
         by: The column of the networks.
-        seed: The column of the seeds.
 
     Returns:
         A row for each network, by its name: ``seeds`` (how many), and for each other column of numbers its mean, and
@@ -125,24 +119,21 @@ def over_seeds(table: pd.DataFrame, by: str = "name", seed: str = "seed") -> pd.
     >>> over_seeds(trials).loc["a"].tolist()
     [2.0, 85.0, 5.0]
     """
-    check_columns(table, (by, seed))
-    if table.duplicated([by, seed]).any():
+    check_columns(table, (by, "seed"))
+    if table.duplicated([by, "seed"]).any():
         raise AffscoreError("a network has two rows of the same seed")
     groups = table.groupby(by, sort=False)
-    numbers = groups[list(table.drop(columns=[by, seed]).select_dtypes("number"))]
+    numbers = groups[list(table.drop(columns=[by, "seed"]).select_dtypes("number"))]
     return groups.size().to_frame("seeds").join([numbers.mean(), numbers.sem().add_suffix(ERROR)])
 
 
-def best_of_each_seed(
-    table: pd.DataFrame, columns: Sequence[str], *, kind: str = "linear", seed: str = "seed"
-) -> pd.DataFrame:
+def best_of_each_seed(table: pd.DataFrame, columns: Sequence[str], kind: str = "linear") -> pd.DataFrame:
     """Which characteristic explains accuracy best in each group, when only the networks of one seed are looked at.
 
     Args:
-        table: A row for each network and seed, with ``group``, ``accuracy`` and the characteristics.
+        table: A row for each network and ``seed``, with ``group``, ``accuracy`` and the characteristics.
         columns: The characteristics.
         kind: One of :data:`affscore.analysis.FITS`.
-        seed: The column of the seeds.
 
     Returns:
         A row for each group and seed, as of :func:`explained_accuracy`, with the seed.
@@ -155,21 +146,18 @@ def best_of_each_seed(
     >>> best_of_each_seed(trials, ["mean", "max"])[["seed", "characteristic", "r2"]].values.tolist()
     [[3, 'mean', 1.0]]
     """
-    check_columns(table, (seed,))
-    if not table[seed].notna().any():
+    check_columns(table, ("seed",))
+    if not table["seed"].notna().any():
         raise AffscoreError("the table has no rows, so there is no seed to look at")
-    groups = table.groupby(seed)
-    best = {number: best_explained(explained_accuracy(some, columns, kind=kind)) for number, some in groups}
+    best = {seed: best_explained(explained_accuracy(some, columns, kind)) for seed, some in table.groupby("seed")}
     return pd.concat(best, names=["seed"]).reset_index("seed").reset_index(drop=True)
 
 
-def spread_in_errors(table: pd.DataFrame, column: str = "accuracy", group: str = "group") -> pd.DataFrame:
-    """How far the networks of a group lie apart, in units of the error of one of them.
+def spread_in_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """How far the accuracies of the networks of a group lie apart, in units of the error of one of them.
 
     Args:
-        table: A row for each network, as of :func:`over_seeds`, with the group.
-        column: Which number.
-        group: The column of the groups.
+        table: A row for each network, as of :func:`over_seeds`, with ``group``.
 
     Returns:
         A row for each group: ``networks``, ``lowest``, ``highest``, ``error`` (root mean square of the standard
@@ -182,14 +170,13 @@ def spread_in_errors(table: pd.DataFrame, column: str = "accuracy", group: str =
     >>> float(spread_in_errors(pd.DataFrame(rows)).loc["A", "spread"])
     10.0
     """
-    check_columns(table, (group, column, column + ERROR))
-    groups = table.assign(_square=table[column + ERROR] ** 2).groupby(group, sort=False)
-    found = groups.agg(networks=(column, "size"), lowest=(column, "min"), highest=(column, "max"))
-    error = groups["_square"].mean() ** 0.5
-    return found.assign(error=error, spread=(found["highest"] - found["lowest"]) / error)
+    check_columns(table, ("group", "accuracy", f"accuracy{ERROR}"))
+    accuracies = table.groupby("group", sort=False)["accuracy"].agg(networks="size", lowest="min", highest="max")
+    error = table[f"accuracy{ERROR}"].pow(2).groupby(table["group"]).mean() ** 0.5
+    return accuracies.assign(error=error, spread=(accuracies["highest"] - accuracies["lowest"]) / error)
 
 
-def between_families(table: pd.DataFrame, family: str = "family", target: str = "accuracy") -> float:
+def between_families(table: pd.DataFrame) -> float:
     r"""The share of the variance of accuracy that lies between families.
 
     .. math:: 1 - \frac{\sum_i (y_i - \bar y_{f(i)})^2}{\sum_i (y_i - \bar y)^2}
@@ -197,9 +184,7 @@ def between_families(table: pd.DataFrame, family: str = "family", target: str = 
     It is the R2 of a baseline that knows the name of each network's family and nothing else.
 
     Args:
-        table: A row for each network.
-        family: The column of the families.
-        target: The column of the accuracies; networks without one are left out.
+        table: A row for each network, with ``family`` and ``accuracy``; networks without an accuracy are left out.
 
     Returns:
         The share, in [0, 1]; NaN where all accuracies are the same, and 1 where no family has two members.
@@ -210,16 +195,16 @@ def between_families(table: pd.DataFrame, family: str = "family", target: str = 
     >>> between_families(pd.DataFrame({"family": ["a", "a", "b", "b"], "accuracy": [1.0, 2.0, 8.0, 9.0]}))
     0.98
     """
-    check_columns(table, [family])
-    values = numbers_of(table, [target])[target].dropna()
-    means = values.groupby(table.loc[values.index, family], sort=False).transform("mean")
+    check_columns(table, ["family"])
+    values = numbers_of(table, ["accuracy"])["accuracy"].dropna()
+    means = values.groupby(table.loc[values.index, "family"], sort=False).transform("mean")
     whole = np.square(values - values.mean()).sum()
     return float(1 - np.square(values - means).sum() / whole) if whole > 0 else np.nan
 
 
-def _fit(x: pd.Series, y: pd.Series, kind: str) -> tuple[Fit | None, str]:
-    """A fit, or None and why there is none."""
+def _fit(known: pd.DataFrame, kind: str) -> tuple[Fit | None, str]:
+    """A fit of the second column on the first, or None and why there is none."""
     try:
-        return fit(x, y, kind), ""
+        return fit(known.iloc[:, 0], known.iloc[:, 1], kind), ""
     except AffscoreError as reason:
         return None, str(reason)

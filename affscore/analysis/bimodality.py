@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
-from sklearn.mixture import GaussianMixture
 
 from affscore.errors import AffscoreError
 
@@ -90,13 +89,11 @@ def unimodality_test(values: ArrayLike, resamples: int = 999, seed: int = 0) -> 
     if len(sample) < 4 or np.ptp(sample) == 0:
         return UnimodalityTest(np.nan, np.nan)
     widest = float(np.ptp(sample))  # so wide, all kernels are concave where the sample lies, and so is their sum
-    narrowest = widest * 1e-3
-    bandwidth = float(
-        optimize.bisect(lambda h: count_modes(sample, h) - 1.5, narrowest, widest, xtol=1e-4 * widest)
-        if count_modes(sample, narrowest) > 1
-        else narrowest
-    )
-    bandwidth += 1e-4 * widest  # on the side of one mode
+    narrowest, step = widest * 1e-3, widest * 1e-4
+    bandwidth = narrowest
+    if count_modes(sample, narrowest) > 1:
+        bandwidth = float(optimize.bisect(lambda h: count_modes(sample, h) - 1.5, narrowest, widest, xtol=step))
+    bandwidth += step  # on the side of one mode
     generator = np.random.default_rng(seed)
     drawn = generator.choice(sample, (resamples, len(sample)))
     noise = generator.standard_normal(drawn.shape)
@@ -182,6 +179,8 @@ def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDA
 
 def _likelihood_ratio(sample: NDArray[np.float64]) -> float:
     """Of two Gaussians against one, whose parameters are the mean and the variance of the sample."""
+    from sklearn.mixture import GaussianMixture  # slow to load
+
     standard = ((sample - sample.mean()) / sample.std())[:, None]
     two = GaussianMixture(2, covariance_type="spherical", reg_covar=0.01, init_params="k-means++", random_state=0)
     one = -(np.log(2 * np.pi) + 1) / 2  # the mean log-likelihood of a standardised sample

@@ -12,21 +12,19 @@ from affscore.analysis.correlations import fisher_interval
 from affscore.analysis.tables import check_columns
 
 
-def family_correlations(
-    correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95, average: str = "Average"
-) -> pd.DataFrame:
+def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95) -> pd.DataFrame:
     """Mean and standard deviation of the correlations of a family's networks, and the same over all networks.
 
     Args:
         correlations: What :func:`affscore.analysis.criterion_correlations` returns.
         families: The family of each model; models without one count in the average only.
         level: Of the interval of the mean.
-        average: The name of the last rows, over all networks.
 
     Returns:
         A row for each family and criterion: ``family``, ``criterion``, ``networks`` (that have a correlation),
         ``mean``, ``std`` (n in the denominator, as in table 1), ``low`` and ``high`` (Student's interval of the mean
         over networks, cut at -1 and 1) and ``note``. The last three numbers are missing below two networks.
+        The family of the last rows, over all networks, is "Average".
 
     Raises:
         AffscoreError: Another table.
@@ -40,12 +38,20 @@ def family_correlations(
     """
     check_columns(correlations, ("model", "criterion", "correlation"))
     named = correlations.assign(family=correlations["model"].map(dict(families)))
-    table = pd.concat([named.dropna(subset="family"), correlations.assign(family=average)])
-    rows = [
-        {"family": family, "criterion": criterion, **_mean(members["correlation"], level)}
-        for (family, criterion), members in table.groupby(["family", "criterion"], sort=False)
-    ]
-    return pd.DataFrame(rows)
+    both = pd.concat([named.dropna(subset="family"), correlations.assign(family="Average")])
+    groups = both.groupby(["family", "criterion"], sort=False)["correlation"]
+    table, members = groups.agg(networks="count", mean="mean"), groups.size()
+    count = table["networks"]
+    table["std"] = groups.std(ddof=0).where(count > 1)
+    half = t.ppf((1 + level) / 2, count - 1) * table["std"] / (count - 1) ** 0.5
+    table["low"], table["high"] = (table["mean"] - half).clip(lower=-1), (table["mean"] + half).clip(upper=1)
+    notes = {
+        "no network of the family has a correlation": count == 0,
+        "one network has no spread, and no interval of the mean": count == 1,
+    }
+    left_out = "without " + (members - count).astype(str) + " of " + members.astype(str) + " networks"
+    table["note"] = np.select(list(notes.values()), list(notes), left_out.where(count < members, ""))
+    return table.reset_index()
 
 
 def sign_counts(correlations: pd.DataFrame) -> pd.DataFrame:
@@ -136,19 +142,3 @@ def _counts(criterion: pd.Series, **flags: pd.Series) -> pd.DataFrame:
     """For each criterion the number of networks, of those with each of two flags, and of those with neither."""
     one, other = flags.values()
     return pd.DataFrame({"networks": True, **flags, "undecided": ~one & ~other}).groupby(criterion, sort=False).sum()
-
-
-def _mean(values: pd.Series, level: float) -> dict[str, object]:
-    known = values.dropna()
-    count, row = len(known), dict.fromkeys(("mean", "std", "low", "high"), np.nan)
-    note = f"without {len(values) - count} of {len(values)} networks" if count < len(values) else ""
-    if count:
-        row["mean"] = float(known.mean())
-    if count > 1:
-        row["std"] = float(known.std(ddof=0))
-        ends = t.interval(level, count - 1, row["mean"], row["std"] / (count - 1) ** 0.5)
-        row["low"], row["high"] = np.clip(np.array(ends), -1, 1)
-    else:
-        one = "one network has no spread, and no interval of the mean"
-        note = one if count else "no network of the family has a correlation"
-    return {"networks": count, **row, "note": note}

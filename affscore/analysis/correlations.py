@@ -14,8 +14,8 @@ from affscore.errors import AffscoreError
 CRITERIA_OF_TABLE_1 = ("cka", "norm", "sparsity", "entropy", "r2")
 """The criteria of tables 1 and 2 of the paper, in their order."""
 
-LEAST_ACTIVATIONS = 4
-"""Fewer have no interval: the variance of Fisher's z is 1 / (n - 3)."""
+_LEAST = 4
+"""Fewer activations have no interval: the variance of Fisher's z is 1 / (n - 3)."""
 
 _SAME = 1e-6  # a criterion that varies by less, relative to its size, varies by rounding
 
@@ -71,8 +71,6 @@ def criterion_correlations(
     >>> table[["activations", "correlation", "low", "high"]].round(2).values.tolist()
     [[5.0, 0.83, -0.19, 0.99]]
     """
-    if not 0 < level < 1:
-        raise AffscoreError(f"level must be in (0, 1), got {level}")
     if not isinstance(summaries, Mapping):
         raise AffscoreError(f"expected a table for each network by its name, got {type(summaries).__name__}")
     rows = []
@@ -81,30 +79,6 @@ def criterion_correlations(
         for name in criteria:
             rows.append({"model": model, "criterion": name, **_correlation(values["score"], values[name], level)})
     return pd.DataFrame(rows, columns=["model", "criterion", "activations", "correlation", "low", "high", "note"])
-
-
-def correlation_table(
-    summaries: Mapping[str, pd.DataFrame], criteria: Sequence[str] = CRITERIA_OF_TABLE_1
-) -> pd.DataFrame:
-    """The correlations of :func:`criterion_correlations` alone, as the paper prints them.
-
-    Args:
-        summaries: For each network a row for each activation.
-        criteria: Which.
-
-    Returns:
-        A row for each network, a column for each criterion; missing where there is no correlation.
-
-    Source: table 2.
-
-    >>> network = pd.DataFrame({"score": [0.5, 0.6, 0.7, 0.8, 0.9], "cka": [0.6, 0.7, 0.7, 0.9, 0.8]})
-    >>> correlation_table({"a": network}, ["cka", "norm"]).round(2).to_numpy().tolist()
-    [[0.83, nan]]
-    """
-    found = criterion_correlations(summaries, criteria)
-    table = found.set_index(["model", "criterion"])["correlation"].astype(float)
-    ordered = table.unstack()  # noqa: PD010 - correlations that do not exist stay as empty cells
-    return ordered.reindex(index=list(summaries), columns=list(criteria)).rename_axis(index=None, columns=None)
 
 
 def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tuple[float, float]:
@@ -126,9 +100,9 @@ def fisher_interval(correlation: float, count: int, level: float = 0.95) -> tupl
     >>> [round(end, 3) for end in fisher_interval(0.5, 28)]
     [0.156, 0.736]
     """
-    if not (-1 <= correlation <= 1 and count >= LEAST_ACTIVATIONS and 0 < level < 1):
+    if not (-1 <= correlation <= 1 and count >= _LEAST and 0 < level < 1):
         raise AffscoreError(
-            f"expected a correlation in [-1, 1], at least {LEAST_ACTIVATIONS} pairs and a level in (0, 1), "
+            f"expected a correlation in [-1, 1], at least {_LEAST} pairs and a level in (0, 1), "
             f"got {correlation}, {count} and {level}"
         )
     if abs(correlation) == 1:
@@ -175,8 +149,8 @@ def correlations_by_kind(
         of_kind = known["kind"] == kind
         parts = {"all": known, kind: known[of_kind], "others": known[~of_kind]} if of_kind.any() else {}
         for part, members in parts.items():
-            found = correlation_table({"": members}, criteria).loc[""]
-            rows[name, part] = {"activations": len(members), **found.to_dict()}
+            found = criterion_correlations({"": members}, criteria)
+            rows[name, part] = {"activations": len(members), **dict(zip(criteria, found["correlation"], strict=True))}
     if not rows:
         raise AffscoreError(f"none of the networks has activations of the kind {kind!r}")
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["network", "part"])
@@ -189,9 +163,8 @@ def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[s
         return row | {"note": "the criterion was not measured, or is defined nowhere"}
     constant = [name for name in known if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
     why = ""
-    if len(known) < LEAST_ACTIVATIONS:
-        least = LEAST_ACTIVATIONS
-        why = f"{len(known)} activations are too few for a correlation with an interval; it takes {least}"
+    if len(known) < _LEAST:
+        why = f"{len(known)} activations are too few for a correlation with an interval; it takes {_LEAST}"
     elif constant:
         why = f"the {constant[0]} is the same for all activations ({known[constant[0]].iloc[0]:.4g})"
     else:

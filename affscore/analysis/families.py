@@ -29,17 +29,14 @@ class Agreement(NamedTuple):
         permuted: The mean of the measure over the permutations.
     """
 
-    value: float
-    p_value: float
-    permuted: float
+    value: float = np.nan
+    p_value: float = np.nan
+    permuted: float = np.nan
 
     @classmethod
     def of(cls, test: PermutationTest) -> Agreement:
         """The agreement that a permutation test has looked at."""
         return cls(test.observed, test.p_value, float(test.permuted.mean()))
-
-
-_UNKNOWN = Agreement(np.nan, np.nan, np.nan)
 
 
 def family_agreement(
@@ -78,7 +75,7 @@ def family_agreement(
     """
     codes, tree = _codes(distances, families), linkage(distances, method)
     if codes is None:
-        return _UNKNOWN
+        return Agreement()
     found = _cut(tree, codes)
     test = permutation_test(codes, lambda labels: _adjusted_rand(found, labels), permutations=permutations, seed=seed)
     return Agreement.of(test)
@@ -113,7 +110,7 @@ def nearest_neighbour_accuracy(
     """
     codes, away = _codes(distances, families), distances_between(distances).copy()
     if codes is None:
-        return _UNKNOWN
+        return Agreement()
     np.fill_diagonal(away, np.inf)
     nearest = away <= away.min(axis=1, keepdims=True) * (1 + _SAME)
     network, neighbour = np.nonzero(nearest)

@@ -82,7 +82,8 @@ def permutation_test(
     >>> test.observed, len(test.permuted), test.p_value == 1 / 24
     (34.0, 24, True)
     """
-    check_permutations(permutations)
+    if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 1:
+        raise AffscoreError(f"the number of permutations must be an integer of at least 1, got {permutations!r}")
     held, generator = np.asarray(values), np.random.default_rng(seed)
     if strata is not None:
         rows, exact = _within(np.asarray(strata), permutations, generator)
@@ -92,17 +93,6 @@ def permutation_test(
         (held,), lambda rows, axis: statistic(rows), n_resamples=permutations, random_state=generator, **options
     )
     return PermutationTest(float(test.statistic), test.null_distribution, math.factorial(len(held)) <= permutations)
-
-
-def check_permutations(count: int) -> None:
-    """Refuse a number of permutations that is none.
-
-    >>> check_permutations(0)
-    Traceback (most recent call last):
-    affscore.errors.AffscoreError: the number of permutations must be an integer of at least 1, got 0
-    """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise AffscoreError(f"the number of permutations must be an integer of at least 1, got {count!r}")
 
 
 def _within(strata: NDArray[Any], permutations: int, generator: np.random.Generator) -> tuple[NDArray[np.intp], bool]:

@@ -147,20 +147,20 @@ def explained_by_all(
         raise AffscoreError("a regression is carried over between families, so it takes at least two of them")
     rows = {}
     for name, found in data.items():
-        row: dict[str, object] = {"family": family[name], "activations": len(summaries[name])}
-        row |= {"within": np.nan, "from_others": np.nan, "note": "its scores do not vary, or too few are known"}
+        within = from_others = np.nan
+        count, note = len(summaries[name]), "its scores do not vary, or too few are known"
         if found is not None:
-            x, z = found
-            row |= {"activations": len(z), "note": ""}
-            free = len(z) - 1 - int(np.linalg.matrix_rank(x))
+            count, note = len(found[1]), ""
+            free = count - 1 - int(np.linalg.matrix_rank(found[0]))
             if free < 2:
-                row["note"] = f"{len(z)} activations are too few to fit {len(criteria)} criteria within the network"
+                note = f"{count} activations are too few to fit {len(criteria)} criteria within the network"
             else:
-                row["within"] = 1 - (1 - _r2([found], x, z)) * (len(z) - 1) / free
+                within = 1 - (1 - _r2([found], found)) * (count - 1) / free
             others = [pair for other, pair in data.items() if pair is not None and family[other] != family[name]]
-            row["from_others"] = _r2(others, x, z) if others else np.nan
-        rows[name] = row
-    return pd.DataFrame.from_dict(rows, orient="index")
+            from_others = _r2(others, found) if others else np.nan
+        rows[name] = family[name], count, within, from_others, note
+    columns = "family activations within from_others note".split()
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def _standard(values: pd.DataFrame) -> tuple[Array, Array] | None:
@@ -174,9 +174,10 @@ def _standard(values: pd.DataFrame) -> tuple[Array, Array] | None:
     return None if np.isinf(spread["score"]) else (standard[:, 1:], standard[:, 0])
 
 
-def _r2(networks: Sequence[tuple[Array, Array]], x: Array, z: Array) -> float:
-    """Of x and z, by one regression over several networks, each of which weighs the same."""
+def _r2(networks: Sequence[tuple[Array, Array]], predicted: tuple[Array, Array]) -> float:
+    """Of one network, by one regression over several networks, each of which weighs the same."""
     weights = np.concatenate([np.full(len(scores), len(scores) ** -0.5) for _, scores in networks])
     criteria, scores = (np.concatenate(parts) for parts in zip(*networks, strict=True))
     coefficients = np.linalg.lstsq(criteria * weights[:, None], scores * weights, rcond=None)[0]
+    x, z = predicted
     return float(1 - np.square(z - x @ coefficients).sum() / np.square(z).sum())

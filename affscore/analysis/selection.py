@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,12 +28,10 @@ class BestFitTest(PermutationTest):
         observed: The largest R2 of any candidate.
         permuted: The largest R2 of any candidate after each permutation.
         exact: Whether these are all permutations, each once, rather than random ones.
-        points: Number of networks.
         best: The candidate with the largest R2.
         left_out: Candidates without an R2, and why.
     """
 
-    points: int
     best: str
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -43,7 +40,6 @@ def best_fit_test(
     table: pd.DataFrame,
     candidates: Sequence[str],
     *,
-    target: str = "accuracy",
     kind: str = "linear",
     strata: str | None = None,
     permutations: int = PERMUTATIONS,
@@ -52,10 +48,9 @@ def best_fit_test(
     """Permute the accuracies of a group and take the best candidate each time, as was done without permuting.
 
     Args:
-        table: A row for each network of the group; networks of which the accuracy or a candidate is missing
-            are left out (a candidate that is missing everywhere is left out instead).
+        table: A row for each network of the group, with ``accuracy``; networks of which the accuracy or a candidate is
+            missing are left out (a candidate that is missing everywhere is left out instead).
         candidates: Columns that compete.
-        target: The column of the accuracies.
         kind: "linear" or "logarithm".
         strata: A column, as the family: accuracies change places between networks that have the same there only. What
             differs between families, for whatever reason, is then no evidence for a candidate. None: between all.
@@ -77,21 +72,21 @@ def best_fit_test(
         raise AffscoreError(f"permutation tests take the fits linear and logarithm, got {kind!r}")
     check_columns(table, candidates, [] if strata is None else [strata])
     table = table.reset_index(drop=True)  # several rows may have the same name
-    numbers = numbers_of(table, [target, *candidates])
+    numbers = numbers_of(table, ["accuracy", *candidates])
     left_out = {name: "no network has it" for name in candidates if numbers[name].isna().all()}
-    known = numbers.drop(columns=list(left_out)).dropna()
-    if len(known) < LEAST_POINTS:
-        raise AffscoreError(f"{len(known)} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
-    values, accuracy = known.drop(columns=target), known[target].to_numpy()
-    same = values.columns[np.ptp(values, axis=0) <= ROUNDING * values.abs().max()]
-    left_out |= dict.fromkeys(same, "it is the same for all networks")
+    values = numbers.drop(columns=list(left_out)).dropna()
+    if (points := len(values)) < LEAST_POINTS:
+        raise AffscoreError(f"{points} networks have all numbers; it takes at least {LEAST_POINTS} to compare fits")
+    accuracy = values.pop("accuracy").to_numpy()
+    constant = np.ptp(values, axis=0) <= ROUNDING * values.abs().max()
+    left_out |= dict.fromkeys(values.columns[constant], "it is the same for all networks")
     if kind == "logarithm":
         wrong = values.columns[values.min() <= 0]
         left_out |= dict.fromkeys(wrong, "it is not positive everywhere, so it has no logarithm")
-        values = values.drop(columns=wrong).apply(np.log)
-    values = values.drop(columns=same, errors="ignore")
+    values = values.drop(columns=list(left_out), errors="ignore")
     if values.empty or np.ptp(accuracy) == 0:
         raise AffscoreError("there is nothing to fit: the accuracies or all candidates are the same for all networks")
+    values = values.apply(np.log) if kind == "logarithm" else values
     x = (values - values.mean()).to_numpy()
     x = x / np.linalg.norm(x, axis=0)
 
@@ -99,32 +94,24 @@ def best_fit_test(
         y = accuracies - accuracies.mean(axis=-1, keepdims=True)
         return np.square(y @ x).max(axis=-1) / np.square(y).sum(axis=-1)
 
-    labels = None if strata is None else pd.factorize(table.loc[known.index, strata])[0]
+    labels = None if strata is None else pd.factorize(table.loc[values.index, strata])[0]
     if labels is not None and (labels < 0).any():
         raise AffscoreError(f"a network has nothing in the column {strata!r}, within which accuracies are permuted")
     test = permutation_test(accuracy, best_r2, strata=labels, permutations=permutations, seed=seed)
     best = values.columns[np.square(x.T @ (accuracy - accuracy.mean())).argmax()]
-    return BestFitTest(test.observed, test.permuted, test.exact, len(known), str(best), left_out)
+    return BestFitTest(test.observed, test.permuted, test.exact, str(best), left_out)
 
 
 def best_fit_lead(
-    table: pd.DataFrame,
-    statistics: Sequence[str],
-    common: Sequence[str],
-    *,
-    target: str = "accuracy",
-    strata: str | None = None,
-    **options: Any,
+    table: pd.DataFrame, statistics: Sequence[str], common: Sequence[str], **options: Any
 ) -> dict[str, object]:
     """How often the best statistic of a signature beats the best common characteristic of a group under permutation.
 
     Args:
-        table: A row for each network of the group.
+        table: A row for each network of the group, with ``accuracy``.
         statistics: Columns of the signature.
         common: Columns such as depth, parameters and operations.
-        target: As in :func:`best_fit_test`.
-        strata: A column within which alone accuracies change places.
-        options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
+        options: ``kind``, ``strata``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
 
     Returns:
         ``points``, ``best_statistic``, ``statistic_r2``, ``permuted_median`` and ``permuted_95`` (of the best
@@ -143,15 +130,12 @@ def best_fit_lead(
     >>> row["exact"], 0.6 < row["wins_if_nothing_matters"] < 0.8
     (True, True)
     """
-    columns = [*statistics, *common, target]
-    check_columns(table, columns, [] if strata is None else [strata])
-    table = table.reset_index(drop=True)
-    group = table.loc[table[columns].dropna(axis=1, how="all").dropna().index]
+    columns = ["accuracy", *statistics, *common]
+    check_columns(table, columns, filter(None, [options.get("strata")]))
+    group = table[table[columns].dropna(axis=1, how="all").notna().all(axis=1)]
     # one seed for both, so that accuracies are permuted in the same way
     try:
-        ours, theirs = (
-            best_fit_test(group, names, target=target, strata=strata, **options) for names in (statistics, common)
-        )
+        ours, theirs = (best_fit_test(group, names, **options) for names in (statistics, common))
     except AffscoreError as reason:
         return {"points": len(group), "note": str(reason)}
     leads = ours.permuted - theirs.permuted
@@ -172,26 +156,16 @@ def best_fit_lead(
     }
 
 
-def best_fit_tests(
-    table: pd.DataFrame,
-    statistics: Sequence[str],
-    *,
-    group: str = "group",
-    family: str = "family",
-    target: str = "accuracy",
-    **options: Any,
-) -> pd.DataFrame:
+def best_fit_tests(table: pd.DataFrame, statistics: Sequence[str], **options: Any) -> pd.DataFrame:
     """Tests of the best of several statistics in each group: accuracies permuted freely, and stratified by family.
 
     A group of two families is in good part two points: whatever differs between the families goes with accuracy. The
     free permutation takes that for evidence; the stratified one does not.
 
     Args:
-        table: A row for each network, with group, family, accuracy and statistics.
+        table: A row for each network, with ``group``, ``family``, ``accuracy`` and statistics; rows without a group are
+            left out.
         statistics: Columns that compete.
-        group: The column of the groups; rows without one are left out.
-        family: The column of the families.
-        target: As in :func:`best_fit_test`.
         options: ``kind``, ``permutations`` and ``seed``, as in :func:`best_fit_test`.
 
     Returns:
@@ -213,21 +187,19 @@ def best_fit_tests(
     >>> bool(row["between_families"] > 0.99), round(float(row["p_value"]), 3), round(float(row["p_within"]), 3)
     (True, 0.016, 0.557)
     """
-    check_columns(table, [group, family])
-    numbers_of(table, [target, *statistics])
+    check_columns(table, ["group", "family"])
+    numbers_of(table, ["accuracy", *statistics])
     rows = {}
-    for name, members in table.groupby(group, sort=False):
-        members = members.assign(**{family: members[family].astype(object).where(members[family].notna(), "none")})
-        families = members[family].nunique()
+    for name, members in table.fillna({"family": "none"}).groupby("group", sort=False):
+        families = members["family"].nunique()
         row: dict[str, object] = {"networks": len(members), "families": families}
-        row["between_families"] = between_families(members, family, target)
-        test = partial(best_fit_test, members, statistics, target=target, **options)
+        row["between_families"] = between_families(members)
         try:
-            free = test()
+            free = best_fit_test(members, statistics, **options)
             row |= {"best_statistic": free.best, "statistic_r2": free.observed, "p_value": free.p_value}
             row["note"] = "" if families > 1 else "one family"
             if families > 1:
-                inside = test(strata=family)
+                inside = best_fit_test(members, statistics, strata="family", **options)
                 row |= {"p_within": inside.p_value, "smallest_p_within": inside.share_reaching(inside.permuted.max())}
         except AffscoreError as reason:
             row["note"] = str(reason)

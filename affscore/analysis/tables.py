@@ -56,24 +56,6 @@ def numbers_of(table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(found, index=table.index).astype(float)
 
 
-def check_names(models: Iterable[str]) -> list[str]:
-    """Names of networks as a list.
-
-    Raises:
-        AffscoreError: One name instead of several, or something that is no text.
-
-    >>> check_names("resnet18")
-    Traceback (most recent call last):
-    affscore.errors.AffscoreError: expected a list of networks, got the text 'resnet18'; write ['resnet18']
-    """
-    if isinstance(models, str):
-        raise AffscoreError(f"expected a list of networks, got the text {models!r}; write [{models!r}]")
-    names = list(models)
-    if wrong := [name for name in names if not isinstance(name, str)]:
-        raise AffscoreError(f"networks are given by their names, got {wrong[0]!r}")
-    return names
-
-
 def distances_between(distances: pd.DataFrame) -> NDArray[np.float64]:
     """The numbers of a matrix of distances, (k, k).
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,8 +65,7 @@ def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, se
     ranks, moved = stats.zscore(stats.rankdata(x)) / len(x), stats.zscore(stats.rankdata(y))
     # two permutations of ranks with the same correlation differ by rounding only, which the test knows
     test = permutation_test(moved, lambda rows: rows @ ranks, permutations=resamples, seed=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # equal years have no slope between them
+    with np.errstate(invalid="ignore"):  # of many equal years or values SciPy finds no interval
         slopes = stats.theilslopes(y, x, alpha=0.95)
     slope = map(float, (slopes.slope, slopes.low_slope, slopes.high_slope))
     return Trend(len(x), round(test.observed, 12), test.two_sided, *slope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -80,22 +81,20 @@ def domain_sweep(
     def scores_of_one_sample(i: int, mean: float, j: int, std: float) -> list[dict[str, Any]]:
         noise = torch.from_numpy(np.random.default_rng((seed, i, j)).standard_normal((points, width)))
         x = (mean + std * noise).to(dtype)
-        rows, of_itself = [], None
+        # far from their bend several functions give back what they got: one score for all
+        unchanged = cache(lambda: affinity_score(x, x, covariance))
+        rows = []
         for name, function in functions.items():
             y = function(x)
-            if torch.equal(y, x):  # far from their bend several functions give back what they got: one score for all
-                score = of_itself = of_itself or affinity_score(x, x, covariance)
-            else:
-                score = affinity_score(x, y, covariance)
+            score = unchanged() if torch.equal(y, x) else affinity_score(x, y, covariance)
             row = {"activation": name, "mean": mean, "std": std, **score_row(score), "constant": score.constant_output}
             rows.append({**row, "limit": limit_score(function, mean, std)})
         return rows
 
     tasks = [(i, mean, j, std) for (i, mean), (j, std) in product(enumerate(means), enumerate(stds))]
-    rows = run_all(scores_of_one_sample, tasks, n_jobs=n_jobs, progress=progress, description="samples")
-    places = {name: place for place, name in enumerate(functions)}
-    table = pd.DataFrame([row for some in rows for row in some])
-    return table.sort_values("activation", key=lambda names: names.map(places), kind="stable", ignore_index=True)
+    table = run_all(scores_of_one_sample, tasks, n_jobs, progress)
+    place = list(functions).index
+    return table.sort_values("activation", key=lambda names: names.map(place), kind="stable", ignore_index=True)
 
 
 def baseline_scores(

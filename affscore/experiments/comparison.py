@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
-from affscore.errors import AffscoreError, AffscoreWarning
+from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.atomic import atomic_write
 from affscore.network.files import check_destination
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
@@ -63,16 +64,13 @@ class Comparison:
         import matplotlib.pyplot as plt
 
         path = check_destination(path, (".png", ".svg", ".pdf", ".csv"))
-        try:
-            with atomic_write(path) as temporary:
-                if path.suffix == ".csv":
-                    without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
-                else:
-                    figure = self.figure()
-                    figure.savefig(temporary, format=path.suffix[1:], dpi=200)
-                    plt.close(figure)
-        except OSError as error:
-            raise AffscoreError(f"{path.name!r} could not be written: {error.strerror or error}") from error
+        with os_errors(lambda reason: f"{path.name!r} could not be written: {reason}"), atomic_write(path) as temporary:
+            if path.suffix == ".csv":
+                without_formulas(self.table.rename_axis("name").reset_index()).to_csv(temporary, index=False)
+            else:
+                figure = self.figure()
+                figure.savefig(temporary, format=path.suffix[1:], dpi=200)
+                plt.close(figure)
         return path
 
     @property
@@ -132,21 +130,17 @@ def compare(
     # before hours are spent on measuring
     planned = [options_of(options)[0].as_columns()] if None in finished else []
     _check_alike([*(one.metadata for one in finished if one is not None), *planned])
+    measure: Callable[..., Signature] = signature if store is None else partial(load_or_measure_one, store=store)
     results: list[Signature] = []
-    for model, one in zip(models, finished, strict=True):
-        if one is not None:
-            results.append(one)
-        elif store is not None:
-            results += [load_or_measure_one(cast(str, model), dataset, store, **options) for dataset in datasets]
-        else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
-                try:
-                    results += [signature(cast("str | nn.Module", model), dataset, **options) for dataset in datasets]
-                except AffscoreError as error:
-                    if not assumed:
-                        raise
-                    raise AffscoreError(f"{error} ({_ASSUMED})") from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AffscoreWarning)  # given below, all in one
+            for model, one in zip(models, finished, strict=True):
+                results += [measure(model, dataset, **options) for dataset in datasets] if one is None else [one]
+    except AffscoreError as error:
+        if not assumed or store is not None:
+            raise
+        raise AffscoreError(f"{error} ({_ASSUMED})") from error
     signatures = dict(zip(names or _labels(results), results, strict=True))
     notes = _notes(signatures)
     if assumed and None in finished:

@@ -61,11 +61,9 @@ def estimation_sweep(
     [[0.8, 0.6], [0.6, 0.6]]
     """
     functions = named_activations(activations)
-    for what, numbers in (("widths", widths), ("points", points), ("covariances", covariances)):
-        if not len(numbers):
-            raise AffscoreError(f"expected at least one of {what}, got none")
-    if repeats < 1:
-        raise AffscoreError(f"expected at least one repeat, got {repeats}")
+    wanted = {"widths": widths, "points": points, "covariances": covariances, "repeats": range(repeats)}
+    if missing := [what for what, values in wanted.items() if not len(values)]:
+        raise AffscoreError(f"expected at least one of {missing[0]}, got none")
 
     def scores_of_one_draw(exponent: float, width: int, n: int, repeat: int, name: str) -> list[dict[str, Any]]:
         noise = np.random.default_rng([seed, repeat, n, width]).standard_normal((n, width))  # for all activations
@@ -80,12 +78,12 @@ def estimation_sweep(
         ]
 
     tasks = list(product(exponents, widths, points, range(repeats), functions))
-    rows = run_all(scores_of_one_draw, tasks, n_jobs=n_jobs, progress=progress, description="samples")
-    table = pd.DataFrame([row for some in rows for row in some])
-    limits = {
-        (name, exponent, width): _limit(function, exponent, width)
-        for (name, function), exponent, width in product(functions.items(), exponents, widths)
-    }
+    table = run_all(scores_of_one_draw, tasks, n_jobs, progress)
+    limits = {}
+    for exponent, width, (name, function) in product(exponents, widths, functions.items()):
+        # that of independent coordinates has a closed form for every width
+        limit = paired_limit(function, power_law_correlation(width, exponent)) if exponent else limit_score(function)
+        limits[name, exponent, width] = limit
     table = table.join(pd.Series(limits, name="limit"), on=["activation", "exponent", "width"])
     return table.assign(error=table["raw"] - table["limit"])
 
@@ -114,12 +112,4 @@ def bias_and_spread(table: pd.DataFrame) -> pd.DataFrame:
         repeats=("error", "size"),
         paired=("pairing_optimal", "mean"),
     )
-    summary["standard_error"] = summary["spread"] / summary["repeats"] ** 0.5
-    return summary.reset_index()
-
-
-def _limit(function: Activation, exponent: float, width: int) -> float:
-    """The limit of the score; for independent coordinates it has a closed form for every width."""
-    if exponent == 0:
-        return limit_score(function)
-    return paired_limit(function, power_law_correlation(width, exponent))
+    return summary.assign(standard_error=summary["spread"] / summary["repeats"] ** 0.5).reset_index()

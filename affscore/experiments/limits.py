@@ -104,8 +104,7 @@ def correlation_with_input(function: Activation, mean: float = 0.0, std: float =
     >>> round(correlation_with_input(torch.neg), 9)
     -1.0
     """
-    z, weights = normal_quadrature()
-    y = _on_normal_input(function, mean, std)
+    z, weights, y = _on_normal_input(function, mean, std)
     centre = float(weights @ y)
     spread = float(weights @ (y - centre) ** 2) ** 0.5
     if spread <= CONSTANT_TOLERANCE * float(np.finfo(np.float64).eps) * abs(centre):
@@ -149,22 +148,21 @@ def normal_quadrature() -> tuple[Matrix, Matrix]:
     return z, weights
 
 
-def _on_normal_input(function: Activation, mean: float, std: float) -> NDArray[np.float64]:
-    """The values of the function at the nodes of the quadrature."""
+def _on_normal_input(function: Activation, mean: float, std: float) -> tuple[Matrix, Matrix, Matrix]:
+    """Nodes and weights of the quadrature, and the values of the function there."""
     if std <= 0:
         raise AffscoreError(f"the standard deviation must be positive, got {std}")
-    z, _ = normal_quadrature()
+    z, weights = normal_quadrature()
     x = torch.from_numpy(mean + std * z)
     y = function(x)
     if not isinstance(y, Tensor) or y.shape != x.shape:
         raise AffscoreError("the function must map a tensor to a tensor of the same shape, entry by entry")
-    return y.to(torch.float64).numpy()
+    return z, weights, y.to(torch.float64).numpy()
 
 
 def _hermite_coefficients(function: Activation) -> tuple[Matrix, float]:
     """Coefficients of a function of a standard normal variable in orthonormal Hermite polynomials, and its variance."""
-    z, weights = normal_quadrature()
-    y = _on_normal_input(function, 0.0, 1.0)
+    z, weights, y = _on_normal_input(function, 0.0, 1.0)
     orthonormal = hermevander(z, DEGREE) / factorial(np.arange(DEGREE + 1)) ** 0.5
     coefficients = (weights * y) @ orthonormal
     return coefficients, float(weights @ (y - coefficients[0]) ** 2)

@@ -41,11 +41,7 @@ def accuracy_table(results: Results) -> pd.DataFrame:
 
 
 def accuracy_goes_with(
-    results: Results,
-    column: str,
-    candidates: Mapping[str, Sequence[str]],
-    rising: Sequence[str] = (),
-    falling: Sequence[str] = (),
+    results: Results, column: str, candidates: Mapping[str, Sequence[str]], signs: Mapping[str, int] | None = None
 ) -> Verdict:
     """Whether accuracy goes with the best of some statistics in each group, when it is permuted within families.
 
@@ -53,8 +49,7 @@ def accuracy_goes_with(
         results: What there is.
         column: The column of the groups in :func:`accuracy_table`.
         candidates: The statistics of each group.
-        rising: The groups in which accuracy must rise with it.
-        falling: The groups in which it must fall.
+        signs: 1 for the groups in which accuracy must rise with it, -1 for those in which it must fall.
     """
     table = accuracy_table(results)
     parts, listed = [], []
@@ -65,7 +60,7 @@ def accuracy_goes_with(
         except AffscoreError as error:
             raise MissingResultsError from error
         r = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1]) * found.observed**0.5
-        parts.append(if_significant(found.p_value, r > 0 if group in rising else r < 0 if group in falling else True))
+        parts.append(if_significant(found.p_value, np.sign(r) == (signs or {}).get(group, np.sign(r))))
         listed.append(f"{group} {' or '.join(some)} {r:.2f} (p = {found.p_value:.3f})")
     networks = int(table[column].isin(list(candidates)).sum())
     return Verdict(every(parts), f"Correlation with accuracy: {', '.join(listed)}.", networks)

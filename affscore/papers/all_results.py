@@ -12,6 +12,7 @@ import pandas as pd
 from affscore.errors import AffscoreError
 from affscore.experiments.sweeps import sweep
 from affscore.network.result import Signature
+from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, not_as_printed, other_options
@@ -103,13 +104,12 @@ class AllResults:
         photographs = (one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:"))
         files = _by_name(photographs, by="weights", model="resnet50", reduction="mean")
         known = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
-        checkpoints = map(str, printed_table("figure16_checkpoints").index)
         return Results(
             "the papers' networks on ImageNet",
             "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
             signatures=on_imagenet,
             elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
-            checkpoints={name: known[name] for name in checkpoints if name in known},
+            checkpoints={name: known[name] for name in checkpoints() if name in known},
         )
 
     @cached_property
@@ -140,15 +140,13 @@ class AllResults:
     @cached_property
     def cifar(self) -> Results:
         """ResNets and PlainNets that were trained on CIFAR-10, on its test images."""
-        trained = partial(
-            _by_name, self.signatures, prefix="cifar_networks.py:", dataset="folder:cifar10-test", reduction="mean"
-        )
+        trained = partial(_by_name, prefix="cifar_networks.py:", dataset="folder:cifar10-test", reduction="mean")
         return Results(
             "networks trained on CIFAR-10, on its test images",
             "one training of each network, 19 batches of 512, activate first (and reduce first, where it says so)",
             analogue=True,
-            signatures=trained(),
-            reduce_first=trained(order="reduce-first"),
+            signatures=trained(self.signatures),
+            reduce_first=trained(self.signatures, order="reduce-first"),
         )
 
     @cached_property
@@ -186,22 +184,13 @@ class AllResults:
 
 
 def _by_name(
-    signatures: Iterable[Signature],
-    *,
-    by: str = "model",
-    prefix: str = "",
-    trained: bool = True,
-    order: str = "activate-first",
-    **about: str,
+    signatures: Iterable[Signature], *, by: str = "model", prefix: str = "", trained: bool = True, **wanted: str
 ) -> dict[str, Signature]:
-    """Those with the papers' options of which the metadata say this, by their network; of several the largest."""
-    named = [
-        (one.metadata[by].removeprefix(prefix), one)
-        for one in signatures
+    """Those with the papers' options and what else is wanted, by their network; of several the one of most images."""
+    return {
+        one.metadata[by].removeprefix(prefix): one
+        for one in sorted(signatures, key=lambda one: one.metadata["images"])
         if one.metadata["model"].startswith(prefix)
         and (one.metadata["weights"] != "random") == trained
-        and about.items() <= one.metadata.items()
-        and not other_options(one, order=order)
-    ]
-    found = dict(sorted(named, key=lambda pair: pair[1].metadata["images"]))
-    return {name: found[name] for name, _ in named}
+        and not other_options(one, **wanted)
+    }

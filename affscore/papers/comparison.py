@@ -122,13 +122,11 @@ def compare(
         return row(DIFFERS, our.undefined)
     if our.unprinted:
         missing = f"the paper does not print {our.unprinted}"
-        if our.between is None:
-            return row(NEEDS_DATA, missing)
-        low, high = our.between
+        low, high = our.between or (-np.inf, np.inf)
         ends = f"{low:.{printed.decimals}f} to {high:.{printed.decimals}f}"
-        if low - unit / 2 <= printed.value <= high + unit / 2:
-            return row(NEEDS_DATA, f"consistent with ours, {ends}: {missing}")
-        return row(DIFFERS, f"ours is {ends}", missing)
+        if not low - unit / 2 <= printed.value <= high + unit / 2:
+            return row(DIFFERS, f"ours is {ends}", missing)
+        return row(NEEDS_DATA, f"consistent with ours, {ends}: {missing}" if our.between else missing)
     if our.value is None or not np.isfinite(our.value):
         return row(NEEDS_DATA, our.no_measure and f"not measured by this version: {our.no_measure}")
     ours = round(our.value, digits)

@@ -120,17 +120,6 @@ def mean_or_deviation(values: ArrayLike, what: str) -> float:
     return float(known.mean() if what == "mean" else known.std(ddof=0))
 
 
-def correlation(one: ArrayLike, other: ArrayLike) -> Estimate:
-    """Fisher's z of Pearson's correlation: above zero exactly where the correlation is.
-
-    Args:
-        one: At least four values.
-        other: As many.
-    """
-    r = float(np.corrcoef(np.asarray(one), np.asarray(other))[0, 1])
-    return Estimate(float(np.arctanh(r)), (len(np.asarray(one)) - 3) ** -0.5)
-
-
 def if_significant(p_value: float, holds: object) -> bool | None:
     """What a test says where it rejects chance; None where it does not.
 

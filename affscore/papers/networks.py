@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from affscore.analysis.tables import check_names
 from affscore.errors import AffscoreError
 from affscore.papers.printed import printed_table
 from affscore.zoo.architectures import architecture_of
@@ -79,18 +78,22 @@ def network_table(models: Iterable[str]) -> pd.DataFrame:
     >>> network_table(["mini:vgg11", "squeezenet1_1@DEFAULT", "my_file.py:net"])[["family", "year"]].values.tolist()
     [['Pure convnets', 2014], ['SqueezeNets', 2016], ['net', <NA>]]
     """
-    models = check_names(models)
+    if isinstance(models, str):
+        raise AffscoreError(f"expected a list of networks, got the text {models!r}; write [{models!r}]")
+    models = list(models)
+    if wrong := [model for model in models if not isinstance(model, str)]:
+        raise AffscoreError(f"networks are given by their names, got {wrong[0]!r}")
     if twice := sorted({model for model in models if models.count(model) > 1}):
         raise AffscoreError(f"each network must be named once, got {', '.join(twice)} more than once")
     study = printed_table("study_networks").query("in_figure14 == 1")[["family", "figure4_group", "year"]]
-    rows: list[tuple[object, ...]] = []
-    for name in map(short_name, models):
+
+    def family_group_and_year(name: str) -> tuple[object, ...]:
         if name in study.index:
-            rows.append((name, *study.loc[name]))
-        else:
-            architecture = architecture_of(name)
-            known = (architecture.family, architecture.year) if architecture else (name, None)
-            rows.append((name, known[0], None, known[1]))
+            return tuple(study.loc[name])
+        architecture = architecture_of(name)
+        return (architecture.family, None, architecture.year) if architecture else (name, None, None)
+
+    rows = [(name, *family_group_and_year(name)) for name in map(short_name, models)]
     columns = ["name", "family", "group", "year"]
     table = pd.DataFrame(rows, index=pd.Index(models, dtype=object), columns=columns, dtype=object)
     return table.astype({"year": "Int64"})

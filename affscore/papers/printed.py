@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -139,10 +138,8 @@ def printed_text(name: str) -> pd.DataFrame:
 
 
 @cache
-def _files() -> dict[str, Traversable]:
-    papers = (folder for folder in resources.files("affscore.papers").iterdir() if folder.is_dir())
-    files = (file for folder in papers for file in folder.iterdir() if file.name.endswith(".csv"))
-    return {file.name.removesuffix(".csv"): file for file in files}
+def _files() -> dict[str, Path]:
+    return {file.stem: file for file in Path(__file__).parent.glob("*/*.csv")}
 
 
 @cache

@@ -111,12 +111,6 @@ class Results:
         """The names of the study's networks that are there, by family."""
         return {str(family): list(names) for family, names in self.study.groupby("family", sort=False).groups.items()}
 
-    @cached_property
-    def repeats(self) -> pd.DataFrame | None:
-        """The trainings with the spread of their scores, the largest minus the smallest; None where there are none."""
-        known = self.trainings
-        return None if known is None else known.assign(spread=known["max"] - known["min"])
-
     def estimate(self, name: str, statistic: str) -> Estimate:
         """A statistic of one network with its error over trainings, or over batches where it was trained once.
 
@@ -127,10 +121,10 @@ class Results:
         Raises:
             MissingResultsError: The network is not there, or was measured once.
         """
-        if self.repeats is not None:
-            values = self.repeats.loc[self.repeats["name"] == name, statistic]
-            require(len(values) > 1)
-            return mean_of(values)
+        if self.trainings is not None:
+            own = self.trainings[self.trainings["name"] == name]
+            require(len(own) > 1)
+            return mean_of(own["max"] - own["min"] if statistic == "spread" else own[statistic])
         require(name in self.signatures)
         one, of = self.signatures[name], _STATISTIC[statistic]
         batches = one.table["batch"].nunique()
@@ -147,11 +141,6 @@ class Results:
     def criteria(self) -> pd.DataFrame:
         """Correlations of score and criteria: as given, or of the signatures there are."""
         return criterion_correlations(self.summaries) if self.correlations is None else self.correlations
-
-    @cached_property
-    def by_criterion(self) -> dict[str, pd.DataFrame]:
-        """The same for each criterion, with a row for each network by its name."""
-        return {str(name): rows.set_index("model") for name, rows in self.criteria.groupby("criterion")}
 
     @cached_property
     def correlation_errors(self) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from sklearn.linear_model import LinearRegression
 from affscore import AffscoreError
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
-    correlation_table,
     criterion_correlations,
     criterion_values,
     explained_by_all,
@@ -132,11 +131,6 @@ def test_the_interval_of_a_family_ends_where_correlations_do():
     rows = pd.DataFrame({"model": list("ab"), "criterion": "cka", "correlation": [0.9, -0.8]})
     row = family_correlations(rows, dict.fromkeys("ab", "F")).iloc[0]
     assert row[["low", "high"]].tolist() == [-1, 1]
-
-
-def test_the_table_of_correlations_keeps_the_order_of_networks_and_criteria():
-    table = correlation_table({"b": summary(), "a": summary(seed=1)}, ["r2", "cka"])
-    assert (table.index.tolist(), table.columns.tolist()) == (["b", "a"], ["r2", "cka"])
 
 
 def test_a_family_of_one_has_a_mean_and_a_note():

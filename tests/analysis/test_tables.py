@@ -117,7 +117,7 @@ WORDS = GROUP.assign(accuracy="good")
         (lambda: analysis.best_fit_test(GROUP, ["mean"], strata="design"), "no column 'design'"),
         (lambda: analysis.best_fit_lead(GROUP, ["mean"], ["size"]), "no column 'size'"),
         (lambda: analysis.best_fit_tests(GROUP, ["max"]), "no column 'max'"),
-        (lambda: analysis.between_families(GROUP, family="kin"), "no column 'kin'"),
+        (lambda: analysis.between_families(GROUP[["accuracy"]]), "no column 'family'"),
         (lambda: analysis.sign_counts(GROUP), "no column 'criterion'"),
         (lambda: analysis.family_correlations(GROUP, {}), "no column 'model'"),
         (lambda: analysis.best_of_each_seed(GROUP, ["mean"]), "no column 'seed'"),

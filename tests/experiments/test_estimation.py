@@ -42,7 +42,7 @@ class TestSweep:
             ({"points": []}, "at least one of points"),
             ({"covariances": []}, "at least one of covariances"),
             ({"covariances": ["shrunk"]}, "covariance must be"),
-            ({"repeats": 0}, "at least one repeat"),
+            ({"repeats": 0}, "at least one of repeats"),
             ({"activations": ["rely"]}, "no activation"),
         ],
     )

@@ -4,5 +4,6 @@ from affscore.experiments.parallel import run_all
 
 
 def test_run_all_keeps_the_order_and_shows_a_bar(capsys):
-    assert run_all(divmod, [(9, 2), (5, 3), (1, 1)], progress=True) == [(4, 1), (1, 2), (1, 0)]
+    table = run_all(lambda *pair: [{"quotient": pair[0] // pair[1]}] * 2, [(9, 2), (5, 3), (1, 1)], 1, progress=True)
+    assert table["quotient"].tolist() == [4, 4, 1, 1, 1, 1]
     assert "3/3" in capsys.readouterr().err

@@ -64,9 +64,8 @@ def test_a_batch_without_any_score_is_one_that_can_be_left_out():
 
 def test_other_values_than_scores():
     one = shaken([0.4, 0.6], 0.1)
-    np.testing.assert_allclose(
-        means_without_a_batch(one, 2 * one.table["score"]), 2 * means_without_a_batch(one), atol=1e-12
-    )
+    one = Signature(one.table.assign(cka=2 * one.table["score"]), one.metadata)
+    np.testing.assert_allclose(means_without_a_batch(one, "cka"), 2 * means_without_a_batch(one), atol=1e-12)
 
 
 @pytest.mark.parametrize("statistic", [np.min, np.mean, np.ptp], ids=lambda f: f.__name__)

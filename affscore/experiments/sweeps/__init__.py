@@ -7,8 +7,8 @@ results that come with the package take no time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from importlib import resources
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,6 @@ from affscore.experiments.activation_domain import domain_sweep
 from affscore.experiments.activations import ACTIVATIONS
 from affscore.experiments.estimation import estimation_sweep
 from affscore.experiments.reductions import reduction_scores
-
-__all__ = ["DRAWS", "POINTS", "QUARTER", "RATIOS", "SWEEPS", "sweep"]
 
 POINTS = 1000
 QUARTER = POINTS // 4
@@ -37,25 +35,23 @@ STEEP = 1.5
 _NAMES, _WIDTHS = tuple(ACTIVATIONS), [round(ratio * QUARTER) for ratio in RATIOS]
 
 
+_domain = partial(domain_sweep, points=POINTS, width=300)
+_estimation = partial(estimation_sweep, _NAMES, repeats=DRAWS)
+
+
 def _draws(of_seed: Callable[[int], pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([of_seed(seed).assign(draw=seed) for seed in range(DRAWS)], ignore_index=True)
 
 
 SWEEPS: dict[str, Callable[[int], pd.DataFrame]] = {
-    "domain": lambda jobs: _draws(lambda seed: domain_sweep(points=POINTS, width=300, seed=seed, n_jobs=jobs)),
+    "domain": lambda jobs: _draws(lambda seed: _domain(seed=seed, n_jobs=jobs)),
     "wide": lambda jobs: _draws(
-        lambda seed: domain_sweep(
-            ["relu", "tanh", "sigmoid"], [0.0], [1.0, 2.0, 4.0, 8.0], points=POINTS, width=300, seed=seed, n_jobs=jobs
-        )
+        lambda seed: _domain(["relu", "tanh", "sigmoid"], [0.0], [1.0, 2.0, 4.0, 8.0], seed=seed, n_jobs=jobs)
     ),
     "reductions": lambda jobs: _draws(lambda seed: reduction_scores(points=POINTS, seed=seed).reset_index()),
-    "drift": lambda jobs: estimation_sweep(_NAMES, _WIDTHS, [QUARTER], repeats=DRAWS, n_jobs=jobs),
-    "correlated": lambda jobs: estimation_sweep(
-        _NAMES, _WIDTHS, [QUARTER], ["ledoit-wolf"], exponents=[STEEP], repeats=DRAWS, n_jobs=jobs
-    ),
-    "shrinkage": lambda jobs: estimation_sweep(
-        _NAMES, [100, 3000], [POINTS], ["ledoit-wolf"], repeats=DRAWS, n_jobs=jobs
-    ),
+    "drift": lambda jobs: _estimation(_WIDTHS, [QUARTER], n_jobs=jobs),
+    "correlated": lambda jobs: _estimation(_WIDTHS, [QUARTER], ["ledoit-wolf"], exponents=[STEEP], n_jobs=jobs),
+    "shrinkage": lambda jobs: _estimation([100, 3000], [POINTS], ["ledoit-wolf"], n_jobs=jobs),
 }
 """What the package brings, by name, and how it is computed with a number of jobs.
 
@@ -89,5 +85,4 @@ def sweep(name: str) -> pd.DataFrame:
 
 @cache
 def _read(name: str) -> pd.DataFrame:
-    with (resources.files(__name__) / f"{name}.parquet").open("rb") as file:
-        return pd.read_parquet(file)
+    return pd.read_parquet(Path(__file__).with_name(f"{name}.parquet"))

@@ -8,8 +8,6 @@ from affscore.papers.claim import ON_IMAGENET, Verdict, claim
 from affscore.papers.estimate import SCORES, Estimate, every, if_significant, mean_of, require
 from affscore.papers.results import Results
 
-__all__: list[str] = []
-
 _BOTH_VERSIONS = f"{PAPER}, appendix F; {FIRST}, section 4.1"
 
 

@@ -60,8 +60,9 @@ def statistics_of_study(results: Results) -> pd.DataFrame:
     The columns of :attr:`Results.study`, of :func:`affscore.analysis.signature_statistics` and ``spread``; of
     signatures also those of :func:`history`.
     """
-    if results.repeats is not None:
-        return results.study.join(over_seeds(results.repeats))
+    if results.trainings is not None:
+        table = results.study.join(over_seeds(results.trainings))
+        return table.assign(spread=table["max"] - table["min"])
     return history(results.study_scores) if len(results.study) else results.study
 
 

@@ -82,13 +82,11 @@ def common_characteristic_fits() -> pd.DataFrame:
             choices.setdefault(tuple(with_version(name, version) for name in names), version)
         for (models, version), kind in product(choices.items(), FITS):
             table = characteristics(models)
-            found = fit(table[column], table["accuracy"], kind)
+            found, aim = fit(table[column], table["accuracy"], kind), float(printed["common_r2"][group])
             about = (group, column, version, kind, found.points, found.r2, found.adjusted_r2)
-            rows.append((*about, printed.loc[group, "common_r2"]))
-    columns = ["group", "characteristic", "weights", "fit", "points", "r2", "adjusted_r2", "printed"]
-    table = pd.DataFrame(rows, columns=columns)
-    gaps = table[["r2", "adjusted_r2"]].sub(table["printed"], axis=0)
-    return table.assign(difference=gaps["r2"], adjusted_difference=gaps["adjusted_r2"])
+            rows.append((*about, aim, found.r2 - aim, found.adjusted_r2 - aim))
+    columns = "group characteristic weights fit points r2 adjusted_r2 printed difference adjusted_difference".split()
+    return pd.DataFrame(rows, columns=columns)
 
 
 def common_characteristics_again() -> pd.DataFrame:
@@ -217,7 +215,7 @@ def spread_then_level(results: Results) -> Verdict:
     """
     if not results.printed:
         candidates = dict.fromkeys(BEFORE, ("std",)) | dict.fromkeys(AFTER, _OF_LEVEL)
-        return accuracy_goes_with(results, "group", candidates, rising=BEFORE)
+        return accuracy_goes_with(results, "group", candidates, dict.fromkeys(BEFORE, 1))
     printed = results.printed["figure4_r2"]
     best, p_values = printed["best_signature_statistic"], _printed_fits(printed)["p_value"]
     expected = dict.fromkeys(BEFORE, _OF_SPREAD) | dict.fromkeys(AFTER, _OF_LEVEL)

@@ -8,8 +8,6 @@ from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.groups import FIRST_PAPER_GROUPS, FIRST_PAPER_STATISTICS
 from affscore.papers.results import Results
 
-__all__: list[str] = []
-
 _SOURCE = f"{FIRST}, section 4.4 and figure 9"
 _WITH_EFFICIENT = f"{STUDY_ON_IMAGENET}, with SqueezeNets and ShuffleNets"
 
@@ -30,7 +28,7 @@ def efficient_networks_penalised(results: Results) -> Verdict:
 
     Test: The correlation of largest score and accuracy is negative, by permuting accuracies within families.
     """
-    return accuracy_goes_with(results, "first_paper_group", {"Efficient": ("max",)}, falling=("Efficient",))
+    return accuracy_goes_with(results, "first_paper_group", {"Efficient": ("max",)}, {"Efficient": -1})
 
 
 @claim(43, _SOURCE, "the vision transformers of torchvision on ImageNet")
@@ -40,4 +38,4 @@ def transformers_better_when_bent(results: Results) -> Verdict:
     Test: The correlation of mean score and accuracy is negative, by permuting accuracies.
     """
     group = "Vision transformers"
-    return accuracy_goes_with(results, "first_paper_group", {group: ("mean",)}, falling=(group,))
+    return accuracy_goes_with(results, "first_paper_group", {group: ("mean",)}, {group: -1})

@@ -6,13 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_15 import networks
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.comparison import COMPUTED, LOOKED_UP, OurNumber, Row, compare
-from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import PrintedNumber, printed_numbers
 from affscore.papers.protocol import few_images, survey_command
 from affscore.zoo.architectures import architecture_of
@@ -64,13 +61,11 @@ def _year(name: str) -> OurNumber:
 
 def _end_of_googlenet(results: AllResults, number: PrintedNumber) -> Row:
     """The smallest or the largest score of GoogLeNet."""
-    extreme = np.nanmin if "lowest" in number.row else np.nanmax
-    small, ours = (kind.signatures.get("googlenet") for kind in (results.mini, results.as_printed))
+    end, measured = "min" if "lowest" in number.row else "max", results.as_printed.signatures
     our = analogue = None
-    if ours is not None:
-        measured = {"googlenet": ours}
-        error = error_over_batches(lambda scores: float(extreme(scores["googlenet"])), measured)
-        our = OurNumber(float(extreme(ours.scores)), error, how="".join(few_images(measured)))
-    if small is not None:
-        analogue = float(extreme(small.scores)), "mini:googlenet on digits"
+    if "googlenet" in measured:
+        found = results.as_printed.estimate("googlenet", end)
+        our = OurNumber(found.value, found.error, how="".join(few_images({"googlenet": measured["googlenet"]})))
+    if "googlenet" in results.mini.signatures:
+        analogue = float(results.mini.summaries["googlenet"]["score"].agg(end)), "mini:googlenet on digits"
     return compare(number, our, analogue, survey_command(["googlenet"]))

@@ -29,11 +29,9 @@ ROUNDED = 0.0101
 
 CRITERIA = {"cka": "CKA", "norm": "norm", "sparsity": "sparsity", "entropy": "entropy", "r2": "R2"}
 
-_COLUMNS = {
-    criterion: (f"{PAPER}, table 2", f"{{row}}: correlation of score and {name}")
-    for criterion, name in CRITERIA.items()
-}
-_AVERAGE = mean_and_deviation(f"{PAPER}, table 2", "Average: {what} of the correlation of score and {name}")
+_SOURCE = f"{PAPER}, table 2"
+_COLUMNS = {key: (_SOURCE, f"{{row}}: correlation of score and {name}") for key, name in CRITERIA.items()}
+_AVERAGE = mean_and_deviation(_SOURCE, "Average: {what} of the correlation of score and {name}")
 
 
 def printed_correlations(level: float = 0.95) -> pd.DataFrame:
@@ -62,15 +60,14 @@ def printed_correlations(level: float = 0.95) -> pd.DataFrame:
 def rows(results: AllResults) -> Iterator[Row]:
     """The correlations of each network, and their averages."""
     for number in printed_numbers("table2_correlations", _COLUMNS):
-        name, criterion, analogue = number.row, number.column, None
-        others, mini = (_measured(kind, [name], criterion) for kind in (results.other_weights, results.mini))
-        if others is not None:
-            about = results.other_weights.signatures[name].metadata
-            what = f"{name} with {about['weights']} on {about['dataset']}, reduction {about['reduction']}"
-            analogue = float(others["correlation"].iloc[0]), what
-        elif mini is not None:
-            analogue = float(mini["correlation"].iloc[0]), f"mini:{name} on digits"
-        our = _our_number(results.as_printed, [name], criterion, "mean")
+        name, analogue = number.row, None
+        for kind, about in (
+            (results.mini, "{model} on {dataset}"),
+            (results.other_weights, "{model} with {weights} on {dataset}, reduction {reduction}"),
+        ):
+            if (found := _measured(kind, [name], number.column)) is not None:
+                analogue = float(found["correlation"].iloc[0]), about.format(**kind.signatures[name].metadata)
+        our = _our_number(results.as_printed, [name], number.column, "mean")
         yield compare(number, our, analogue, survey_command([name]))
     names = [str(name) for name in printed_table("table2_correlations").index]
     for number in printed_numbers("table2_average", _AVERAGE, CRITERIA):
@@ -114,7 +111,7 @@ def _measured(results: Results, names: list[str], criterion: str) -> pd.DataFram
     """The correlations of these networks with a criterion; None where it was not measured for one of them."""
     if not set(names) <= results.signatures.keys():
         return None
-    table = results.by_criterion[criterion].loc[names]
+    table = results.criteria[results.criteria["criterion"] == criterion].set_index("model").loc[names]
     return table if table["activations"].gt(0).all() else None
 
 
@@ -171,7 +168,7 @@ def cka_fits_densenets_only(results: Results) -> Verdict:
     return Verdict(every([strong, against]), found, len(cka))
 
 
-@claim(46, f"{PAPER}, table 2", "the printed numbers")
+@claim(46, _SOURCE, "the printed numbers")
 def average_of_table_2(results: Results) -> Verdict:
     """The last row of table 2 is the average of the rows above it.
 

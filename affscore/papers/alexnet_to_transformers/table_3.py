@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from affscore.analysis import CRITERIA_OF_TABLE_1, criterion_values
+from affscore.analysis import criterion_values
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
 from affscore.papers.estimate import Estimate, every, mean_or_deviation, require
-from affscore.papers.jackknife import jackknife_error, means_without_a_batch
+from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers
 from affscore.papers.protocol import survey_command
 from affscore.papers.results import Results
@@ -34,36 +35,29 @@ def rows(results: AllResults) -> Iterator[Row]:
     files = [f"resnet50@checkpoints/{name}.pth" for name in checkpoints() if name not in supervised]
     command = survey_command([*supervised, *files])
     measured, task = results.as_printed.checkpoints, results.hard_task
-    ours: dict[tuple[str, str], OurNumber] = {}
     trained = pd.Series(dtype=float) if task is None else task.loc[task["name"] == "resnet50", "mean"]
-    if set(checkpoints()) <= measured.keys():
-        for criterion in ("score", *CRITERIA_OF_TABLE_1[:-1]):
-            ours |= _our_numbers(measured, criterion)
     for number in printed_numbers("table3_resnet50_robustness", _COLUMNS, _NAMES):
-        our, analogue = ours.get((_CRITERIA.get(number.row, number.row), number.column)), None
+        our = analogue = None
+        if set(checkpoints()) <= measured.keys():
+            our = _our_number(measured, _CRITERIA.get(number.row, number.row), number.column)
         if number.row == "affinity_score" and len(trained) > 1:
             about = f"mini:resnet50 trained from {len(trained)} seeds on a few distorted digits"
             analogue = mean_or_deviation(trained, number.column), about
         yield compare(number, our, analogue, command)
 
 
-def _our_numbers(measured: Mapping[str, Signature], criterion: str) -> dict[tuple[str, str], OurNumber]:
-    """Mean and standard deviation over checkpoints of the mean of a criterion over activations."""
-    means = {name: criterion_values(one.summary)[criterion].mean() for name, one in measured.items()}
-    values = {name: criterion_values(one.table)[criterion] for name, one in measured.items()}
-    without = pd.DataFrame({name: means_without_a_batch(measured[name], each).mean() for name, each in values.items()})
-    every_batch = without.fillna(means)  # of a checkpoint with fewer batches none is left out then
-    numbers = {}
-    for what in ("mean", "std"):
-        # all checkpoints saw the same images, so a batch is left out of all at once
-        replicates = np.array([mean_or_deviation(row, what) for _, row in every_batch.iterrows()])
-        numbers[criterion, what] = OurNumber(
-            mean_or_deviation(list(means.values()), what),
-            jackknife_error(replicates) if without.notna().sum().min() > 1 else np.inf,
-            how="over checkpoints, of the mean over activations",
-            why="the paper does not say whether its standard deviation is over checkpoints, activations or batches",
-        )
-    return numbers
+def _our_number(measured: Mapping[str, Signature], criterion: str, what: str) -> OurNumber:
+    """Mean or standard deviation over checkpoints of the mean of a criterion over activations."""
+
+    def over_checkpoints(values: Mapping[str, ArrayLike]) -> float:
+        return mean_or_deviation([mean_or_deviation(one, "mean") for one in values.values()], what)
+
+    return OurNumber(
+        over_checkpoints({name: criterion_values(one.summary)[criterion] for name, one in measured.items()}),
+        error_over_batches(over_checkpoints, measured, criterion),
+        how="over checkpoints, of the mean over activations",
+        why="the paper does not say whether its standard deviation is over checkpoints, activations or batches",
+    )
 
 
 @claim(44, f"{PAPER}, appendix I and table 3", "the printed numbers")
