@@ -103,7 +103,7 @@ class Collector(Listener):
         options: What is measured.
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
-        known: Layer and call of every activation of the batch before; later, of this one.
+        known: Layer and call of every activation of the batch before, if there is one.
     """
 
     options: Options
@@ -127,17 +127,14 @@ class Collector(Listener):
             return self._pairs
         places = [(pair.call.layer, pair.call.call) for pair in arriving]
         self.known = self.known or places
-        for index, (known, place) in enumerate(zip(self.known, places, strict=False)):
-            if known != place:
-                raise AffscoreError(
-                    f"activation {index + 1} was {known[0]!r} for the first samples and is {place[0]!r} for these: the "
-                    "network must run the same activations for every sample"
-                )
-        if len(self.known) != len(places):
-            raise AffscoreError(
-                "the number of activations differs between samples: the network must run the same activations for "
-                "every sample"
-            )
+        if list(self.known) != places:
+            differences = [
+                f"activation {number} was {known!r} for the first samples and is {now!r} for these"
+                for number, ((known, *earlier), (now, *calls)) in enumerate(zip(self.known, places, strict=False), 1)
+                if (known, earlier) != (now, calls)
+            ]
+            what = (*differences, "the number of activations differs between samples")[0]
+            raise AffscoreError(f"{what}: the network must run the same activations for every sample")
         # copies in memory that is set aside now, while there are no feature maps
         self._pairs = self._pairs or [Pair(pair.call, pair.dtype, pair.function) for pair in arriving]
         for pair, other in zip(self._pairs, arriving, strict=True):

@@ -117,35 +117,31 @@ def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, 
 
 @contextmanager
 def running_whole(
-    recorder: Recorder, name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
+    recorder: Recorder,
+    name: str,
+    function: Function,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    builtin: bool = False,
 ) -> Iterator[list[Any]]:
-    """While a function runs that counts as one activation: its output is appended, if it returns one.
-
-    One that returns none has raised, or has overwritten its input.
-    """
-    returned: list[Any] = []
+    """While a function runs that counts as one activation: its output is appended, if it returns one."""
     if not recorder.attentive or threading.get_ident() != recorder.thread:
-        yield returned
+        yield []
         return
     with recorder.aside:
         x = next((tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow), None)
         if x is None:
             recorder.independent_of_input += 1
-            yield returned
+            yield []
             return
-        apply, described = _repeatable(recorder, function, x, args, kwargs), recorder.described(name)
-        if name in recorder.chosen.names and name not in recorder.ran:
+        apply = _repeatable(recorder, function, x, args, kwargs)
+        if not builtin and name in recorder.chosen.names and name not in recorder.ran:
             axis = recorder.layout.place(x).image_axis
-            check_elementwise(described, apply, x.narrow(axis, 0, 1) if x.ndim else x)
+            check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
             recorder.ran.add(name)
         step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
-        call = recorder.begin(name, x, apply)
-        try:
+        with recorder.activation(name, x, apply, step, builtin=builtin) as returned:
             yield returned
-        finally:
-            y = next((output for output in returned if output is not None), x)
-            check_shape(described, y, x)
-            recorder.end(call, x, y, step)
 
 
 def _repeatable(

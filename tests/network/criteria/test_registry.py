@@ -13,8 +13,7 @@ from affscore import AffscoreError
 from affscore.network.columns import ALWAYS, CONSTANT, details
 from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, choose_criteria, gathered
 from affscore.network.criteria.declaration import Seen
-from affscore.network.scoring import score_pair
-from affscore.network.whole import WholeDataset
+from affscore.network.scoring import WholeDataset, score_pair
 from affscore.options import Options
 from tests.network.criteria.activations import pair
 
