@@ -26,9 +26,9 @@ from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, prepared, unwrapped
 from affscore.network.notes import on_accuracy, on_input, on_n, on_rows, on_values, on_weights
 from affscore.network.recorder import recording
-from affscore.network.result import Signature, provenance
+from affscore.network.result import Signature
 from affscore.network.scoring import WholeDataset, score_pair
-from affscore.network.table import table_of
+from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights
 from affscore.zoo.models import card_of, load_model

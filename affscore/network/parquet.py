@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.atomic import atomic_write
+from affscore.network.files import atomic_write
 from affscore.zoo.paths import as_path, no_file
 
 Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
