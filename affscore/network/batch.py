@@ -113,10 +113,9 @@ def run_batch(
 def _guesses(calls: list[ActivationCall]) -> list[str]:
     """A note on the activations whose channels nothing in the network points at."""
     found = []
-    for call in calls:
-        if call.guessed:
-            shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
-            found.append(f"{call.activation} of layer {call.layer!r} (axis {call.channel_axis} of ({shape}))")
+    for call in (call for call in calls if call.guessed):
+        shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
+        found.append(f"{call} (axis {call.channel_axis} of ({shape}))")
     if not found:
         return []
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""

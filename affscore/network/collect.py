@@ -184,7 +184,7 @@ class Collector(Listener):
                 channel_axis += channel_axis < call.image_axis
             return reduce(features, self.images, channel_axis, reduction, lambda count: self._positions(call, count))
         except AffscoreError as error:
-            raise AffscoreError(f"{call.activation} of layer {call.layer!r}: {error}") from None
+            raise AffscoreError(f"{call}: {error}") from None
 
     def _positions(self, call: ActivationCall, count: int) -> Tensor:
         """One of so many positions an image, the same for the input and the output of this activation."""
@@ -197,15 +197,14 @@ def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
     try:
         y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        what = f"{type(error).__name__}: {first_line(error)}"
-    else:
         if y.shape == pair.x.shape:
             return y
-        what = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
+        problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        problem = f"{type(error).__name__}: {first_line(error)}"
     raise AffscoreError(
-        f"{pair.call.activation} of layer {pair.call.layer!r} cannot be applied to vectors of channels, as "
-        f"order='reduce-first' needs it ({what}); use order='activate-first'"
+        f"{pair.call} cannot be applied to vectors of channels, as order='reduce-first' needs it ({problem}); use "
+        "order='activate-first'"
     )
 
 

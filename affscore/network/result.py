@@ -115,16 +115,12 @@ class Signature:
             )
         generator = np.random.default_rng(seed)
         means = []
-        for batch in sorted(self.table["batch"].unique()):
-            of_batch = np.flatnonzero(self.table["batch"] == batch)
-            n = int(self.table["n"].iloc[of_batch[0]])
-            scored = [row for row in of_batch if not np.isnan(self.table["score"].iloc[row])]
-            if not scored:
-                continue
-            costs = [np.zeros((n, 2)) if (kept := self.sample_costs[row]) is None else kept for row in scored]
+        costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
+        for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
+            n = int(rows["n"].iloc[0])
+            costs = np.stack([np.zeros((n, 2)) if kept is None else kept for kept in rows["costs"]], axis=2)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
-            spent = weights @ np.stack([cost[:, 0] for cost in costs], axis=1)
-            spread = weights @ np.stack([cost[:, 1] for cost in costs], axis=1)
+            spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
             with np.errstate(divide="ignore", invalid="ignore"):
                 scores = 1 - np.sqrt(np.where(spread > 0, spent / (2 * spread), 0.0))
             means.append(scores.clip(0, 1).mean(axis=1))

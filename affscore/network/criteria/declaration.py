@@ -119,7 +119,7 @@ def naming(call: ActivationCall) -> Iterator[None]:
 
 
 def _described(call: ActivationCall) -> str:
-    return f"{call.activation} of layer {call.layer!r} (call {call.call})"
+    return f"{call} (call {call.call})"
 
 
 def both_centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[CentredSample, CentredSample]:

@@ -57,6 +57,9 @@ class ActivationCall(Place):
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.activation} of layer {self.layer!r}"
+
 
 class Listener:
     """Receives the activations while the network runs; this one ignores them. Its own torch calls are not recorded."""
