@@ -115,9 +115,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         return seen.collected()
 
     among, why = collector.collected(), ""
-    for few in (images[:1], images[:2]):
-        if why and len(images) <= len(few):
-            continue  # two of two samples are nothing else than all of them
+    # two of two samples are nothing else than all of them
+    for few in (images[:1], images[:2]) if len(images) > 2 else (images[:1],):
         try:
             alone, notes = _with_notes(probe, few, recorder)
             same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None

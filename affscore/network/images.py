@@ -16,8 +16,7 @@ from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.feeding import Feeding
-from affscore.network.inputs import Inputs
-from affscore.network.items import Pictures, as_tensors, inputs_of, is_table
+from affscore.network.inputs import Inputs, Pictures, as_tensors, inputs_of, is_table
 from affscore.options import Options
 from affscore.zoo.card import ModelCard
 from affscore.zoo.datasets import load_data

@@ -197,8 +197,8 @@ def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tens
 def check_shape(described: str, y: Any, x: Tensor) -> None:
     """Raise an AffscoreError unless the output of an activation is a tensor of its input's shape."""
     if not isinstance(y, Tensor) or y.shape != x.shape:
-        got = f"of shape {tuple(y.shape)}" if isinstance(y, Tensor) else f"{type(y).__name__}"
+        got = f"one of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
         raise AffscoreError(
             f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
-            f"got {'one ' if isinstance(y, Tensor) else ''}{got}"
+            f"got {got}"
         )

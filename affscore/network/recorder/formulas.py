@@ -134,11 +134,9 @@ class Formulas:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
 
         def replaced(value: Any) -> Any:
-            if not isinstance(value, Tensor):
-                return value
-            if self._depends(value):
+            if isinstance(value, Tensor) and self._depends(value):
                 return self._of(value)
-            return _number(value) if kind in CHOICES else value
+            return _number(value) if isinstance(value, Tensor) and kind in CHOICES else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
         constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))

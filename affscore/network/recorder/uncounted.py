@@ -123,7 +123,7 @@ class Uncounted(TorchFunctionMode):
                 step = recorder.formulas.step_of(output)
                 if output.is_floating_point() and self._bends_features(name, args, kwargs, len(data), step):
                     written = bent = _WRITTEN.get(name, f"torch.{name}")
-                    if origin and origin.activation is not None and _is_square(name, args):
+                    if origin and origin.activation is not None and _exponent(name, args, kwargs) == 2:
                         bent += f" of the output of {recorder.calls[origin.activation].activation}"
                     new = _Bend(bent, written, recorder.frame, step)
                     self._bends.append(new)
@@ -134,9 +134,7 @@ class Uncounted(TorchFunctionMode):
         self, name: str, args: Sequence[Any], kwargs: dict[str, Any], inputs: int, step: Step | None
     ) -> bool:
         if name in functions.CURVES:
-            exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
-            linear = "pow" in name and name != "rpow" and not isinstance(exponent, Tensor) and exponent in (0, 1)
-            return inputs == 1 and not linear
+            return inputs == 1 and _exponent(name, args, kwargs) not in (0, 1)
         if name in ("div", "divide", "true_divide") and inputs == 1:
             divided = args[0] if args else kwargs.get("input")
             return not isinstance(divided, Tensor) or divided not in self.recorder.flow  # 1 / x
@@ -214,10 +212,12 @@ def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
     return frozenset[_Bend]().union(*(tag.bends for tag in tags))
 
 
-def _is_square(name: str, args: Sequence[Any]) -> bool:
-    exponent = args[1] if len(args) > 1 else 2
-    power = name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor)
-    return name == "square" or name in functions.PRODUCTS or (power and exponent == 2)
+def _exponent(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The number to whose power this raises, or None."""
+    if name == "square" or name in functions.PRODUCTS:
+        return 2
+    exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
+    return exponent if name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor) else None
 
 
 def _is_statistic(name: str, data: list[Tensor], outputs: list[Tensor]) -> bool:
