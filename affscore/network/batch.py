@@ -104,13 +104,13 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if options.reduction not in ("flatten", "published"):
-        notes += _guesses(recorder.calls)
+        notes += _assumed_channels(recorder.calls)
     right, unused, why = count_right(predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
     return Batch(number, "", "", notes + why, [], right, unused, silent), collector.collected()
 
 
-def _guesses(calls: list[ActivationCall]) -> list[str]:
+def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
     """A note on the activations whose channels nothing in the network points at."""
     found = []
     for call in (call for call in calls if call.guessed):

@@ -186,8 +186,7 @@ def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, 
         yield part
         if read == images:
             break
-    if images is not None and read < images:
-        raise AffscoreError(f"the data has {read} samples, {images} were asked for")
+    _enough(read, images)
     if stream.assumed and len(pictures.sizes) > 1:
         stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 

@@ -18,7 +18,7 @@ import torch
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
 from affscore.network.criteria import CRITERIA
-from affscore.network.criteria.declaration import Criterion, Numbers, Seen, naming
+from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
 from affscore.network.recorder.calls import ActivationCall
 from affscore.options import Options
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score, paired_affinity_score
@@ -47,11 +47,11 @@ def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"
     Raises:
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
-    seen = Seen(pair)
+    samples = BatchSamples(pair)
     return _row(
-        pair.call, seen.x.shape, options.criteria,
-        lambda: affinity_score(seen.source, seen.target, options.covariance, coupling=coupling),
-        lambda criterion: criterion.of_samples(seen),
+        pair.call, samples.x.shape, options.criteria,
+        lambda: affinity_score(samples.source, samples.target, options.covariance, coupling=coupling),
+        lambda criterion: criterion.of_samples(samples),
     )  # fmt: skip
 
 
@@ -165,12 +165,12 @@ class _Part:
         if pair is not self.pair:
             self.pair.extend(pair, room=self.total or 0)
         if self.moments is not None or (self.total or len(self.pair.x)) >= 2 * self.pair.x.shape[1]:
-            seen = Seen(self.pair)
-            part = PairMoments.of(seen.x, seen.y, self.pair.rounding)
+            samples = BatchSamples(self.pair)
+            part = PairMoments.of(samples.x, samples.y, self.pair.rounding)
             self.moments = part if self.moments is None else self.moments.merged(part)
             for name in self.options.criteria:
                 if CRITERIA[name].mean_over_samples:
-                    found = len(seen.x) * np.atleast_1d(CRITERIA[name].of_samples(seen))
+                    found = len(samples.x) * np.atleast_1d(CRITERIA[name].of_samples(samples))
                     self.sums[name] = self.sums.get(name, 0.0) + found
             self.pair.x = self.pair.y = torch.empty(0)
         self.seconds += time.perf_counter() - start

@@ -26,7 +26,7 @@ Numbers: TypeAlias = float | tuple[float, ...]
 """The number of a criterion, or that before and that after the activation."""
 
 
-class Seen:
+class BatchSamples:
     """What a criterion sees of an activation on a batch.
 
     Attributes:
@@ -86,7 +86,7 @@ class Criterion:
     title: str
     description: str
     within: tuple[float, float]
-    of_samples: Callable[[Seen], Numbers]
+    of_samples: Callable[[BatchSamples], Numbers]
     of_moments: Callable[[Pair, PairMoments], Numbers] | None = None
     mean_over_samples: bool = False
     before_and_after: bool = False

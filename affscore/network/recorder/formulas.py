@@ -46,6 +46,7 @@ class Step:
         args: Its arguments, steps in the place of tensors.
         kwargs: Its named arguments, likewise.
         call: The activation that it is, where it is one.
+        in_activation: Whether it is a part of a formula that is an activation.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Step:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     call: ActivationCall | None = None
+    in_activation: bool = False
     shape: tuple[int, ...] = ()
     _tensor: Callable[[], Tensor | None] = lambda: None
     _version: int = -1

@@ -20,7 +20,7 @@ from affscore.network.recorder import functions
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.network.recorder.declared import Declared, check_shape, running_whole
-from affscore.network.recorder.formulas import Formula, Formulas, Step
+from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout
 
@@ -58,7 +58,6 @@ class Recorder(TorchFunctionMode):
         self.unseen: set[str] = set()
         self.flow = Dataflow()
         self.formulas = Formulas(self.flow.__contains__)
-        self.formula: Formula | None = None
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
         self._runs = itertools.count()
@@ -122,7 +121,8 @@ class Recorder(TorchFunctionMode):
             with self.aside:
                 formula = self.formulas.recognise(step)
             if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
-                self.formula = formula
+                for part in formula.inside:
+                    part.in_activation = True
                 for call in reversed(formula.calls):
                     assert self.calls.pop() is call
                     self._counts[call.layer] -= 1

@@ -38,7 +38,7 @@ class _Bend:
         step: How its output was computed.
         owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
-        part: Whether it is a part of an activation that counts, or of a softmax.
+        in_softmax: Whether it is a part of a softmax.
     """
 
     name: str
@@ -48,7 +48,13 @@ class _Bend:
     owner: str = ""
     used: bool = False
     read: bool = False
-    part: bool = False
+    in_softmax: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it bends features, and is no part of a norm, a variance, a softmax or an activation that counts."""
+        part = self.in_softmax or (self.step is not None and self.step.in_activation)
+        return not part and (self.used or not self.read)
 
 
 class _Tag(NamedTuple):
@@ -84,8 +90,7 @@ class Uncounted(TorchFunctionMode):
     @property
     def sentence(self) -> str:
         """Which functions these are, where, and the line that declares them; empty if there are none."""
-        # those that bend features, and not only a norm, a variance or a softmax
-        counted = [bend for bend in self._bends if not bend.part and (bend.used or not bend.read)]
+        counted = [bend for bend in self._bends if bend.counts]
         places: dict[str, Counter[str]] = defaultdict(Counter)
         for bend in counted:
             places[bend.name][bend.frame[0] or "(root)"] += 1
@@ -113,9 +118,6 @@ class Uncounted(TorchFunctionMode):
             return output
         with recorder.aside:
             if recorder.calls and recorder.calls[-1] is not last:  # an activation that counts
-                inside = recorder.formula.inside if recorder.formula is not None else ()
-                for bend in self._bends:
-                    bend.part |= bend.step is not None and bend.step in inside
                 self._use(*tags)
                 return output
             name, new = kind_of(func), None
@@ -176,7 +178,7 @@ class Uncounted(TorchFunctionMode):
         for tag in tags:
             if tag.statistic and name in functions.PRODUCTS | functions.QUOTIENTS:
                 for bend in tag.bends & features:  # e / e.sum()
-                    bend.part |= bend.written.startswith("torch.exp")
+                    bend.in_softmax |= bend.written.startswith("torch.exp")
             if tag.statistic and not tag.scale and name not in functions.QUOTIENTS:
                 self._use(_Tag(tag.bends - features))
         if all(tag.bends for tag in full) or len(full) == 1:
