@@ -27,18 +27,58 @@ _WANTED = (
 
 
 class Declared(dict[Any, str]):
-    """What counts as one activation as a whole, with the name that it goes by.
+    """What a caller declares as one activation as a whole, with the name that it goes by.
 
     Keys are classes of modules (which stand for their subclasses, too), single modules, functions of PyTorch, which
     are seen when they are called, and the codes of functions written in Python.
 
+    Args:
+        activations: Classes of modules, modules, functions (of Python or of PyTorch) and subclasses of
+            ``torch.autograd.Function``; in a dictionary, by their names. Without one, the name is that of
+            the class or function in small letters.
+
     Attributes:
         codes: What is called to repeat a function written in Python, by its code.
+
+    Raises:
+        AffscoreError: Something else.
+
+    >>> class Snake(nn.Module):
+    ...     def forward(self, x): return x + torch.sin(x) ** 2
+    >>> Declared([Snake, torch.sin]).names, Declared({"sine": torch.sin}).names
+    (['snake', 'sin'], ['sine'])
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
         self.codes: dict[CodeType, Function] = {}
+        if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
+            raise AffscoreError(f"{_WANTED}; got {activations!r}")
+        named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
+        for name, entry in named:
+            self._enter(name, entry)
+
+    def _enter(self, name: str | None, entry: Any) -> None:
+        while isinstance(entry, functools.partial):
+            entry = entry.func
+        name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
+        keys: list[Any] = [entry]
+        if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+            raise AffscoreError(
+                f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it"
+            )
+        if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
+            keys = [inspect.unwrap(entry.forward).__code__]
+            self.codes[keys[0]] = _without_context(entry)
+        elif inspect.isroutine(entry):
+            keys = [entry := getattr(entry, "__func__", entry)]
+            if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
+                keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
+            if inspect.isfunction(entry):
+                keys.append(entry.__code__)
+                self.codes[entry.__code__] = entry
+        elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
+            raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
+        self.update(dict.fromkeys(keys, name))
 
     @property
     def names(self) -> list[str]:
@@ -48,53 +88,6 @@ class Declared(dict[Any, str]):
     def name_of(self, module: nn.Module) -> str | None:
         """The name under which a module counts, or None."""
         return next((self[key] for key in (module, *type(module).__mro__) if key in self), None)
-
-
-def declared(activations: Collection[Any] | Mapping[str, Any] = ()) -> Declared:
-    """What a caller says that counts as an activation.
-
-    Args:
-        activations: Classes of modules, modules, functions (of Python or of PyTorch) and subclasses of
-            ``torch.autograd.Function``; in a dictionary, by their names. Without one, the name is that of
-            the class or function in small letters.
-
-    Raises:
-        AffscoreError: Something else.
-
-    >>> class Snake(nn.Module):
-    ...     def forward(self, x): return x + torch.sin(x) ** 2
-    >>> declared([Snake, torch.sin]).names, declared({"sine": torch.sin}).names
-    (['snake', 'sin'], ['sine'])
-    """
-    found = Declared()
-    if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
-        raise AffscoreError(f"{_WANTED}; got {activations!r}")
-    named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
-    for name, entry in named:
-        _enter(found, name, entry)
-    return found
-
-
-def _enter(found: Declared, name: str | None, entry: Any) -> None:
-    while isinstance(entry, functools.partial):
-        entry = entry.func
-    name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
-    keys: list[Any] = [entry]
-    if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
-        raise AffscoreError(f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it")
-    if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
-        keys = [inspect.unwrap(entry.forward).__code__]
-        found.codes[keys[0]] = _without_context(entry)
-    elif inspect.isroutine(entry):
-        keys = [entry := getattr(entry, "__func__", entry)]
-        if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
-            keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
-        if inspect.isfunction(entry):
-            keys.append(entry.__code__)
-            found.codes[entry.__code__] = entry
-    elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
-        raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
-    found |= dict.fromkeys(keys, name)
 
 
 def _without_context(function: type[torch.autograd.Function]) -> Function:
@@ -110,9 +103,8 @@ def _without_context(function: type[torch.autograd.Function]) -> Function:
 def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, **kwargs: Any) -> Any:
     """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
     with running_whole(recorder, name, function, args, kwargs) as returned:
-        output = function(*args, **kwargs)
-        returned.append(output)
-    return output
+        returned.append(function(*args, **kwargs))
+    return returned[0]
 
 
 @contextmanager

@@ -88,9 +88,7 @@ class Layout:
         if known is not None:
             return known
         first = POSITION if self.images == 1 else IMAGE
-        return _with_assumed(
-            tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape))
-        )
+        return _assumed(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
 
     def place(self, tensor: Tensor) -> Place:
         """Where the images and the channels of a tensor are."""
@@ -211,7 +209,7 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     if len(shape) < 2:
         return Place(0, 1, 1)
     if not any(has(parts, *CHANNELS) for parts in axes):
-        axes = _with_assumed(axes)
+        axes = _assumed(axes)
     if all(has(parts, IMAGE, POSITION) for parts in axes):  # pixels merged with their channels are features, all
         whole = (has(parts, *CHANNELS) and not has(parts, IMAGE) for parts in axes)
         role = CHANNEL if any(has(parts, CHANNEL) for parts in axes) else ASSUMED
@@ -228,7 +226,7 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     return Place(images, channels[-1], positions, guessed, axes)
 
 
-def _with_assumed(axes: Axes) -> Axes:
+def _assumed(axes: Axes) -> Axes:
     """With channels where most networks have them; (N, C) leaves no choice."""
     if len(axes) < 2:
         return axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -34,13 +34,13 @@ class Recorder(TorchFunctionMode):
 
     Args:
         listener: Receives the activations.
-        chosen: Modules and functions that count as one activation as a whole.
+        activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
 
-    def __init__(self, listener: Listener, chosen: Declared | None = None) -> None:
+    def __init__(self, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
         super().__init__()
         self.listener = listener
-        self.chosen = chosen or Declared()
+        self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
         self.path: list[tuple[str, int]] = []
         self.ran: set[str] = set()

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from affscore.network.recorder.calls import Listener
-from affscore.network.recorder.declared import declared, run_whole, running_whole
+from affscore.network.recorder.declared import run_whole, running_whole
 from affscore.network.recorder.functions import ACTIVATIONS, library_class_name
 from affscore.network.recorder.recorder import Recorder
 
@@ -51,7 +51,7 @@ def recording(
         model: The network; call ``recorder.start(inputs)`` before every forward pass.
         listener: Receives the activations; None where the recorder only counts them.
         activations: Modules and functions that count as one activation as a whole
-            (:func:`affscore.network.recorder.declared.declared`).
+            (:func:`affscore.network.recorder.declared.Declared`).
 
     >>> class Print:
     ...     def before(self, call, x, apply): print(call.layer, call.call, call.activation, call.depth)
@@ -65,7 +65,7 @@ def recording(
     1 0 relu 1
     1 1 relu 2
     """
-    recorder = Recorder(listener or Listener(), declared(activations))
+    recorder = Recorder(listener or Listener(), activations)
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
 
     with ExitStack() as stack:
