@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 import torchvision
 
-from affscore.network.atomic import atomic_write
+from affscore.network.files import atomic_write
 from affscore.network.recorder import recording
 from affscore.zoo.sources.torchvision_networks import DEPTHS
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from affscore.network.accuracy import Predictions, count_right, predictions
-from affscore.network.collect import Collector
+from affscore.network.collect import Collector, Pair
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.notes import adding_assumptions
@@ -69,7 +69,7 @@ def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator
 
 def run_batch(
     of: Measurement, recorder: Recorder, number: int, chunks: Iterable[Inputs], known: Sequence[tuple[str, int]]
-) -> tuple[Batch, Collector]:
+) -> tuple[Batch, list[Pair]]:
     """Send a batch through the network; what its very first samples show is checked.
 
     Args:
@@ -80,7 +80,7 @@ def run_batch(
         known: Layer and call of every activation of the batch before.
 
     Returns:
-        The batch, which has no rows and no fingerprints yet; and the collector, which holds its pairs.
+        The batch, which has no rows and no fingerprints yet; and its pairs.
     """
     options, network, card, stream = of.options, of.network, of.card, of.stream
     room = options.n if stream.total is None else min(options.n, stream.total)
@@ -104,19 +104,18 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if options.reduction not in ("flatten", "published"):
-        notes += _guesses(recorder.calls)
+        notes += _assumed_channels(recorder.calls)
     right, unused, why = count_right(predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-    return Batch(number, "", "", notes + why, [], right, unused, silent), collector
+    return Batch(number, "", "", notes + why, [], right, unused, silent), collector.collected()
 
 
-def _guesses(calls: list[ActivationCall]) -> list[str]:
+def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
     """A note on the activations whose channels nothing in the network points at."""
     found = []
-    for call in calls:
-        if call.guessed:
-            shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
-            found.append(f"{call.activation} of layer {call.layer!r} (axis {call.channel_axis} of ({shape}))")
+    for call in (call for call in calls if call.guessed):
+        shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
+        found.append(f"{call} (axis {call.channel_axis} of ({shape}))")
     if not found:
         return []
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""

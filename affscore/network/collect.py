@@ -103,7 +103,7 @@ class Collector(Listener):
         options: What is measured.
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
-        known: Layer and call of every activation of the batch before; later, of this one.
+        known: Layer and call of every activation of the batch before, if there is one.
     """
 
     options: Options
@@ -127,17 +127,14 @@ class Collector(Listener):
             return self._pairs
         places = [(pair.call.layer, pair.call.call) for pair in arriving]
         self.known = self.known or places
-        for index, (known, place) in enumerate(zip(self.known, places, strict=False)):
-            if known != place:
-                raise AffscoreError(
-                    f"activation {index + 1} was {known[0]!r} for the first samples and is {place[0]!r} for these: the "
-                    "network must run the same activations for every sample"
-                )
-        if len(self.known) != len(places):
-            raise AffscoreError(
-                "the number of activations differs between samples: the network must run the same activations for "
-                "every sample"
-            )
+        if list(self.known) != places:
+            differences = [
+                f"activation {number} was {known!r} for the first samples and is {now!r} for these"
+                for number, ((known, *earlier), (now, *calls)) in enumerate(zip(self.known, places, strict=False), 1)
+                if (known, earlier) != (now, calls)
+            ]
+            what = (*differences, "the number of activations differs between samples")[0]
+            raise AffscoreError(f"{what}: the network must run the same activations for every sample")
         # copies in memory that is set aside now, while there are no feature maps
         self._pairs = self._pairs or [Pair(pair.call, pair.dtype, pair.function) for pair in arriving]
         for pair, other in zip(self._pairs, arriving, strict=True):
@@ -187,7 +184,7 @@ class Collector(Listener):
                 channel_axis += channel_axis < call.image_axis
             return reduce(features, self.images, channel_axis, reduction, lambda count: self._positions(call, count))
         except AffscoreError as error:
-            raise AffscoreError(f"{call.activation} of layer {call.layer!r}: {error}") from None
+            raise AffscoreError(f"{call}: {error}") from None
 
     def _positions(self, call: ActivationCall, count: int) -> Tensor:
         """One of so many positions an image, the same for the input and the output of this activation."""
@@ -200,15 +197,14 @@ def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
     try:
         y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
-        what = f"{type(error).__name__}: {first_line(error)}"
-    else:
         if y.shape == pair.x.shape:
             return y
-        what = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
+        problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        problem = f"{type(error).__name__}: {first_line(error)}"
     raise AffscoreError(
-        f"{pair.call.activation} of layer {pair.call.layer!r} cannot be applied to vectors of channels, as "
-        f"order='reduce-first' needs it ({what}); use order='activate-first'"
+        f"{pair.call} cannot be applied to vectors of channels, as order='reduce-first' needs it ({problem}); use "
+        "order='activate-first'"
     )
 
 

@@ -90,16 +90,15 @@ class Feeding:
         if isinstance(batch, Mapping) and arguments:
             only = next(name for name in batch if name not in rest)
             inputs.source = f"{only!r} alone (all entries: forward=lambda network, batch: network(batch))"
-        labels = [name for name, value in rest.items() if _is_label(value) and len(value) == len(inputs)]
+        counts = {name: len(value) for name, value in rest.items() if _is_label(value)}
+        labels = [name for name, count in counts.items() if count == len(inputs)]
         if len(labels := [name for name in labels if name in FOR_A_LOSS] or labels) == 1:
             inputs.labels = rest[labels[0]].reshape(-1)
         if self._fed is None and rest and (isinstance(batch, Mapping) or list(rest) != labels):
             self.notes.append(f"entries of the data that do not go into the network: {', '.join(rest)}")
-            self.notes += [
-                f"{name} holds {len(value)} labels for {len(inputs)} samples: they were not used"
-                for name, value in rest.items()
-                if _is_label(value) and len(value) != len(inputs)
-            ]
+            for name, count in counts.items():
+                if count != len(inputs):
+                    self.notes.append(f"{name} holds {count} labels for {len(inputs)} samples: they were not used")
         self._fed = fed
         return inputs
 
@@ -128,23 +127,18 @@ class Feeding:
         count = len(values)
         while count > least and _is_no_input(values[count - 1], taken=count <= most):
             count -= 1
-        rest = {f"entry {number}": values[number] for number in range(count, len(values))}
+        given, rest = tuple(values[:count]), {f"entry {number}": values[number] for number in range(count, len(values))}
         if count == 1:
             arguments, named, inner = self._choose(values[0])
             return arguments, named, inner | rest
-        if 0 < count == self._least == len(self._required) and all(
-            isinstance(value, Tensor) for value in values[:count]
-        ):
-            return tuple(values[:count]), {}, rest
+        if given and count == self._least == len(self._required) and all(isinstance(value, Tensor) for value in given):
+            return given, {}, rest
         raise self._unclear(values)
 
     def _by_name(self, entries: Mapping[str, Any]) -> Chosen:
         """Inputs under the names of the parameters; or the only entry that can be one."""
-        fed = [
-            name
-            for name, value in entries.items()
-            if name in self._known and isinstance(value, Tensor) and (name in self._required or name not in FOR_A_LOSS)
-        ]
+        taken = [name for name in self._known if name in self._required or name not in FOR_A_LOSS]
+        fed = [name for name, value in entries.items() if name in taken and isinstance(value, Tensor)]
         rest = {name: value for name, value in entries.items() if name not in fed}
         if fed and self._required <= set(fed):
             return (), {name: entries[name] for name in fed}, rest

@@ -1,24 +1,18 @@
-"""A signature as a Parquet file: tidy rows, and how they were made in the file's metadata."""
+"""Files that are written: whether a place can take one, and each there as a whole or not at all."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.columns import ALWAYS, misfits
-from affscore.network.parquet import Contents, ForeignError, read_parquet, write_parquet
 from affscore.zoo.paths import as_path, check_name
 
-if TYPE_CHECKING:
-    from affscore.network.result import Signature
-
-METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
-            "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
+PART = ".part"
+"""The ending of a file that is being written."""
 
 
 def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) -> Path:
@@ -49,41 +43,44 @@ def check_destination(path: str | Path, endings: Sequence[str] = (".parquet",)) 
     return path
 
 
-def write_signature(result: Signature, path: str | Path) -> Path:
-    """Write a signature to a Parquet file that pandas, DuckDB and R read (:func:`affscore.network.parquet`).
+@contextlib.contextmanager
+def atomic_write(path: Path, folder: Path | None = None) -> Iterator[Path]:
+    """A name to write to; what was written there gets its own name when the context ends without an error.
 
-    The file is written under a temporary name and renamed, so that there is never half a file.
+    The contents reach the disk before the new name does. On an error nothing is left behind, and what
+    was there before is as it was.
 
     Args:
-        result: The signature.
-        path: A file name that ends in .parquet.
-
-    Returns:
-        The path.
+        path: The name in the end.
+        folder: Where to write meanwhile, on the same file system; by default, hidden, beside it.
 
     Raises:
-        AffscoreError: It cannot be written.
+        OSError: It cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with atomic_write(Path(place) / "x.txt") as temporary:
+    ...         _ = temporary.write_text("all of it")
+    ...     [file.name for file in Path(place).iterdir()]
+    ['x.txt']
     """
-    path = check_destination(path)
-    with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
-        write_parquet(result.table, result.metadata, result.notes, path)
-    return path
+    home = path.absolute().parent
+    # not by tempfile, whose files nobody else may read, whatever the umask
+    temporary = (folder or home) / f".{path.name[:40]}.{secrets.token_hex(8)}{PART}"
+    try:
+        yield temporary
+        _sync(temporary)
+        temporary.replace(path)
+        with contextlib.suppress(OSError):  # some file systems do not sync folders; the file is whole either way
+            _sync(home)
+    finally:
+        with contextlib.suppress(OSError):  # a folder that takes no file may not let one be removed either
+            temporary.unlink(missing_ok=True)
 
 
-def read_parts(path: str | Path) -> Contents:
-    """Table, metadata and notes of the signature in a file that :func:`write_signature` wrote.
-
-    Raises:
-        AffscoreError: As :func:`affscore.load_signature`.
-    """
-    return read_parquet(path, "signature", _check)
-
-
-def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no signature."""
-    if "pairing_optimal" in rows:
-        rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
-    lacking = (f"its metadata lacks {name!r}" for name in METADATA if name not in metadata)
-    empty = ["it has no row"] if rows.empty else []
-    for problem in (*misfits(rows, ALWAYS), *lacking, *empty):
-        raise ForeignError(problem)
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

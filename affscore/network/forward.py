@@ -13,8 +13,8 @@ from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
 from affscore.network.recorder import Recorder
+from affscore.network.recorder.recording import BelowPython, new_threads_watched
 from affscore.network.recorder.uncounted import Uncounted
-from affscore.network.recorder.unseen import BelowPython, new_threads_watched
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""
@@ -58,34 +58,27 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
 
 def _why_none(network: nn.Module, recorder: Recorder, image: Inputs, name: str) -> str:
     """Why no activation was seen: none is there, or they ran where the recorder cannot see them."""
-    unseen = ", ".join(sorted(recorder.unseen))
-    if recorder.elsewhere:
-        return f"the activations of {name} cannot be seen: {recorder.elsewhere}"
-    if aside := recorder.independent_of_input:
-        return (
-            f"the activations of {name} cannot be seen: {aside} ran, on what does not depend on the samples as far as "
-            "torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom kernel"
-        )
+    elsewhere, independent = recorder.elsewhere, recorder.independent_of_input
+    hidden = f"; those inside {', '.join(sorted(recorder.unseen))} cannot be seen" if recorder.unseen else ""
     uncounted = Uncounted(recorder)
     with BelowPython(recorder) as below, uncounted, contextlib.suppress(AffscoreError):  # that it runs has been seen
         recorder.start(image.tensors)
-        guarded(lambda: image.through(network), f"the network {name} fails on {image}")
+        guarded(lambda: image.through(network), "")
     recorder.stop()
-    if below.missed:
-        return (
-            f"the activations of {name} cannot be seen ({below.missed}): they run in TorchScript, torch.ops or an "
-            "extension; give the network in plain PyTorch, or declare the class that is an activation: "
-            "activations=[...]"
-        )
-    hidden = f"; those inside {unseen} cannot be seen" if unseen else ""
-    if uncounted.sentence:
-        return (
-            f"no activation that counts was seen in {name}{hidden}; functions that bend features: {uncounted.sentence}"
-        )
-    return (
-        f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that do "
-        "not count as one; activations=[...] declares the classes or functions that are activations"
-    )
+    reasons = [
+        (elsewhere, f"the activations of {name} cannot be seen: {elsewhere}"),
+        (independent, f"the activations of {name} cannot be seen: {independent} ran, on what does not depend on the "
+         "samples as far as torch functions show; what comes before is TorchScript, torch.ops, NumPy or a custom "
+         "kernel"),
+        (below.missed, f"the activations of {name} cannot be seen ({below.missed}): they run in TorchScript, torch.ops "
+         "or an extension; give the network in plain PyTorch, or declare the class that is an activation: "
+         "activations=[...]"),
+        (uncounted.sentence, f"no activation that counts was seen in {name}{hidden}; functions that bend features: "
+         f"{uncounted.sentence}"),
+        (True, f"no elementwise activation was seen in {name}{hidden}: it has none, or computes them by functions that "
+         "do not count as one; activations=[...] declares the classes or functions that are activations"),
+    ]  # fmt: skip
+    return next(reason for applies, reason in reasons if applies)
 
 
 def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: Inputs, name: str) -> list[str]:
@@ -122,9 +115,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         return seen.collected()
 
     among, why = collector.collected(), ""
-    for few in (images[:1], images[:2]):
-        if why and len(images) <= len(few):
-            continue  # two of two samples are nothing else than all of them
+    # two of two samples are nothing else than all of them
+    for few in (images[:1], images[:2]) if len(images) > 2 else (images[:1],):
         try:
             alone, notes = _with_notes(probe, few, recorder)
             same = len(alone) == len(among) and _first_difference(alone, among, REPEATABLE) is None
@@ -155,9 +147,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         return notes
     what = "a sample alone gives" if len(few) == 1 else "two samples alone give"
     raise AffscoreError(
-        f"the network {name} mixes samples, or moves the axis that counts them, before {where.call.activation} of "
-        f"layer {where.call.layer!r}: {what} other numbers there than among others; each sample must go "
-        "through the network by itself, along the first axis"
+        f"the network {name} mixes samples, or moves the axis that counts them, before {where.call}: {what} other "
+        "numbers there than among others; each sample must go through the network by itself, along the first axis"
     )
 
 

@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.network.feeding import Feeding
-from affscore.network.inputs import Inputs
-from affscore.network.items import Pictures, as_tensors, inputs_of, is_table
+from affscore.network.inputs import Inputs, Pictures, as_tensors, inputs_of, is_table
 from affscore.options import Options
 from affscore.zoo.card import ModelCard
 from affscore.zoo.datasets import load_data
@@ -114,11 +113,10 @@ def image_stream(
             + (f"; for a folder of images give the text 'folder:{data}'" if isinstance(data, os.PathLike) else "")
         )
     classes = getattr(inner, "classes", None)  # as the data sets of torchvision name them
-    if not isinstance(classes, (list, tuple)) or not all(isinstance(name, str) for name in classes):
-        classes = None
+    named = classes if isinstance(classes, (list, tuple)) and all(isinstance(name, str) for name in classes) else ()
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
-    stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(classes or ()) or None)
+    stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(named) or None)
     stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
     return stream
 
@@ -161,8 +159,8 @@ def _readable(
             except UnreadableImageError as error:
                 unreadable.append(error)
 
-    images, left = read(), wanted
-    while batch := list(islice(images, min(batch_size, left))):
+    images, left = islice(read(), wanted), wanted
+    while batch := list(islice(images, batch_size)):
         left -= len(batch)
         used[:] = [index for index, _ in batch]
         yield torch.stack([image for _, image in batch])
@@ -188,17 +186,13 @@ def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, 
         yield part
         if read == images:
             break
-    if images is not None and read < images:
-        raise AffscoreError(f"the data has {read} samples, {images} were asked for")
+    _enough(read, images)
     if stream.assumed and len(pictures.sizes) > 1:
         stream.notes.append("the pictures have several sizes, and the first one decided to which all were brought")
 
 
 def _length(data: Any) -> int:
-    try:
-        return len(data)
-    except Exception as error:  # the data set's own
-        raise AffscoreError(f"the data does not say how long it is: {type(error).__name__}: {error}") from error
+    return guarded(lambda: len(data), "the data does not say how long it is")
 
 
 def _enough(available: int, images: int | None) -> int:

@@ -26,10 +26,9 @@ from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, prepared, unwrapped
 from affscore.network.notes import on_accuracy, on_input, on_n, on_rows, on_values, on_weights
 from affscore.network.recorder import recording
-from affscore.network.result import Signature, provenance
-from affscore.network.scoring import score_pair
-from affscore.network.table import table_of
-from affscore.network.whole import WholeDataset
+from affscore.network.result import Signature
+from affscore.network.scoring import WholeDataset, score_pair
+from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights
 from affscore.zoo.models import card_of, load_model
@@ -132,22 +131,20 @@ class Measurement:
             torch.manual_seed(options.seed)  # a loader may shuffle, and a data set draw, before the first batch begins
             self._declared = recorder.chosen.names
             for number, chunks in batches_of(self.stream.chunks, options.n):
-                parts = self._looked_at(chunks, bar)
-                if number in done:
-                    batch, collector = done[number], Collector(options, known=known)
-                    deque(parts, maxlen=0)
-                else:
-                    batch, collector = run_batch(self, recorder, number, parts, known)
+                batch, pairs, parts = done.get(number), list[Pair](), self._looked_at(chunks, bar)
+                if batch is None:
+                    batch, pairs = run_batch(self, recorder, number, parts, known)
+                deque(parts, maxlen=0)
                 size, images = self._seen - number * options.n, self._digest.hexdigest()
                 if number and size < options.n and not options.whole:  # scores of other sizes do not compare
                     self._dropped = size
                     return
-                pairs = collector.collected()
-                if number not in done:
+                if pairs:
                     batch = replace(batch, network=weights, images=images)
                 elif batch.images != images:
                     raise OtherDataError(f"the finished batch {number} is of other data")
-                known = list(collector.known) or [(row["layer"], row["call"]) for row in batch.rows]
+                known = [(pair.call.layer, pair.call.call) for pair in pairs]
+                known = known or [(row["layer"], row["call"]) for row in batch.rows]
                 yield batch, pairs
 
     def _looked_at(self, chunks: Iterable[Inputs], bar: tqdm[Any]) -> Iterator[Inputs]:
@@ -181,7 +178,7 @@ class Measurement:
                 yield waiting.result()
 
     def _together(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
-        """Score all samples together, at the end (:class:`affscore.network.whole.WholeDataset`)."""
+        """Score all samples together, at the end (:class:`affscore.network.scoring.WholeDataset`)."""
         whole, parts = WholeDataset(self.stream.total, self.options), list[Batch]()
         for batch, pairs in measured:
             whole.add(pairs)

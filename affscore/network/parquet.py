@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.atomic import atomic_write
+from affscore.network.files import atomic_write
 from affscore.zoo.paths import as_path, no_file
 
 Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
@@ -82,25 +82,20 @@ def read_parquet(
     with os_errors(lambda reason: f"{path.name!r} cannot be read ({reason})"):
         if not path.is_file():
             raise no_file(path)
+    problem = "is not a Parquet file that can be read"
     try:
         table = _table(path)
-    except PermissionError as error:
-        raise AffscoreError(f"the file {path.name!r} may not be read (Permission denied)") from error
-    except AffscoreError:
-        raise
-    except Exception as error:  # pyarrow raises its own errors and Python's on damaged files
-        raise AffscoreError(f"the file {path.name!r} is not a Parquet file that can be read") from error
-    try:
+        problem = f"is Parquet, but not a {what} that affscore wrote"
         rows, metadata, notes = _contents(table, path.name)
         if check is not None:
             check(rows, metadata)
     except AffscoreError:
         raise
-    except Exception as error:  # a foreign file can hold anything in any place
+    except Exception as error:  # pyarrow's own or Python's: a damaged or foreign file can hold anything in any place
+        if isinstance(error, PermissionError):
+            problem = "may not be read (Permission denied)"
         reason = f": {error}" if isinstance(error, ForeignError) else ""
-        raise AffscoreError(
-            f"the file {path.name!r} is Parquet, but not a {what} that affscore wrote{reason}"
-        ) from error
+        raise AffscoreError(f"the file {path.name!r} {problem}{reason}") from error
     return rows, metadata, notes
 
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from html import escape
-from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
 
-import affscore
-from affscore.errors import AffscoreError
-from affscore.network.files import read_parts, write_signature
+from affscore.errors import AffscoreError, os_errors
+from affscore.network.files import check_destination
 from affscore.network.notes import lines
-from affscore.network.table import brief, summary_of
+from affscore.network.parquet import read_parquet, write_parquet
+from affscore.network.table import brief, check_signature, summary_of
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
 
@@ -119,16 +115,12 @@ class Signature:
             )
         generator = np.random.default_rng(seed)
         means = []
-        for batch in sorted(self.table["batch"].unique()):
-            of_batch = np.flatnonzero(self.table["batch"] == batch)
-            n = int(self.table["n"].iloc[of_batch[0]])
-            scored = [row for row in of_batch if not np.isnan(self.table["score"].iloc[row])]
-            if not scored:
-                continue
-            costs = [np.zeros((n, 2)) if (kept := self.sample_costs[row]) is None else kept for row in scored]
+        costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
+        for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
+            n = int(rows["n"].iloc[0])
+            costs = np.stack([np.zeros((n, 2)) if kept is None else kept for kept in rows["costs"]], axis=2)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
-            spent = weights @ np.stack([cost[:, 0] for cost in costs], axis=1)
-            spread = weights @ np.stack([cost[:, 1] for cost in costs], axis=1)
+            spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
             with np.errstate(divide="ignore", invalid="ignore"):
                 scores = 1 - np.sqrt(np.where(spread > 0, spent / (2 * spread), 0.0))
             means.append(scores.clip(0, 1).mean(axis=1))
@@ -164,7 +156,10 @@ class Signature:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
-        return write_signature(self, file)
+        path = check_destination(file)
+        with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
+            write_parquet(self.table, self.metadata, self.notes, path)
+        return path
 
     def __len__(self) -> int:
         return self.table["index"].nunique()
@@ -236,12 +231,4 @@ def load_signature(file: str | Path) -> Signature:
     ...     load_signature(measured.save(f"{folder}/digits.parquet")) == measured
     True
     """
-    return Signature(*read_parts(file))
-
-
-def provenance() -> dict[str, Any]:
-    """The versions that a result depends on, and when it was made."""
-    versions = {"affscore": affscore.__version__, "python": platform.python_version(), "torch": torch.__version__}
-    others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
-    versions |= {name: version(name) for name in others}
-    return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}
+    return Signature(*read_parquet(file, "signature", check_signature))

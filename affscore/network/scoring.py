@@ -1,19 +1,31 @@
-"""From the reduced input and output of an activation to its row in the table."""
+"""From the reduced inputs and outputs of the activations to the rows of the table: of a batch, or of a whole data set.
+
+The scores of a whole data set have no batch size in them: they come from moments that add up, or from all samples.
+"""
 
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import numpy as np
+import torch
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
 from affscore.network.criteria import CRITERIA
-from affscore.network.criteria.declaration import Criterion, Numbers, Seen, naming
+from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
 from affscore.network.recorder.calls import ActivationCall
 from affscore.options import Options
-from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score
+from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score, paired_affinity_score
+from affscore.transport.moments import PairMoments
+
+SHARE_OF_MEMORY = 0.75
+"""How much of the machine's memory the moments may fill."""
 
 
 def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"] = "exact") -> dict[str, Any]:
@@ -35,54 +47,151 @@ def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"
     Raises:
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
-    start = time.perf_counter()
-    seen = Seen(pair)
-    row = row_of(
-        pair.call, seen.x.shape, options.criteria,
-        lambda: affinity_score(seen.source, seen.target, options.covariance, coupling=coupling),
-        lambda criterion: criterion.of_samples(seen),
+    samples = BatchSamples(pair)
+    return _row(
+        pair.call, samples.x.shape, options.criteria,
+        lambda: affinity_score(samples.source, samples.target, options.covariance, coupling=coupling),
+        lambda criterion: criterion.of_samples(samples),
     )  # fmt: skip
-    return row | {"seconds": time.perf_counter() - start}
 
 
-def row_of(
-    call: ActivationCall,
-    shape: tuple[int, ...],
-    criteria: tuple[str, ...],
-    score: Callable[[], AffinityScore],
-    compute: Callable[[Criterion], Numbers],
-) -> dict[str, Any]:
-    """The columns of an activation that its call, its score and its criteria fill.
+def _row(
+    call: ActivationCall, shape: tuple[int, ...], criteria: tuple[str, ...],
+    score: Callable[[], AffinityScore], compute: Callable[[Criterion], Numbers],
+) -> dict[str, Any]:  # fmt: skip
+    """The columns of an activation of n samples and width c: ``shape`` is (n, c).
 
-    Args:
-        call: The activation.
-        shape: (n, c), the number of samples and the width.
-        criteria: Names of criteria.
-        score: Computes the score.
-        compute: Computes a criterion; not called for one that is not defined where input or output is constant.
-
-    Raises:
-        AffscoreError: What the functions raise, with the name of the activation in front.
+    A criterion is not computed where it is not defined, since input or output is constant. The errors of both
+    functions get the name of the activation in front.
     """
+    start = time.perf_counter()
     with naming(call):
         if shape[0] < 2:
             raise AffscoreError(f"a score needs at least 2 samples, got {shape[0]}")
         try:
-            found, flag = score(), ""
+            found = score()
+            flag = "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
         except ConstantInputError:
             found, flag = _NO_SCORE, "constant input"
-        if found.constant_output:
-            flag = "constant output"
-        elif found.degenerate_input:
-            flag = "degenerate input"
         row = {name: getattr(call, name) for name in _OF_CALL} | {name: getattr(found, name) for name in _OF_SCORE}
-        row |= {"n": shape[0], "width": shape[1], "score": found.value, "decided_by": found.decided_by or ""}
-        row["flag"] = flag
+        row |= {"score": found.value, "decided_by": found.decided_by or ""}
+        row |= {"n": shape[0], "width": shape[1], "flag": flag}
         for name in criteria:
             row |= CRITERIA[name].numbers(flag, compute)
-    return row
+    return row | {"seconds": time.perf_counter() - start}
 
 
 _OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
 _OF_SCORE = ("raw", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)
+
+
+class WholeDataset:
+    """Gathers the pairs of every activation over a whole data set, and scores them at the end.
+
+    An activation of width c needs three c x c matrices of sums, or, as long as there are fewer than 2 c
+    images, less memory for the samples themselves. The score is that of all images under the paired
+    coupling: a lower bound of their exact score with the same covariance.
+
+    Args:
+        total: How many images there will be, or None where that is not known.
+        options: What to compute; of the criteria those that have moments, or are means over the samples.
+
+    Raises:
+        AffscoreError: Another criterion.
+    """
+
+    def __init__(self, total: int | None, options: Options) -> None:
+        for name in options.criteria:
+            if CRITERIA[name].of_moments is None and not CRITERIA[name].mean_over_samples:
+                raise AffscoreError(
+                    f"{name} needs the samples of a batch: omit it, or measure batches, not the whole data set"
+                )
+        self.total, self.options = total, options
+        self._parts: list[_Part] = []
+
+    def add(self, pairs: list[Pair]) -> None:
+        """Take in the pairs of some images.
+
+        Raises:
+            AffscoreError: NaN or infinity in an activation, or more memory needed than there is.
+        """
+        if not self._parts:
+            widths = [pair.x.shape[1] for pair in pairs]
+            needed, available = bytes_needed(widths, self.total), SHARE_OF_MEMORY * _memory_of(pairs[0].x.device)
+            if needed > available:
+                raise AffscoreError(
+                    f"the whole data set needs {needed / 2**30:.1f} GB for the moments of {len(widths)} activations "
+                    f"(widths up to {max(widths)}), and {available / 2**30:.1f} GB may be used; "
+                    "use batches (whole=False), or fewer samples"
+                )
+            self._parts = [_Part(pair, self.total, self.options) for pair in pairs]
+        for part, pair in zip(self._parts, pairs, strict=True):
+            part.add(pair)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each activation."""
+        return [part.row() for part in self._parts]
+
+
+def bytes_needed(widths: list[int], total: int | None) -> int:
+    """What moments, or samples where these are fewer, of activations of these widths fill.
+
+    Args:
+        widths: Channels of each activation.
+        total: Number of images, or None where that is not known.
+
+    >>> bytes_needed([1000], 100_000), bytes_needed([1000], 100)
+    (24000000, 800000)
+    """
+    return sum(
+        2 * 4 * total * width if total is not None and total < 2 * width else 3 * 8 * width**2 for width in widths
+    )
+
+
+@dataclass
+class _Part:
+    """One activation: its samples while these are few, then its moments."""
+
+    pair: Pair  # holds the samples that are no part of the moments
+    total: int | None
+    options: Options
+    moments: PairMoments | None = None
+    sums: dict[str, Any] = field(default_factory=dict)  # arrays of one number, or two
+    seconds: float = 0.0
+
+    def add(self, pair: Pair) -> None:
+        start = time.perf_counter()
+        if pair is not self.pair:
+            self.pair.extend(pair, room=self.total or 0)
+        if self.moments is not None or (self.total or len(self.pair.x)) >= 2 * self.pair.x.shape[1]:
+            samples = BatchSamples(self.pair)
+            part = PairMoments.of(samples.x, samples.y, self.pair.rounding)
+            self.moments = part if self.moments is None else self.moments.merged(part)
+            for name in self.options.criteria:
+                if CRITERIA[name].mean_over_samples:
+                    found = len(samples.x) * np.atleast_1d(CRITERIA[name].of_samples(samples))
+                    self.sums[name] = self.sums.get(name, 0.0) + found
+            self.pair.x = self.pair.y = torch.empty(0)
+        self.seconds += time.perf_counter() - start
+
+    def row(self) -> dict[str, Any]:
+        if self.moments is None:
+            row = score_pair(self.pair, self.options, coupling="paired")
+        else:
+            pair, pairs = self.pair, self.moments.centred(self.pair.rounding)
+            row = _row(
+                pair.call, (pairs.x.count, len(pairs.x.first)), self.options.criteria,
+                lambda: paired_affinity_score(pairs, self.options.covariance, rounding=pair.rounding),
+                lambda criterion: (
+                    criterion.of_moments(pair, pairs) if criterion.of_moments
+                    else tuple((self.sums[criterion.name] / pairs.x.count).tolist())
+                ),
+            )  # fmt: skip
+        return row | {"seconds": self.seconds + row["seconds"]}
+
+
+def _memory_of(device: torch.device) -> int:
+    if device.type == "cuda":
+        return torch.cuda.get_device_properties(device).total_memory
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

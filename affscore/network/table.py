@@ -1,16 +1,26 @@
-"""The table of a signature, a row for every activation and batch, and its summary."""
+"""The table of a signature, a row for every activation and batch, its summary, and what must be said of it."""
 
 from __future__ import annotations
 
+import platform
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import pandas as pd
+import torch
 from pandas.api.types import is_numeric_dtype
 
-from affscore.network.columns import details
+import affscore
+from affscore.network.columns import ALWAYS, details, misfits
 from affscore.network.criteria import SCHEMA
+from affscore.network.parquet import ForeignError
+
+METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
+            "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
+"""What the metadata of every signature holds."""
 
 _ACTIVATION = ["layer", "call", "activation", "kind", "depth", "width"]
 
@@ -70,3 +80,21 @@ def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
 
     named = table.rename(columns=inert)
     return named.apply(lambda column: column if is_numeric_dtype(column) else column.map(inert))
+
+
+def check_signature(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no signature."""
+    if "pairing_optimal" in rows:
+        rows["pairing_optimal"] = rows["pairing_optimal"].astype("boolean")  # true, false, or not looked at
+    lacking = (f"its metadata lacks {name!r}" for name in METADATA if name not in metadata)
+    empty = ["it has no row"] if rows.empty else []
+    for problem in (*misfits(rows, ALWAYS), *lacking, *empty):
+        raise ForeignError(problem)
+
+
+def provenance() -> dict[str, Any]:
+    """The versions that a result depends on, and when it was made."""
+    versions = {"affscore": affscore.__version__, "python": platform.python_version(), "torch": torch.__version__}
+    others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
+    versions |= {name: version(name) for name in others}
+    return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}

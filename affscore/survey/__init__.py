@@ -7,7 +7,7 @@ import inspect
 import sys
 from types import ModuleType
 
-from affscore.network.files import write_signature
+from affscore.network.result import Signature
 from affscore.network.result import load_signature as read_signature
 from affscore.survey.load import load_or_measure
 from affscore.survey.report import Report
@@ -25,6 +25,8 @@ __all__ = [
     "survey",
     "write_signature",
 ]
+
+write_signature = Signature.save
 
 
 class _Survey(ModuleType):

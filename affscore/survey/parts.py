@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.atomic import PART
+from affscore.network.files import PART
 from affscore.network.parquet import read_parquet, write_parquet
 
 _NAME = re.compile(r"part-(\d{6,})\.parquet|batch-\d{6,}\.json")  # the latter by older versions, which read them

@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
-from affscore.network.atomic import atomic_write
-from affscore.network.files import check_destination
+from affscore.network.files import atomic_write, check_destination
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import without_formulas
 from affscore.survey.shipped import SHIPPED

@@ -13,7 +13,8 @@ import torch
 from affscore.errors import AffscoreError, first_line
 from affscore.network.batch import Batch
 from affscore.network.measurement import Measurement, OtherDataError
-from affscore.network.result import Signature, load_signature, provenance
+from affscore.network.result import Signature, load_signature
+from affscore.network.table import provenance
 from affscore.options import Execution
 from affscore.survey.job import DescribedJob, describe
 from affscore.survey.parts import Part, Parts

@@ -15,7 +15,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.network.atomic import atomic_write
+from affscore.network.files import atomic_write
 from affscore.zoo.card import parameter_count
 from affscore.zoo.mini.registry import MINI_NETWORKS
 from affscore.zoo.state_dicts import load_state_dict

@@ -12,7 +12,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from affscore import load_model, signature
-from affscore.network.atomic import atomic_write
+from affscore.network.files import atomic_write
 from affscore.papers import printed_table
 from affscore.zoo.mini.registry import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared

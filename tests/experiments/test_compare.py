@@ -9,8 +9,7 @@ import affscore
 from affscore import AffscoreError
 from affscore.analysis import signature_distance
 from affscore.experiments import comparison
-from affscore.network.files import write_signature
-from affscore.survey import survey
+from affscore.survey import survey, write_signature
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
 MINI = "mini:digitsnet"

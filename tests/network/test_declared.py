@@ -14,7 +14,7 @@ from torch import nn
 
 from affscore import AffscoreError, signature
 from affscore.network.recorder import recording
-from affscore.network.recorder.declared import check_elementwise, declared
+from affscore.network.recorder.declared import Declared, check_elementwise
 from affscore.network.recorder.functions import LIBRARY_CLASSES
 from tests.network.hard_networks import conv
 from tests.network.seen import seen_in
@@ -310,7 +310,7 @@ def test_what_cannot_be_declared(given, images):
 @pytest.mark.parametrize("thing", [scripted, scripted_module])
 def test_torchscript_cannot_be_declared(thing):
     with pytest.raises(AffscoreError, match="is TorchScript, which cannot be seen; declare the class of modules"):
-        declared([thing])
+        Declared([thing])
 
 
 def test_what_never_ran_is_noted(images):

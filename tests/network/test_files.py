@@ -215,7 +215,7 @@ def test_a_small_file_that_swells(result, tmp_path, refused_in_little_memory, ki
     content = bomb(kind, pq.read_table(file))
     assert len(content) < 100_000
     file.write_bytes(content)
-    sentence = refused_in_little_memory("affscore.network.files:read_parts", file)
+    sentence = refused_in_little_memory("affscore.network.result:load_signature", file)
     assert "'result.parquet' was not read: in memory it would be more than 100 times as large" in sentence
 
 

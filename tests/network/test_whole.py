@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from affscore import AffscoreError, affinity_score, signature
-from affscore.network.whole import bytes_needed
+from affscore.network.scoring import bytes_needed
 
 
 def network(width=6):
@@ -94,7 +94,7 @@ def test_no_size_of_the_activations_matters(points, scale):
 
 
 def test_more_moments_than_memory_are_refused_with_what_they_need(points, monkeypatch):
-    monkeypatch.setattr("affscore.network.whole._memory_of", lambda device: 1000)
+    monkeypatch.setattr("affscore.network.scoring._memory_of", lambda device: 1000)
     with pytest.raises(AffscoreError, match=r"needs 0\.0 GB for the moments of 2 activations \(widths up to 6\)"):
         signature(network(), points, whole=True, progress=False)
 

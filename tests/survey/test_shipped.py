@@ -6,7 +6,7 @@ import pytest
 
 import affscore
 from affscore import AffscoreError
-from affscore.network.files import write_signature
+from affscore.survey import write_signature
 from affscore.survey.shipped import shipped_signature
 
 

@@ -88,14 +88,14 @@ def _unbiased_hsic(k: Tensor, m: Tensor) -> float:
 CRITERIA = (
     Criterion(
         "cka", "linear CKA", "linear CKA", (0, 1),
-        of_samples=lambda seen: linear_cka(seen.source, seen.target),
+        of_samples=lambda samples: linear_cka(samples.source, samples.target),
         of_moments=lambda _, pairs: _cka(float(pairs.cross.square().sum()), pairs.x.second, pairs.y.second),
         missing=CONSTANT, place=1,
     ),
     Criterion(
         "cka_debiased", "debiased\nCKA",
         "linear CKA without bias, about 0 for independent clouds; missing for fewer than four samples", (-math.inf, 1),
-        of_samples=lambda seen: debiased_cka(seen.source, seen.target),
+        of_samples=lambda samples: debiased_cka(samples.source, samples.target),
         missing=(*CONSTANT, ANYWHERE),
     ),
 )  # fmt: skip

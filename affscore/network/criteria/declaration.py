@@ -26,7 +26,7 @@ Numbers: TypeAlias = float | tuple[float, ...]
 """The number of a criterion, or that before and that after the activation."""
 
 
-class Seen:
+class BatchSamples:
     """What a criterion sees of an activation on a batch.
 
     Attributes:
@@ -86,7 +86,7 @@ class Criterion:
     title: str
     description: str
     within: tuple[float, float]
-    of_samples: Callable[[Seen], Numbers]
+    of_samples: Callable[[BatchSamples], Numbers]
     of_moments: Callable[[Pair, PairMoments], Numbers] | None = None
     mean_over_samples: bool = False
     before_and_after: bool = False
@@ -119,7 +119,7 @@ def naming(call: ActivationCall) -> Iterator[None]:
 
 
 def _described(call: ActivationCall) -> str:
-    return f"{call.activation} of layer {call.layer!r} (call {call.call})"
+    return f"{call} (call {call.call})"
 
 
 def both_centred(x: Samples | CentredSample, y: Samples | CentredSample) -> tuple[CentredSample, CentredSample]:

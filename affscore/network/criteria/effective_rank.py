@@ -49,7 +49,7 @@ CRITERIA = (
     Criterion(
         "effective_rank", "effective\nrank",
         "participation ratio of the variances of the output, at most $n - 1$ and at most $c$", (1, math.inf),
-        of_samples=lambda seen: effective_rank(seen.target),
+        of_samples=lambda samples: effective_rank(samples.target),
         of_moments=lambda _, pairs: _participation(pairs.y.second, pairs.y.count, len(pairs.y.first)),
         missing=("constant output",),
     ),

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.columns import ANYWHERE, CONSTANT
-from affscore.network.criteria.declaration import Criterion, Seen
+from affscore.network.criteria.declaration import BatchSamples, Criterion
 from affscore.transport.samples import centred, rounding_of
 
 
@@ -117,10 +117,10 @@ def _refused() -> Iterator[None]:
         ) from error
 
 
-def _of_samples(seen: Seen) -> float:
+def _of_samples(samples: BatchSamples) -> float:
     """NaN where the coefficient needs more than an elementwise function with a derivative."""
     try:
-        return nonlinearity_coefficient(seen.pair.function, seen.pair.x.to(seen.pair.dtype), directions=0)
+        return nonlinearity_coefficient(samples.pair.function, samples.pair.x.to(samples.pair.dtype), directions=0)
     except AffscoreError:
         return math.nan
 

@@ -47,6 +47,6 @@ def _of_moments(_: Pair, pairs: PairMoments) -> float:
 CRITERIA = (
     Criterion(
         "norm", "norm", r"Frobenius norm of $r(X) - r(\sigma(X))$ over the batch, in the units of the network",
-        (0, math.inf), of_samples=lambda seen: _norm(seen.x - seen.y), of_moments=_of_moments, place=2,
+        (0, math.inf), of_samples=lambda samples: _norm(samples.x - samples.y), of_moments=_of_moments, place=2,
     ),
 )  # fmt: skip

@@ -92,7 +92,7 @@ CRITERIA = (
     Criterion(
         "r2", "$R^2$", r"$R^2$ of the least-squares fit of the output on the input, 1 for $c \ge n$ in general; "
         "directions in which the input varies by no more than rounding fit nothing", (0, 1),
-        of_samples=lambda seen: r2(seen.source, seen.target), of_moments=_of_moments,
+        of_samples=lambda samples: r2(samples.source, samples.target), of_moments=_of_moments,
         missing=("constant output",), place=5,
     ),
 )  # fmt: skip

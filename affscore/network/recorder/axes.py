@@ -11,8 +11,8 @@ from torch import Tensor
 
 from affscore.network.recorder.functions import REDUCTIONS
 
-IMAGE, CHANNEL, GUESS, POSITION = "image", "channel", "guess", ""
-CHANNELS = (CHANNEL, GUESS)
+IMAGE, CHANNEL, ASSUMED, POSITION = "image", "channel", "assumed", ""
+CHANNELS = (CHANNEL, ASSUMED)
 _often = lru_cache(2**12)  # a network asks the same again for every chunk
 
 
@@ -62,9 +62,9 @@ def channels_last(features: Tensor, axes: Axes) -> Tensor:
 
 @_often
 def settled(axes: Axes) -> Axes:
-    """The axes without their guess, if the channels are known."""
+    """The axes without assumed channels, if the channels are known."""
     known = any(has(parts, CHANNEL) for parts in axes)
-    return tuple(without(parts, GUESS) for parts in axes) if known else axes
+    return tuple(without(parts, ASSUMED) for parts in axes) if known else axes
 
 
 @_often

@@ -57,6 +57,9 @@ class ActivationCall(Place):
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.activation} of layer {self.layer!r}"
+
 
 class Listener:
     """Receives the activations while the network runs; this one ignores them. Its own torch calls are not recorded."""
@@ -121,15 +124,12 @@ def place_in_blocks(calls: Sequence[ActivationCall], classes: Mapping[str, type]
     for (path, _), found in depths.items():
         places[classes[path]] = max(places[classes[path]], len(found))
     instances = Counter(classes[path] for path in {path for path, _ in depths})
-    for call in ordinary:
-        if call.kind != "hidden":
-            continue
-        for path, run in reversed(call.within):
+    for call in (call for call in ordinary if call.kind == "hidden"):
+        for path, run in reversed([frame for frame in call.within if frame[0]]):
             block = classes[path]
-            if path == "" or block in _CONTAINERS:
-                continue
-            if block in summing or (instances[block] > 1 and 2 <= places[block] <= len(ORDINALS)):
-                if 2 <= places[block] <= len(ORDINALS):
+            has_places = 2 <= places[block] <= len(ORDINALS)
+            if block not in _CONTAINERS and (block in summing or (instances[block] > 1 and has_places)):
+                if has_places:
                     call.kind = ORDINALS[sorted(depths[path, run]).index(call.depth)]
                 break
 

@@ -27,18 +27,58 @@ _WANTED = (
 
 
 class Declared(dict[Any, str]):
-    """What counts as one activation as a whole, with the name that it goes by.
+    """What a caller declares as one activation as a whole, with the name that it goes by.
 
     Keys are classes of modules (which stand for their subclasses, too), single modules, functions of PyTorch, which
     are seen when they are called, and the codes of functions written in Python.
 
+    Args:
+        activations: Classes of modules, modules, functions (of Python or of PyTorch) and subclasses of
+            ``torch.autograd.Function``; in a dictionary, by their names. Without one, the name is that of
+            the class or function in small letters.
+
     Attributes:
         codes: What is called to repeat a function written in Python, by its code.
+
+    Raises:
+        AffscoreError: Something else.
+
+    >>> class Snake(nn.Module):
+    ...     def forward(self, x): return x + torch.sin(x) ** 2
+    >>> Declared([Snake, torch.sin]).names, Declared({"sine": torch.sin}).names
+    (['snake', 'sin'], ['sine'])
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
         self.codes: dict[CodeType, Function] = {}
+        if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
+            raise AffscoreError(f"{_WANTED}; got {activations!r}")
+        named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
+        for name, entry in named:
+            self._enter(name, entry)
+
+    def _enter(self, name: str | None, entry: Any) -> None:
+        while isinstance(entry, functools.partial):
+            entry = entry.func
+        name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
+        keys: list[Any] = [entry]
+        if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
+            raise AffscoreError(
+                f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it"
+            )
+        if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
+            keys = [inspect.unwrap(entry.forward).__code__]
+            self.codes[keys[0]] = _without_context(entry)
+        elif inspect.isroutine(entry):
+            keys = [entry := getattr(entry, "__func__", entry)]
+            if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
+                keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
+            if inspect.isfunction(entry):
+                keys.append(entry.__code__)
+                self.codes[entry.__code__] = entry
+        elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
+            raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
+        self.update(dict.fromkeys(keys, name))
 
     @property
     def names(self) -> list[str]:
@@ -48,53 +88,6 @@ class Declared(dict[Any, str]):
     def name_of(self, module: nn.Module) -> str | None:
         """The name under which a module counts, or None."""
         return next((self[key] for key in (module, *type(module).__mro__) if key in self), None)
-
-
-def declared(activations: Collection[Any] | Mapping[str, Any] = ()) -> Declared:
-    """What a caller says that counts as an activation.
-
-    Args:
-        activations: Classes of modules, modules, functions (of Python or of PyTorch) and subclasses of
-            ``torch.autograd.Function``; in a dictionary, by their names. Without one, the name is that of
-            the class or function in small letters.
-
-    Raises:
-        AffscoreError: Something else.
-
-    >>> class Snake(nn.Module):
-    ...     def forward(self, x): return x + torch.sin(x) ** 2
-    >>> declared([Snake, torch.sin]).names, declared({"sine": torch.sin}).names
-    (['snake', 'sin'], ['sine'])
-    """
-    found = Declared()
-    if isinstance(activations, (str, bytes)) or not isinstance(activations, Collection):
-        raise AffscoreError(f"{_WANTED}; got {activations!r}")
-    named = activations.items() if isinstance(activations, Mapping) else ((None, entry) for entry in activations)
-    for name, entry in named:
-        _enter(found, name, entry)
-    return found
-
-
-def _enter(found: Declared, name: str | None, entry: Any) -> None:
-    while isinstance(entry, functools.partial):
-        entry = entry.func
-    name = name or getattr(entry, "__name__", type(entry).__name__).strip("<>").lower()
-    keys: list[Any] = [entry]
-    if isinstance(entry, torch.jit.ScriptModule | torch.jit.ScriptFunction):
-        raise AffscoreError(f"{name} is TorchScript, which cannot be seen; declare the class of modules that calls it")
-    if isinstance(entry, type) and issubclass(entry, torch.autograd.Function):
-        keys = [inspect.unwrap(entry.forward).__code__]
-        found.codes[keys[0]] = _without_context(entry)
-    elif inspect.isroutine(entry):
-        keys = [entry := getattr(entry, "__func__", entry)]
-        if any(getattr(home, entry.__name__, None) is entry for home in HOMES):
-            keys += spellings(entry.__name__.rstrip("_"))  # the same as a method and in place
-        if inspect.isfunction(entry):
-            keys.append(entry.__code__)
-            found.codes[entry.__code__] = entry
-    elif not isinstance(entry, nn.Module) and not (isinstance(entry, type) and issubclass(entry, nn.Module)):
-        raise AffscoreError(f"{_WANTED}; got {entry!r} in it")
-    found |= dict.fromkeys(keys, name)
 
 
 def _without_context(function: type[torch.autograd.Function]) -> Function:
@@ -110,42 +103,37 @@ def _without_context(function: type[torch.autograd.Function]) -> Function:
 def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, **kwargs: Any) -> Any:
     """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
     with running_whole(recorder, name, function, args, kwargs) as returned:
-        output = function(*args, **kwargs)
-        returned.append(output)
-    return output
+        returned.append(function(*args, **kwargs))
+    return returned[0]
 
 
 @contextmanager
 def running_whole(
-    recorder: Recorder, name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]
+    recorder: Recorder,
+    name: str,
+    function: Function,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    builtin: bool = False,
 ) -> Iterator[list[Any]]:
-    """While a function runs that counts as one activation: its output is appended, if it returns one.
-
-    One that returns none has raised, or has overwritten its input.
-    """
-    returned: list[Any] = []
+    """While a function runs that counts as one activation: its output is appended, if it returns one."""
     if not recorder.attentive or threading.get_ident() != recorder.thread:
-        yield returned
+        yield []
         return
     with recorder.aside:
         x = next((tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow), None)
         if x is None:
             recorder.independent_of_input += 1
-            yield returned
+            yield []
             return
-        apply, described = _repeatable(recorder, function, x, args, kwargs), recorder.described(name)
-        if name in recorder.chosen.names and name not in recorder.ran:
+        apply = _repeatable(recorder, function, x, args, kwargs)
+        if not builtin and name in recorder.chosen.names and name not in recorder.ran:
             axis = recorder.layout.place(x).image_axis
-            check_elementwise(described, apply, x.narrow(axis, 0, 1) if x.ndim else x)
+            check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
             recorder.ran.add(name)
         step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
-        call = recorder.begin(name, x, apply)
-        try:
+        with recorder.activation(name, x, apply, step, builtin=builtin) as returned:
             yield returned
-        finally:
-            y = next((output for output in returned if output is not None), x)
-            check_shape(described, y, x)
-            recorder.end(call, x, y, step)
 
 
 def _repeatable(
@@ -201,8 +189,8 @@ def check_elementwise(described: str, apply: Callable[[Tensor], Tensor], x: Tens
 def check_shape(described: str, y: Any, x: Tensor) -> None:
     """Raise an AffscoreError unless the output of an activation is a tensor of its input's shape."""
     if not isinstance(y, Tensor) or y.shape != x.shape:
-        got = f"of shape {tuple(y.shape)}" if isinstance(y, Tensor) else f"{type(y).__name__}"
+        got = f"one of shape {tuple(y.shape)}" if isinstance(y, Tensor) else type(y).__name__
         raise AffscoreError(
             f"{described} counts as an activation, and must return a tensor of its input's shape {tuple(x.shape)}, "
-            f"got {'one ' if isinstance(y, Tensor) else ''}{got}"
+            f"got {got}"
         )

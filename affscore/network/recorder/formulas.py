@@ -46,6 +46,7 @@ class Step:
         args: Its arguments, steps in the place of tensors.
         kwargs: Its named arguments, likewise.
         call: The activation that it is, where it is one.
+        in_activation: Whether it is a part of a formula that is an activation.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Step:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     call: ActivationCall | None = None
+    in_activation: bool = False
     shape: tuple[int, ...] = ()
     _tensor: Callable[[], Tensor | None] = lambda: None
     _version: int = -1
@@ -134,11 +136,9 @@ class Formulas:
         tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
 
         def replaced(value: Any) -> Any:
-            if not isinstance(value, Tensor):
-                return value
-            if self._depends(value):
+            if isinstance(value, Tensor) and self._depends(value):
                 return self._of(value)
-            return _number(value) if kind in CHOICES else value
+            return _number(value) if isinstance(value, Tensor) and kind in CHOICES else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
         constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))

@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.axes import (
+    ASSUMED,
     CHANNEL,
     CHANNELS,
-    GUESS,
     IMAGE,
     POSITION,
     Axes,
@@ -88,7 +88,7 @@ class Layout:
         if known is not None:
             return known
         first = POSITION if self.images == 1 else IMAGE
-        return _with_guess(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
+        return _assumed(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
 
     def place(self, tensor: Tensor) -> Place:
         """Where the images and the channels of a tensor are."""
@@ -153,7 +153,7 @@ class Layout:
         axes = (*found, rows[-2], columns[-1])
         if any(has(parts, CHANNEL) for parts in axes):
             return axes
-        return (*(without(parts, GUESS) for parts in axes[:-1]), (Part(output.shape[-1], GUESS),))
+        return (*(without(parts, ASSUMED) for parts in axes[:-1]), (Part(output.shape[-1], ASSUMED),))
 
     def _einsum(self, args: Sequence[Any], inputs: Sequence[Tensor], weights: Sequence[bool]) -> Axes | None:
         """The channels are what the weights bring in, and else those that the tensors had."""
@@ -209,15 +209,15 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     if len(shape) < 2:
         return Place(0, 1, 1)
     if not any(has(parts, *CHANNELS) for parts in axes):
-        axes = _with_guess(axes)
+        axes = _assumed(axes)
     if all(has(parts, IMAGE, POSITION) for parts in axes):  # pixels merged with their channels are features, all
         whole = (has(parts, *CHANNELS) and not has(parts, IMAGE) for parts in axes)
-        role = CHANNEL if any(has(parts, CHANNEL) for parts in axes) else GUESS
+        role = CHANNEL if any(has(parts, CHANNEL) for parts in axes) else ASSUMED
         axes = tuple((Part(length(p), role),) if one else p for p, one in zip(axes, whole, strict=True))
     channels = [axis for axis, parts in enumerate(axes) if has(parts, *CHANNELS)]
     images = next((axis for axis, parts in enumerate(axes) if has(parts, IMAGE)), 0)
     long = sum(size > 1 for axis, size in enumerate(shape) if axis != images)
-    guessed = long > 1 and any(has(parts, GUESS) for parts in axes)
+    guessed = long > 1 and any(has(parts, ASSUMED) for parts in axes)
     slowest = axes[images][0].role == IMAGE or not has(axes[images], IMAGE)
     if len(channels) == 1 and channels[0] != images and slowest and (images == 0 or len(axes[images]) == 1):
         positions = math.prod(shape) // max(1, shape[images] * shape[channels[0]])
@@ -226,12 +226,12 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     return Place(images, channels[-1], positions, guessed, axes)
 
 
-def _with_guess(axes: Axes) -> Axes:
+def _assumed(axes: Axes) -> Axes:
     """With channels where most networks have them; (N, C) leaves no choice."""
     if len(axes) < 2:
         return axes
     axis = 2 if len(axes) == 3 else 1
     if has(axes[axis], IMAGE):
         axis = len(axes) - 1
-    channels = Part(length(axes[axis]), CHANNEL if len(axes) == 2 else GUESS)
+    channels = Part(length(axes[axis]), CHANNEL if len(axes) == 2 else ASSUMED)
     return (*axes[:axis], (channels,), *axes[axis + 1 :])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,8 @@ from affscore.errors import AffscoreError
 from affscore.network.recorder import functions
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
-from affscore.network.recorder.declared import Declared, run_whole
-from affscore.network.recorder.formulas import Formula, Formulas, Step
+from affscore.network.recorder.declared import Declared, check_shape, running_whole
+from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout
 
@@ -34,13 +34,13 @@ class Recorder(TorchFunctionMode):
 
     Args:
         listener: Receives the activations.
-        chosen: Modules and functions that count as one activation as a whole.
+        activations: Modules and functions that count as one activation as a whole (:class:`Declared`).
     """
 
-    def __init__(self, listener: Listener, chosen: Declared | None = None) -> None:
+    def __init__(self, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
         super().__init__()
         self.listener = listener
-        self.chosen = chosen or Declared()
+        self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
         self.path: list[tuple[str, int]] = []
         self.ran: set[str] = set()
@@ -58,7 +58,6 @@ class Recorder(TorchFunctionMode):
         self.unseen: set[str] = set()
         self.flow = Dataflow()
         self.formulas = Formulas(self.flow.__contains__)
-        self.formula: Formula | None = None
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
         self._runs = itertools.count()
@@ -108,11 +107,11 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         if not self.attentive:
             return func(*args, **kwargs)
-        if func in self.chosen:
-            return run_whole(self, self.chosen[func], func, *args, **kwargs)
-        name = activation_name(func, args, kwargs)
+        name = self.chosen.get(func) or activation_name(func, args, kwargs)
         if name is not None:
-            return self._builtin(name, func, args, kwargs)
+            with running_whole(self, name, func, args, kwargs, builtin=func not in self.chosen) as returned:
+                returned.append(func(*args, **kwargs))
+            return returned[0]
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
         origins = [self.flow.origin(tensor) for tensor in inputs]
         if only_looks_at_the_shape(func) or not any(origins):
@@ -122,15 +121,15 @@ class Recorder(TorchFunctionMode):
             with self.aside:
                 formula = self.formulas.recognise(step)
             if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
-                self.formula = formula
+                for part in formula.inside:
+                    part.in_activation = True
                 for call in reversed(formula.calls):
                     assert self.calls.pop() is call
                     self._counts[call.layer] -= 1
                     self.listener.forget(call)
-                call = self.begin(formula.name, formula.source, formula.apply)
-                y = func(*args, **kwargs)
-                self.end(call, formula.source, y, step)
-                return y
+                with self.activation(formula.name, formula.source, formula.apply, step) as returned:
+                    returned.append(func(*args, **kwargs))
+                return returned[0]
         # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
         with self.aside if func in functions.RECURRENT or func is F.glu else nullcontext():
             output = func(*args, **kwargs)
@@ -141,33 +140,23 @@ class Recorder(TorchFunctionMode):
             self._gate_of_glu(output, *args, **kwargs)
         return output
 
-    def _builtin(self, name: str, func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """A function that is an activation was called."""
-        x = args[0] if args else kwargs["input"]
-        if x not in self.flow:
-            self.independent_of_input += 1
-            with self.aside:
-                return func(*args, **kwargs)
-        rest, options = args[1:], {key: value for key, value in kwargs.items() if key != "input"}
-        step = self.formulas.step(func, args, kwargs, elementwise=True)
-        call = self.begin(name, x, lambda z: func(z, *rest, **options), builtin=True)
-        with self.aside:
-            y = func(x, *rest, **options)
-        self.end(call, x, y, step)
-        return y
-
     def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
         """A gated linear unit hides the sigmoid of its second half."""
         gate = input.chunk(2, dim)[1]
         self.layout.observe(torch.chunk, [input], gate)
-        call = self.begin("sigmoid", gate, torch.sigmoid)
-        call.kind = "gated-unit"
-        with self.aside:
-            self.end(call, gate, torch.sigmoid(gate), None)
+        with self.activation("sigmoid", gate, torch.sigmoid, kind="gated-unit") as returned:
+            returned.append(torch.sigmoid(gate))
+        call = self.calls[-1]
         self.flow.mark(output, Origin(call.depth, call.index))
 
-    def begin(self, name: str, x: Tensor, apply: Callable[[Tensor], Tensor], **about: bool) -> ActivationCall:
-        """The call of an activation that begins, which the listener receives."""
+    @contextmanager
+    def activation(
+        self, name: str, x: Tensor, apply: Function, step: Step | None = None, kind: str = "", builtin: bool = False
+    ) -> Iterator[list[Any]]:
+        """While an activation runs, which the listener receives: its output is appended, if it returns one.
+
+        One that returns none has raised, or has overwritten its input.
+        """
         origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
         assert origin is not None
         if is_wrapped(x):
@@ -181,28 +170,29 @@ class Recorder(TorchFunctionMode):
             call=self._counts[layer],
             activation=name,
             depth=origin.depth + 1,
-            kind="after-sum" if origin.summed else "hidden",
+            kind=kind or ("after-sum" if origin.summed else "hidden"),
             upstream=origin.last_activation,
+            builtin=builtin,
             shape=tuple(x.shape),
             within=tuple(self.path),
             **vars(self.layout.place(x)),
-            **about,  # type: ignore[arg-type]
         )
         self.calls.append(call)
         self._counts[layer] += 1
+        returned: list[Any] = []
         with self.aside:
             self.listener.before(call, x, apply)
-        return call
-
-    def end(self, call: ActivationCall, x: Tensor, y: Tensor, step: Step | None) -> None:
-        """The activation has made y of x."""
-        with self.aside:
-            self.listener.after(call, y)
-        self.layout.observe(None, [x], y)
-        self.flow.mark(y, Origin(call.depth, call.index, call.index))
-        if step is not None:
-            step.call = call
-            self.formulas.bind(step, y)
+            try:
+                yield returned
+            finally:
+                y = next((output for output in returned if output is not None), x)
+                check_shape(self.described(name), y, x)
+                self.listener.after(call, y)
+                self.layout.observe(None, [x], y)
+                self.flow.mark(y, Origin(call.depth, call.index, call.index))
+                if step is not None:
+                    step.call = call
+                    self.formulas.bind(step, y)
 
     def _propagate(
         self, func: Function, args: Any, kwargs: Any, inputs: list[Tensor], origins: list[Origin | None], output: Any

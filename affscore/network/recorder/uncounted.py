@@ -38,7 +38,7 @@ class _Bend:
         step: How its output was computed.
         owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
-        part: Whether it is a part of an activation that counts, or of a softmax.
+        in_softmax: Whether it is a part of a softmax.
     """
 
     name: str
@@ -48,7 +48,13 @@ class _Bend:
     owner: str = ""
     used: bool = False
     read: bool = False
-    part: bool = False
+    in_softmax: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it bends features, and is no part of a norm, a variance, a softmax or an activation that counts."""
+        part = self.in_softmax or (self.step is not None and self.step.in_activation)
+        return not part and (self.used or not self.read)
 
 
 class _Tag(NamedTuple):
@@ -84,8 +90,7 @@ class Uncounted(TorchFunctionMode):
     @property
     def sentence(self) -> str:
         """Which functions these are, where, and the line that declares them; empty if there are none."""
-        # those that bend features, and not only a norm, a variance or a softmax
-        counted = [bend for bend in self._bends if not bend.part and (bend.used or not bend.read)]
+        counted = [bend for bend in self._bends if bend.counts]
         places: dict[str, Counter[str]] = defaultdict(Counter)
         for bend in counted:
             places[bend.name][bend.frame[0] or "(root)"] += 1
@@ -113,9 +118,6 @@ class Uncounted(TorchFunctionMode):
             return output
         with recorder.aside:
             if recorder.calls and recorder.calls[-1] is not last:  # an activation that counts
-                inside = recorder.formula.inside if recorder.formula is not None else ()
-                for bend in self._bends:
-                    bend.part |= bend.step is not None and bend.step in inside
                 self._use(*tags)
                 return output
             name, new = kind_of(func), None
@@ -123,7 +125,7 @@ class Uncounted(TorchFunctionMode):
                 step = recorder.formulas.step_of(output)
                 if output.is_floating_point() and self._bends_features(name, args, kwargs, len(data), step):
                     written = bent = _WRITTEN.get(name, f"torch.{name}")
-                    if origin and origin.activation is not None and _is_square(name, args):
+                    if origin and origin.activation is not None and _exponent(name, args, kwargs) == 2:
                         bent += f" of the output of {recorder.calls[origin.activation].activation}"
                     new = _Bend(bent, written, recorder.frame, step)
                     self._bends.append(new)
@@ -134,9 +136,7 @@ class Uncounted(TorchFunctionMode):
         self, name: str, args: Sequence[Any], kwargs: dict[str, Any], inputs: int, step: Step | None
     ) -> bool:
         if name in functions.CURVES:
-            exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
-            linear = "pow" in name and name != "rpow" and not isinstance(exponent, Tensor) and exponent in (0, 1)
-            return inputs == 1 and not linear
+            return inputs == 1 and _exponent(name, args, kwargs) not in (0, 1)
         if name in ("div", "divide", "true_divide") and inputs == 1:
             divided = args[0] if args else kwargs.get("input")
             return not isinstance(divided, Tensor) or divided not in self.recorder.flow  # 1 / x
@@ -178,7 +178,7 @@ class Uncounted(TorchFunctionMode):
         for tag in tags:
             if tag.statistic and name in functions.PRODUCTS | functions.QUOTIENTS:
                 for bend in tag.bends & features:  # e / e.sum()
-                    bend.part |= bend.written.startswith("torch.exp")
+                    bend.in_softmax |= bend.written.startswith("torch.exp")
             if tag.statistic and not tag.scale and name not in functions.QUOTIENTS:
                 self._use(_Tag(tag.bends - features))
         if all(tag.bends for tag in full) or len(full) == 1:
@@ -214,10 +214,12 @@ def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
     return frozenset[_Bend]().union(*(tag.bends for tag in tags))
 
 
-def _is_square(name: str, args: Sequence[Any]) -> bool:
-    exponent = args[1] if len(args) > 1 else 2
-    power = name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor)
-    return name == "square" or name in functions.PRODUCTS or (power and exponent == 2)
+def _exponent(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The number to whose power this raises, or None."""
+    if name == "square" or name in functions.PRODUCTS:
+        return 2
+    exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
+    return exponent if name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor) else None
 
 
 def _is_statistic(name: str, data: list[Tensor], outputs: list[Tensor]) -> bool:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from affscore import AffscoreError
 from affscore.network.columns import ALWAYS, CONSTANT, details
 from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, choose_criteria, gathered
-from affscore.network.criteria.declaration import Seen
-from affscore.network.scoring import score_pair
-from affscore.network.whole import WholeDataset
+from affscore.network.criteria.declaration import BatchSamples
+from affscore.network.scoring import WholeDataset, score_pair
 from affscore.options import Options
 from tests.network.criteria.activations import pair
 
@@ -92,7 +91,9 @@ def test_a_criterion_is_computed_where_it_is_defined_only(x):
         raise AssertionError
 
     criterion = replace(CRITERIA["cka"], of_samples=fail)
-    assert np.isnan(criterion.numbers("constant output", lambda known: known.of_samples(Seen(pair(x, x))))["cka"])
+    assert np.isnan(
+        criterion.numbers("constant output", lambda known: known.of_samples(BatchSamples(pair(x, x))))["cka"]
+    )
 
 
 @pytest.mark.parametrize("wrong", ["ckaa", "", "cka,", "cka r2", ["ckaa"], ["cka", "philipp"], None, 1, [["cka"]]])
