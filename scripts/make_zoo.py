@@ -31,7 +31,7 @@ from mini_zoo.signatures import measure, remove_outdated
 from mini_zoo.tables import write_table, zoo_table
 from tqdm import tqdm
 
-from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
+from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
 
 
 def main() -> None:

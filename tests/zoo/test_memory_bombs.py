@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from affscore.zoo.models import card_of, load_model
-from affscore.zoo.state_dicts import read_state_dict
-from affscore.zoo.weight_files import read_weights
+from affscore.zoo.weight_files import read_state_dict, read_weights
 
 GIGABYTES = 6 * 10**9
 WEIGHTS, DATA = "affscore.zoo.models:load_model", "affscore.zoo.datasets:load_data"

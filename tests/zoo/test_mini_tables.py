@@ -17,7 +17,7 @@ from torch.utils.flop_counter import flop_registry
 from affscore.analysis import STATISTICS
 from affscore.papers import printed_table
 from affscore.zoo import hard_task, list_models
-from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
+from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
 
 MODELS = list_models()
 COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()
