@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -110,22 +111,17 @@ def survey(
         own = replace(work, execution=replace(execution, device=f"cuda:{place % gpus}")) if gpus > 1 else work
         return number, seen.described[number], own, wait or here
 
-    def begun(one: Task) -> bool:
-        return results.parts(one[1].key).begun_by(work.run)
-
-    def record(outcome: Outcome) -> None:
-        seen.outcomes[outcome.number] = outcome
-
     with progress_of(results, seen, execution.progress):
         for wait in (False, True):  # what another process is doing is waited for at the end
             tasks = [task(place, number, wait) for place, number in enumerate(left)]
             if here:
-                for one in tasks:
-                    record(run_job(*one))
+                outcomes: Iterable[Outcome] = itertools.starmap(run_job, tasks)
             elif scheduler is not None:
-                on_cluster(tasks, scheduler, record)
+                outcomes = on_cluster(tasks, scheduler)
             else:
-                on_this_machine(tasks, jobs, execution.threads or 1, begun, record)
+                outcomes = on_this_machine(tasks, jobs, execution.threads or 1)
+            for outcome in outcomes:
+                seen.outcomes[outcome.number] = outcome
             left = [number for number in left if seen.outcomes[number].state == "busy"]
             if not left:
                 break

@@ -90,6 +90,11 @@ def run_job(number: int, job: DescribedJob, work: Work, wait: bool = False) -> O
         return outcome_of_error(number, error)
 
 
+def has_begun(number: int, job: DescribedJob, work: Work, wait: bool = False) -> bool:
+    """Whether a process of this run has begun with a job, as given to :func:`run_job`, and not ended it."""
+    return Store(work.store).parts(job.key).begun_by(work.run)
+
+
 def outcome_of_error(number: int, error: BaseException) -> Outcome:
     """The outcome of a job that failed with this error.
 

@@ -127,11 +127,11 @@ def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
 
     asked = []
 
-    def counting(tasks, jobs):
-        asked.append(jobs)
-        return (workers.run_job(*task) for task in tasks)
+    def counting(n_jobs, **options):
+        asked.append(n_jobs)
+        return lambda calls: (function(*task) for function, task, _ in calls)
 
-    monkeypatch.setattr(workers, "_outcomes", counting)
+    monkeypatch.setattr(workers, "Parallel", counting)
     names = ["mini:digitsnet", "mini:digitsnet@random"]
     assert survey(names, "digits", tmp_path, jobs=50, threads=1, **OPTIONS).complete
     assert asked == [2]

@@ -349,11 +349,16 @@ def test_what_is_installed_in_the_folder_of_a_file_stays_imported(tmp_path, monk
     installed.mkdir(parents=True)
     (installed / "installed_package.py").write_text("")
     (tmp_path / "beside_it.py").write_text("")
+    (tmp_path / "with_a_folder_of_its_name").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path.parent / "elsewhere"))
+    (tmp_path.parent / "elsewhere").mkdir()
+    (tmp_path.parent / "elsewhere" / "with_a_folder_of_its_name.py").write_text("")
     (tmp_path / "net.py").write_text(
-        "import beside_it\nimport installed_package\nfrom torch import nn\nnet = nn.Linear(2, 2)\n"
+        "import beside_it\nimport installed_package\nimport with_a_folder_of_its_name\nfrom torch import nn\n"
+        "net = nn.Linear(2, 2)\n"
     )
     monkeypatch.syspath_prepend(str(installed))
     load_model(f"{tmp_path / 'net.py'}:net")
     assert "installed_package" in sys.modules
     assert "beside_it" not in sys.modules
-    del sys.modules["installed_package"]
+    del sys.modules["installed_package"], sys.modules["with_a_folder_of_its_name"]

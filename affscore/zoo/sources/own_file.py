@@ -94,9 +94,10 @@ def _importing_from(folder: Path) -> Iterator[None]:
     before is hidden where Python would find another one of its name, with this folder in front of its path.
     """
     place, bytecode = str(folder), sys.dont_write_bytecode
-    beside = {path.name.partition(".")[0] for path in folder.glob("*")} - sys.stdlib_module_names
-    found = {name: PathFinder.find_spec(name, [place, *sys.path]) for name in beside & sys.modules.keys()}
-    others = {name for name, spec in found.items() if spec and _places(spec) != _places(sys.modules[name].__spec__)}
+    beside = {path.name.partition(".")[0] for path in folder.glob("*")}
+    loaded = (beside & sys.modules.keys()) - sys.stdlib_module_names
+    found = {name: PathFinder.find_spec(name, [place, *sys.path]) for name in loaded}
+    others = {name for name, spec in found.items() if spec and _places(spec) != _places(_spec(name))}
     hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in others}
     for name in hidden:
         del sys.modules[name]
@@ -110,11 +111,16 @@ def _importing_from(folder: Path) -> Iterator[None]:
         if place in sys.path:
             sys.path.remove(place)
         for name in sys.modules.keys() - before:
-            if name.partition(".")[0] in beside:  # what is installed in an environment in the folder stays
+            here = any(Path(source).is_relative_to(folder) for source in _places(_spec(name)))
+            if here and name.partition(".")[0] in beside:  # what is installed stays, in an environment in it, too
                 del sys.modules[name]
         sys.modules.update(hidden)
 
 
-def _places(spec: ModuleSpec | None) -> list[str | None]:
+def _spec(name: str) -> ModuleSpec | None:
+    return getattr(sys.modules[name], "__spec__", None)
+
+
+def _places(spec: ModuleSpec | None) -> list[str]:
     """The file that a module is from, and the folders of a package."""
-    return [spec.origin, *(spec.submodule_search_locations or ())] if spec else []
+    return [place for place in (spec.origin, *(spec.submodule_search_locations or ())) if place] if spec else []
