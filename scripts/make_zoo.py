@@ -32,9 +32,8 @@ from mini_zoo.tables import write_table, zoo_table
 from tqdm import tqdm
 
 from affscore.survey.job import key_of
-from affscore.survey.parts import Part
 from affscore.survey.store import Store
-from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
+from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
 
 
 def main() -> None:
@@ -87,13 +86,13 @@ def hard_task_of_all(names: Sequence[str], folder: Path, jobs: int) -> None:
         todo = {name: parts for name, parts in todo.items() if locks.enter_context(store.lock(keys[name]))}
 
         def keep(row: dict[str, Any]) -> str:
-            todo[row["name"]].write(row["seed"], Part([row], {}))
+            todo[row["name"]].write(row["seed"], [row], {})
             return f"{row['name']}, seed {row['seed']}: {row['accuracy']:.1f} %"
 
         missing = [(name, seed) for name, parts in todo.items() for seed in sorted({*SEEDS}.difference(parts.read()))]
         _each([delayed(run)(name, seed) for name, seed in missing], jobs, "hard task", keep)
         for name, parts in todo.items():
-            rows = [row for _, part in sorted(parts.read().items()) for row in part.rows]
+            rows = [row for _, (trained, _) in sorted(parts.read().items()) for row in trained]
             store.add(keys[name], name, pd.DataFrame(rows), {"name": name, "job": about[name]}, [])
     for path, metadata in store.descriptions().items():
         if metadata["key"] != keys.get(metadata["name"], metadata["key"]):  # of another recipe or architecture

@@ -18,7 +18,7 @@ _FOLDER = Argument(metavar="DIR", help="The folder of the results.")
 @store.command()
 def ls(folder: Path = _FOLDER) -> None:
     """List the results, and the jobs that are not finished."""
-    from affscore.survey.contents import contents
+    from affscore.survey.tables import contents
 
     table, unreadable, unfinished = contents(folder)
     if not table.empty:
@@ -37,7 +37,7 @@ def show(
 ) -> None:
     """Show a result: how it was made, and a line for every activation."""
     from affscore.network.result import load_signature
-    from affscore.survey.contents import find
+    from affscore.survey.tables import find
 
     result = load_signature(find(folder, name))
     for key, value in result.metadata.items():

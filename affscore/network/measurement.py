@@ -30,10 +30,9 @@ from affscore.network.result import Signature
 from affscore.network.scoring import WholeDataset, score_pair
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
-from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights
+from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
 from affscore.zoo.models import card_of, load_model
 from affscore.zoo.paths import check_name
-from affscore.zoo.state_dicts import fingerprint
 
 
 class OtherDataError(AffscoreError):

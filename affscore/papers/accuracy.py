@@ -13,7 +13,7 @@ from affscore.papers.claim import Verdict
 from affscore.papers.estimate import MissingResultsError, every, if_significant, require
 from affscore.papers.groups import accuracy_groups, group_of_each
 from affscore.papers.results import Results
-from affscore.zoo.characteristics import characteristics
+from affscore.zoo.models import characteristics
 
 PERMUTATIONS = 10_000
 

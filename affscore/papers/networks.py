@@ -8,7 +8,7 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.papers.printed import printed_table
-from affscore.zoo.architectures import architecture_of
+from affscore.zoo.card import architecture_of
 
 
 def study_models(prefix: str = "mini:") -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any
 from affscore.network.result import Signature
 from affscore.papers.networks import short_name
 from affscore.survey import load_or_measure
-from affscore.zoo.characteristics import weight_versions
 from affscore.zoo.sources import torchvision_networks
+from affscore.zoo.sources.torchvision_networks import weight_versions
 
 OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "n": 512}
 """The options of the papers, and of all that is compared with them."""

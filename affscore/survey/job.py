@@ -12,7 +12,8 @@ from typing import Any
 from affscore.network.criteria import CRITERIA
 from affscore.network.parquet import FORMAT
 from affscore.options import Options
-from affscore.zoo.identity import identity_of_data, identity_of_model
+from affscore.zoo.datasets import identity_of_data
+from affscore.zoo.models import identity_of_model
 
 _USUAL = vars(Options())
 
@@ -77,7 +78,7 @@ def describe(
 ) -> DescribedJob:
     """Look at all that the numbers of a job depend on, before anything is measured.
 
-    Files are hashed, networks are not loaded (:func:`affscore.zoo.identity.identity_of_model`). How many
+    Files are hashed, networks are not loaded (:func:`affscore.zoo.models.identity_of_model`). How many
     images go through the network at once, the device, and the number of processes and threads belong to
     no job: results agree up to rounding.
 

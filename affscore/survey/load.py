@@ -9,10 +9,10 @@ from typing import Any
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature, load_signature
 from affscore.options import check_integer, options_of
-from affscore.survey.plan import Outlook, look_at, plan
+from affscore.survey.plan import look_at, plan
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
-from affscore.survey.survey import measure_missing
+from affscore.survey.survey import survey
 
 
 def load_or_measure_one(model: str, dataset: str, store: str | Path, **options: Any) -> Signature:
@@ -75,19 +75,20 @@ def load_or_measure(
     {'mini:digitsnet': 9}
     """
     models, jobs = list(models), check_integer("jobs", jobs, 1)
-    chosen, execution, rest = options_of(options)
-    command = rest.pop("command", None)
-    if rest:
-        raise TypeError(f"load_or_measure has no option {', '.join(rest)}")
+    chosen, _, rest = options_of(options)
+    if unknown := rest.keys() - {"command"}:
+        raise TypeError(f"load_or_measure has no option {', '.join(sorted(unknown))}")
     own = Store(store, create=True)
-    results = [own, Store(SHIPPED)] if shipped and SHIPPED.is_dir() else [own]
     asked = plan(models, dataset, chosen, chosen.reduction, chosen.order)
-    seen = look_at(asked, results, range(len(asked)))
-    _check(seen)
-    missing = [number for number in seen.described if number not in seen.results]
-    if missing:
-        measure_missing(seen, own, execution, jobs, here=len(missing) == 1, command=command)
-        _check(seen)
+    seen = look_at(asked, [own, Store(SHIPPED)] if shipped and SHIPPED.is_dir() else [own], range(len(asked)))
+    failures = [outcome.message for outcome in seen.outcomes.values() if outcome.state == "failed"]
+    missing = [asked[number].model for number in seen.described if number not in seen.results]
+    if missing and not failures:
+        ways = {"reductions": options.pop("reduction", "mean"), "orders": options.pop("order", "activate-first")}
+        report = survey(missing, dataset, store, jobs, only=0 if len(missing) == 1 else None, **ways, **options)
+        failures = [message for _, message in report.failures]
+    if failures:
+        raise AffscoreError(failures[0])
     found = {}
     for number, job in enumerate(asked):
         result = seen.results.get(number) or own.load(seen.described[number].key, load_signature)
@@ -95,10 +96,3 @@ def load_or_measure(
             raise AffscoreError(f"the result of {job.model} was removed from the store while it was measured")
         found[job.model] = result
     return {model: found[model] for model in models}
-
-
-def _check(seen: Outlook) -> None:
-    """Refuse where a job failed: the first of them says why."""
-    for _, outcome in sorted(seen.outcomes.items()):
-        if outcome.state == "failed":
-            raise AffscoreError(outcome.message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -14,13 +14,6 @@ from affscore.network.files import PART
 from affscore.network.parquet import read_parquet, write_parquet
 
 _NAME = re.compile(r"part-(\d{6,})\.parquet|batch-\d{6,}\.json")  # the latter by older versions, which read them
-
-
-class Part(NamedTuple):
-    """A part: rows of a table, and what else is known of it, in the types that JSON knows."""
-
-    rows: list[Any]
-    about: dict[str, Any]
 
 
 class Parts:
@@ -35,9 +28,9 @@ class Parts:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     parts = Parts(Path(folder))
-    ...     parts.write(0, Part([{"epoch": 0, "loss": 0.5}], {"seconds": 3}))
+    ...     parts.write(0, [{"epoch": 0, "loss": 0.5}], {"seconds": 3})
     ...     parts.count(), parts.read()
-    (1, {0: Part(rows=[{'epoch': 0, 'loss': 0.5}], about={'seconds': 3})})
+    (1, {0: ([{'epoch': 0, 'loss': 0.5}], {'seconds': 3})})
     """
 
     LOCK = "lock"
@@ -50,25 +43,30 @@ class Parts:
         """How many parts are finished, those of older versions included; safe without the lock."""
         return len(self._finished())
 
-    def read(self) -> dict[int, Part]:
-        """The finished parts by their numbers, without those that are damaged."""
+    def read(self) -> dict[int, tuple[list[Any], dict[str, Any]]]:
+        """The finished parts by their numbers, as they were written, without those that are damaged."""
         found = {}
         for path in sorted(self._finished()):
             if path.suffix == ".parquet" and not path.is_symlink():
                 with contextlib.suppress(AffscoreError):
                     rows, about, _ = read_parquet(path)
-                    found[int(path.stem.removeprefix("part-"))] = Part(rows.to_dict("records"), about)
+                    found[int(path.stem.removeprefix("part-"))] = rows.to_dict("records"), about
         return found
 
-    def write(self, number: int, part: Part) -> None:
+    def write(self, number: int, rows: list[Any], about: dict[str, Any]) -> None:
         """Add a finished part, in the place of one with its number.
+
+        Args:
+            number: Its number.
+            rows: Those of a table.
+            about: What else is known of it, in the types that JSON knows.
 
         Raises:
             AffscoreError: It cannot be written; the disk is full, say.
         """
         kept = "what was finished before is kept, and the same command goes on from there"
         with os_errors(lambda reason: f"part {number} could not be written to the store: {reason}; {kept}"):
-            write_parquet(pd.DataFrame(part.rows), part.about, [], self.folder / f"part-{number:06d}.parquet")
+            write_parquet(pd.DataFrame(rows), about, [], self.folder / f"part-{number:06d}.parquet")
 
     def drop(self) -> None:
         """Forget all parts."""
@@ -94,16 +92,13 @@ class Parts:
     def begin(self, run: str) -> int:
         """Note that a process of this run takes the key up; how many of that run did so before."""
         path = self.folder / self.BEGUN
-        try:
+        with os_errors(lambda reason: f"the store cannot be written to ({reason})"):
             if path.is_symlink() or (path.exists() and not path.is_file()):
                 raise OSError(f"{path.name!r} is a link, which is not followed, a pipe or a device")
-            with path.open("a+", encoding="utf-8") as stream:
+            with path.open("a+", encoding="utf-8", errors="replace") as stream:
                 stream.seek(0)
                 before = stream.read().split().count(run)
                 stream.write(f"{run}\n")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise AffscoreError(f"the store cannot be written to ({reason})") from error
         return before
 
     def begun_by(self, run: str) -> bool:

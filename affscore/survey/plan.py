@@ -16,7 +16,8 @@ from affscore.survey.job import DescribedJob, Job, describe, is_of_job
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
-from affscore.zoo.identity import identity_of_data, identity_of_model
+from affscore.zoo.datasets import identity_of_data
+from affscore.zoo.models import identity_of_model
 from affscore.zoo.paths import check_name
 
 

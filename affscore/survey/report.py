@@ -1,15 +1,19 @@
-"""What became of the jobs of a survey, and how far they are."""
+"""What became of the jobs of a survey, and how far they are, wherever they are being done: the store is asked."""
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tqdm import tqdm
+
 from affscore.network.notes import split_note
 from affscore.survey.job import Job
-from affscore.survey.plan import look_at
+from affscore.survey.plan import Outlook, look_at
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, State
 
@@ -88,3 +92,43 @@ def listing(jobs: Sequence[Job], folder: str | Path) -> list[str]:
             state = ", ".join(words) or state
         lines.append(f"{number}: {job}: {state}")
     return lines
+
+
+SECONDS = 1.0
+"""How often the store is asked."""
+
+
+@contextmanager
+def progress_of(store: Store, seen: Outlook, progress: bool | None) -> Iterator[None]:
+    """Show how many batches are finished, of all jobs, while the context lasts.
+
+    Args:
+        store: Where the batches are.
+        seen: The jobs, and what became of those that have ended; the latter may grow meanwhile.
+        progress: Whether to show it; None for where there is a terminal.
+    """
+    jobs, outcomes, stop = seen.described, seen.outcomes, threading.Event()
+    total = sum(job.batches for job in jobs.values())
+    hidden = None if progress is None else not progress
+    with tqdm(total=total, unit="batch", disable=hidden) as bar, ExitStack() as at_the_end:
+
+        def update() -> None:
+            ended = {number for number in tuple(outcomes) if outcomes[number].state != "busy"} & jobs.keys()
+            bar.n = sum(
+                job.batches if number in ended else min(job.batches, store.parts(job.key).count())
+                for number, job in jobs.items()
+            )
+            bar.set_postfix_str(f"{len(ended)}/{len(jobs)} jobs")
+
+        def watch() -> None:
+            update()
+            while not stop.wait(SECONDS):
+                update()
+            update()
+
+        if not bar.disable:
+            watcher = threading.Thread(target=watch, daemon=True)
+            watcher.start()
+            at_the_end.callback(watcher.join)
+            at_the_end.callback(stop.set)  # first
+        yield

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature, load_signature
 from affscore.options import Options
 from affscore.survey.store import Store
+from affscore.zoo.naming import near
 
 SHIPPED = Path(__file__).parent / "results"
 """The store of the results that come with the package."""
@@ -46,14 +46,10 @@ def shipped_signature(
         of_model = results[results["model"].map(_short) == model]
     found = of_model[of_model["weights"] == weights if weights else of_model["weights"] != "random"]
     if found.empty:
-        near = difflib.get_close_matches(model, set(results["model"].map(_short)), n=3)
+        hint = near(model, results["model"].map(_short)) or "; affscore.load_results() shows what there is"
         if not of_model.empty:
-            hint = f"there are weights {', '.join(sorted(set(of_model['weights'])))}: name them behind an @"
-        elif near:
-            hint = f"did you mean {' or '.join(near)}?"
-        else:
-            hint = "affscore.load_results() shows what there is"
-        raise AffscoreError(f"no result that comes with the package is called {name!r}; {hint}")
+            hint = f"; there are weights {', '.join(sorted(set(of_model['weights'])))}: name them behind an @"
+        raise AffscoreError(f"no result that comes with the package is called {name!r}{hint}")
     alike = found[(found["reduction"] == wanted.reduction) & (found["order"] == wanted.order)]
     if alike.empty:
         ways = ", ".join(sorted(set(found["reduction"] + " with " + found["order"])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -11,10 +12,9 @@ import joblib
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.options import Execution, check_integer, options_of
-from affscore.survey.plan import Outlook, look_at, plan
-from affscore.survey.progress import progress_of
-from affscore.survey.report import Report
+from affscore.options import check_integer, options_of
+from affscore.survey.plan import look_at, plan
+from affscore.survey.report import Report, progress_of
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, Work, run_job
 from affscore.survey.workers import Task, on_cluster, on_this_machine
@@ -100,33 +100,10 @@ def survey(
     results = Store(store, create=True)
     results.tidy()
     seen = look_at(asked, [results], numbers)
-    measure_missing(seen, results, execution, jobs, scheduler, here=only is not None, command=command)
-    return Report(tuple((asked[number], seen.outcomes[number]) for number in sorted(seen.outcomes)))
-
-
-def measure_missing(
-    seen: Outlook,
-    store: Store,
-    execution: Execution,
-    jobs: int = 1,
-    scheduler: str | None = None,
-    here: bool = False,
-    command: str | None = None,
-) -> None:
-    """Do the jobs that are not settled; their outcomes are added.
-
-    Args:
-        seen: The jobs.
-        store: Where the results go.
-        execution: How each of them is measured.
-        jobs: How many processes at once.
-        scheduler: As in :func:`survey`.
-        here: Whether to do them one after the other, in this process.
-        command: As in :func:`survey`.
-    """
+    here = only is not None
     if execution.threads is None and scheduler is None:
         execution = replace(execution, threads=max(1, joblib.cpu_count() // (1 if here else jobs)))
-    work = Work(store.folder.absolute(), secrets.token_hex(8), Path.cwd(), execution, command)
+    work = Work(results.folder.absolute(), secrets.token_hex(8), Path.cwd(), execution, command)
     left = [number for number in seen.described if number not in seen.outcomes]
     gpus = torch.cuda.device_count() if execution.device in ("auto", "cuda") and scheduler is None else 0
 
@@ -134,22 +111,19 @@ def measure_missing(
         own = replace(work, execution=replace(execution, device=f"cuda:{place % gpus}")) if gpus > 1 else work
         return number, seen.described[number], own, wait or here
 
-    def record(outcome: Outcome) -> None:
-        seen.outcomes[outcome.number] = outcome
-
-    with progress_of(store, seen, execution.progress):
+    with progress_of(results, seen, execution.progress):
         for wait in (False, True):  # what another process is doing is waited for at the end
             tasks = [task(place, number, wait) for place, number in enumerate(left)]
             if here:
-                for one in tasks:
-                    record(run_job(*one))
+                outcomes: Iterable[Outcome] = itertools.starmap(run_job, tasks)
             elif scheduler is not None:
-                on_cluster(tasks, scheduler, record)
+                outcomes = on_cluster(tasks, scheduler)
             else:
-                on_this_machine(
-                    tasks, jobs, execution.threads or 1, lambda one: store.parts(one[1].key).begun_by(work.run), record
-                )
+                outcomes = on_this_machine(tasks, jobs, execution.threads or 1)
+            for outcome in outcomes:
+                seen.outcomes[outcome.number] = outcome
             left = [number for number in left if seen.outcomes[number].state == "busy"]
             if not left:
                 break
-    store.tidy()
+    results.tidy()
+    return Report(tuple((asked[number], seen.outcomes[number]) for number in sorted(seen.outcomes)))

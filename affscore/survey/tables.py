@@ -1,9 +1,10 @@
-"""The results of a store as one table."""
+"""What is in a store: its results as one table or in a file, and a list of them and of what is no result."""
 
 from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -13,6 +14,8 @@ from affscore.network.result import Signature, load_signature
 from affscore.network.table import without_formulas
 from affscore.survey.shipped import SHIPPED
 from affscore.survey.store import Store
+
+_SHOWN = ("key", "model", "weights", "dataset", "reduction", "order")
 
 
 def load_results(path: str | Path | None = None) -> pd.DataFrame:
@@ -92,13 +95,68 @@ def write_table(table: pd.DataFrame, file: Path) -> Path:
     return file
 
 
+def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """What is in a store.
+
+    Args:
+        folder: The folder of the store.
+
+    Returns:
+        A table with a row for each result; a sentence for each file that is none, or a copy of another; a line for
+        each job that is not finished.
+
+    Raises:
+        AffscoreError: No such folder.
+    """
+    store = Store(folder)
+    found, errors, copies = _read(store)
+    rows, problems = list[dict[str, Any]](), {path: str(error) for path, error in errors.items()}
+    for copy, first in copies.items():
+        problems[copy] = f"the file {copy.name!r} has the key of {first.name!r}, and counts once with it"
+    for path, result in found.values():
+        try:
+            row: dict[str, Any] = {name: str(result.metadata[name]) for name in _SHOWN}
+            row |= {"n": int(result.metadata["n"]), "images": int(result.metadata["images"])}
+            rows.append(row | {"activations": len(result), "mean": float(result.scores.mean())})
+        except (KeyError, TypeError, ValueError) as error:
+            problems[path] = f"the file {path.name!r} is no result of a survey ({type(error).__name__}: {error})"
+    unfinished = []
+    for key, parts in store.unfinished().items():
+        if key not in {row["key"] for row in rows}:
+            count = parts.count()
+            running = ", running" if store.is_running(key) else ""
+            unfinished.append(f"not finished: {key}, {count} {'batch' if count == 1 else 'batches'}{running}")
+    return pd.DataFrame(rows), [problems[path] for path in sorted(problems)], unfinished
+
+
+def find(folder: str | Path, name: str) -> Path:
+    """The file of a result by its name or the beginning of its key.
+
+    Args:
+        folder: The folder of the store.
+        name: The name of a file, with or without its ending, or a key or the beginning of one.
+
+    Raises:
+        AffscoreError: No such result, or several whose key begins like that.
+    """
+    files = Store(folder).files()
+    wanted = Path(name).name
+    found = [path for path in files if wanted in (path.name, path.stem)]
+    found = found or [path for path in files if wanted and path.stem.rpartition("-")[2].startswith(wanted)]
+    if len({path.stem.rpartition("-")[2] for path in found}) == 1:
+        return found[0]  # or a copy of it
+    if found:
+        raise AffscoreError(f"{len(found)} results have a key that begins with {wanted!r}; give more of it")
+    raise AffscoreError(f"there is no result {name!r} in {str(folder)!r}; affscore store ls shows what there is")
+
+
 def _read_all(path: str | Path | None) -> dict[str, tuple[Path, Signature]]:
     if path is None and not (SHIPPED.is_dir() and Store(SHIPPED).files()):
         raise AffscoreError(
             "this version of the package comes without results; give the folder of a store, as written by: "
             "affscore survey ... --store DIR"
         )
-    found, problems, copies = read_all(Store(SHIPPED if path is None else path))
+    found, problems, copies = _read(Store(SHIPPED if path is None else path))
     for error in problems.values():
         raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
     if not found:
@@ -112,9 +170,7 @@ def _read_all(path: str | Path | None) -> dict[str, tuple[Path, Signature]]:
     return found
 
 
-def read_all(
-    store: Store,
-) -> tuple[dict[str, tuple[Path, Signature]], dict[Path, AffscoreError], dict[Path, Path]]:
+def _read(store: Store) -> tuple[dict[str, tuple[Path, Signature]], dict[Path, AffscoreError], dict[Path, Path]]:
     """The results of a store by their keys; why other files are none; and copies, with the file that counts."""
     found, problems, copies = dict[str, tuple[Path, Signature]](), dict[Path, AffscoreError](), dict[Path, Path]()
     for file in store.files():

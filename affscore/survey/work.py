@@ -17,9 +17,10 @@ from affscore.network.result import Signature, load_signature
 from affscore.network.table import provenance
 from affscore.options import Execution
 from affscore.survey.job import DescribedJob, describe
-from affscore.survey.parts import Part, Parts
+from affscore.survey.parts import Parts
 from affscore.survey.store import Store
 from affscore.zoo.card import ONE_AT_A_TIME
+from affscore.zoo.naming import switched
 
 State = Literal["measured", "there", "busy", "failed"]
 
@@ -80,14 +81,19 @@ def run_job(number: int, job: DescribedJob, work: Work, wait: bool = False) -> O
                 f"the folder {work.folder.name!r}, from which the survey was started, is not on the machine of this "
                 "process; the machines of a cluster must share it"
             )
-        with ONE_AT_A_TIME, contextlib.chdir(work.folder), contextlib.ExitStack() as after:
-            after.callback(torch.set_num_threads, torch.get_num_threads())
-            torch.set_num_threads(work.execution.threads or torch.get_num_threads())
+        threads = work.execution.threads or torch.get_num_threads()
+        on_threads = switched(torch.get_num_threads, torch.set_num_threads, threads)
+        with ONE_AT_A_TIME, contextlib.chdir(work.folder), on_threads:
             return _run(number, job, work, wait)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  # a job that fails must not stop the others, with sys.exit neither
         return outcome_of_error(number, error)
+
+
+def has_begun(number: int, job: DescribedJob, work: Work, wait: bool = False) -> bool:
+    """Whether a process of this run has begun with a job, as given to :func:`run_job`, and not ended it."""
+    return Store(work.store).parts(job.key).begun_by(work.run)
 
 
 def outcome_of_error(number: int, error: BaseException) -> Outcome:
@@ -165,7 +171,7 @@ def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Sig
                 batches.append(batch)
                 if batch is not done.get(batch.number) and not options.whole:
                     about = {"batch": _without("rows", vars(batch)), "conditions": conditions, "versions": versions}
-                    parts.write(batch.number, Part([_without("sample_costs", row) for row in batch.rows], about))
+                    parts.write(batch.number, [_without("sample_costs", row) for row in batch.rows], about)
         result = measurement.signature(batches)
     taken = [batch.number for batch in batches if batch is done.get(batch.number)]
     if others := [number for number in taken if conditions_of[number] != conditions]:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
@@ -14,16 +14,14 @@ from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, first_line
-from affscore.survey.work import Outcome, run_job
+from affscore.survey.work import Outcome, has_begun, run_job
 
 Task = tuple[Any, ...]
 """The arguments of :func:`affscore.survey.work.run_job`."""
 
 
-def on_this_machine(
-    tasks: Sequence[Task], jobs: int, threads: int, begun: Callable[[Task], bool], record: Callable[[Outcome], None]
-) -> None:
-    """Do tasks in processes of their own, and outlive those that die.
+def on_this_machine(tasks: Sequence[Task], jobs: int, threads: int) -> Iterator[Outcome]:
+    """Do tasks in processes of their own, and outlive those that die; their outcomes as they come.
 
     When a process dies (out of memory, a fault in a library), joblib ends all of them. The tasks that had
     begun are then done one at a time, which shows whose fault it was, and the others go on as before.
@@ -32,15 +30,14 @@ def on_this_machine(
         tasks: The tasks.
         jobs: How many processes at once.
         threads: Threads of a process.
-        begun: Whether a task has begun and not ended.
-        record: Is given every outcome when it is there.
     """
     left = {task[0]: task for task in tasks}
 
-    def do(some: Sequence[Task], processes: int) -> None:
-        for outcome in _outcomes(some, processes):
+    def do(some: Sequence[Task], processes: int) -> Iterator[Outcome]:
+        parallel = Parallel(n_jobs=processes, return_as="generator_unordered", batch_size=1, pre_dispatch=processes)
+        for outcome in parallel(delayed(run_job)(*task) for task in some):
             del left[outcome.number]
-            record(outcome)
+            yield outcome
 
     loky = parallel_config("loky", inner_max_num_threads=threads, initializer=_belong_to, initargs=(os.getpid(),))
     with warnings.catch_warnings(), loky:
@@ -49,21 +46,16 @@ def on_this_machine(
             alone = list(left.values())
             if jobs > 1 and len(left) > 1:
                 try:
-                    do(alone, min(jobs, len(left)))
+                    yield from do(alone, min(jobs, len(left)))
                     alone = []
                 except BrokenProcessPool:
-                    alone = [task for task in left.values() if begun(task)] or list(left.values())
+                    alone = [task for task in left.values() if has_begun(*task)] or list(left.values())
             for task in alone:
                 try:
-                    do([task], 2)  # joblib takes two processes, of which one rests: with n_jobs=1 it would take none
+                    yield from do([task], 2)  # joblib takes two, of which one rests: with n_jobs=1 it would take none
                 except BrokenProcessPool as error:
                     del left[task[0]]
-                    record(Outcome(task[0], "failed", f"its process died ({_reason(error)})"))
-
-
-def _outcomes(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
-    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
-    return parallel(delayed(run_job)(*task) for task in tasks)
+                    yield Outcome(task[0], "failed", f"its process died ({_reason(error)})")
 
 
 def _belong_to(parent: int) -> None:
@@ -85,15 +77,14 @@ def _reason(error: BaseException) -> str:
     return codes or "out of memory, or a fault in a library"
 
 
-def on_cluster(tasks: Sequence[Task], address: str, record: Callable[[Outcome], None]) -> None:
-    """Do tasks on the workers of a dask cluster. A task whose worker dies goes to another one.
+def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
+    """Do tasks on the workers of a dask cluster; their outcomes as they come. A task whose worker dies goes to another.
 
     The store must lie on a file system that all machines share.
 
     Args:
         tasks: The tasks.
         address: The address of the scheduler.
-        record: Is given every outcome when it is there.
 
     Raises:
         AffscoreError: No scheduler there, no worker within 10 seconds, or no package distributed.
@@ -111,8 +102,7 @@ def on_cluster(tasks: Sequence[Task], address: str, record: Callable[[Outcome], 
     with client, parallel_config("dask", client=client, wait_for_workers_timeout=10):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="all")
         try:
-            for outcome in parallel(delayed(run_job)(*task) for task in tasks):
-                record(outcome)
+            yield from parallel(delayed(run_job)(*task) for task in tasks)
         except TimeoutError as error:
             raise AffscoreError(
                 f"the scheduler at {address!r} has no worker; start some with: dask worker {address} --nthreads 1"

@@ -1,25 +1,35 @@
 """Floor 2: networks and data by name."""
 
-from affscore.zoo.characteristics import characteristics
-from affscore.zoo.data.digits import digits
-from affscore.zoo.datasets import load_data
-from affscore.zoo.mini import hard_task, list_models
-from affscore.zoo.models import ModelCard, card_of, load_model
-from affscore.zoo.named_data import ImageSet, NamedData
-from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.text import TextPreprocessing
+from __future__ import annotations
 
-__all__ = [
-    "ImageSet",
-    "ModelCard",
-    "NamedData",
-    "Preprocessing",
-    "TextPreprocessing",
-    "card_of",
-    "characteristics",
-    "digits",
-    "hard_task",
-    "list_models",
-    "load_data",
-    "load_model",
-]
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.zoo.card import ModelCard as ModelCard
+    from affscore.zoo.data.digits import digits as digits
+    from affscore.zoo.datasets import load_data as load_data
+    from affscore.zoo.mini import hard_task as hard_task
+    from affscore.zoo.mini import list_models as list_models
+    from affscore.zoo.models import card_of as card_of
+    from affscore.zoo.models import characteristics as characteristics
+    from affscore.zoo.models import load_model as load_model
+    from affscore.zoo.named_data import ImageSet as ImageSet
+    from affscore.zoo.named_data import NamedData as NamedData
+    from affscore.zoo.preprocessing import Preprocessing as Preprocessing
+    from affscore.zoo.text import TextPreprocessing as TextPreprocessing
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "card": "ModelCard",
+        "data.digits": "digits",
+        "datasets": "load_data",
+        "mini": "hard_task list_models",
+        "models": "card_of characteristics load_model",
+        "named_data": "ImageSet NamedData",
+        "preprocessing": "Preprocessing",
+        "text": "TextPreprocessing",
+    },
+)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
+import pandas as pd
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
@@ -20,7 +24,7 @@ Built = TypeVar("Built")
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What is known of a loaded network.
+    """What is known of a loaded network; what its authors state of it is in :func:`affscore.zoo.characteristics`.
 
     Attributes:
         name: MODEL as results carry it: a name, or for one's own file ``file.py:factory`` without a path.
@@ -29,11 +33,7 @@ class ModelCard:
             with the size of the vocabulary and the longest window) of token ids.
         preprocessing_known: Whether the network or its weights say so; else ImageNet's is assumed.
         family: The family of architectures that it belongs to; None where nobody says.
-        year: The year in which the architecture was published.
-        accuracy: Acc@1 of these weights in percent, as their authors state it.
-        accuracy_on: The data set of that accuracy.
         parameters: Number of parameters.
-        gflops: Multiply-adds of one image in units of 10^9, as the authors state them.
         classes: The names of its outputs, in their order; None where nobody says.
     """
 
@@ -42,11 +42,7 @@ class ModelCard:
     preprocessing: Expected = IMAGENET
     preprocessing_known: bool = True
     family: str | None = None
-    year: int | None = None
-    accuracy: float | None = None
-    accuracy_on: str | None = None
     parameters: int | None = None
-    gflops: float | None = None
     classes: tuple[str, ...] | None = None
 
     @property
@@ -128,3 +124,51 @@ def stated_classes(model: nn.Module) -> tuple[str, ...] | None:
     if not isinstance(stated, (list, tuple)) or not stated or not all(isinstance(name, str) for name in stated):
         return None
     return None if stated[0] == "LABEL_0" else tuple(stated)  # what transformers write where nobody named them
+
+
+ARCHITECTURES = Path(__file__).parent / "architectures.csv"
+
+
+@cache
+def _architectures() -> list[Any]:
+    return list(pd.read_csv(ARCHITECTURES).itertuples(index=False, name="Architecture"))
+
+
+def architecture_of(name: str) -> Any:
+    """The architecture of a network of torchvision, by the longest beginning of its name; None if unknown.
+
+    Its attributes are ``begins`` (how the names of its members begin), ``family`` (named as in the papers where they
+    have it), ``year`` (in which it was first made public), and ``publication`` (authors, title and where to find it).
+
+    >>> architecture_of("swin_v2_t").year, architecture_of("resnet18").family, architecture_of("mynet")
+    (2021, 'ResNets', None)
+    """
+    fitting = [architecture for architecture in _architectures() if name.startswith(architecture.begins)]
+    return max(fitting, key=lambda architecture: len(architecture.begins), default=None)
+
+
+def fingerprint(model: nn.Module) -> str:
+    """A hash of a network: its structure as it prints itself, its parameters, and all of its buffers.
+
+    The same for the same numbers, wherever they were read from; another for another activation.
+
+    >>> from torch import Tensor, nn
+    >>> layer = nn.Linear(2, 2)
+    >>> fingerprint(layer) == fingerprint(layer), len(fingerprint(layer))
+    (True, 16)
+    """
+    digest = hashlib.sha256(repr(model).encode())
+    for name, value in sorted({**dict(model.named_parameters()), **dict(model.named_buffers())}.items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        digest.update(tensor_bytes(value))
+    return digest.hexdigest()[:16]
+
+
+def tensor_bytes(tensor: Tensor) -> memoryview:
+    """The numbers of a tensor as bytes, for hashing.
+
+    >>> len(tensor_bytes(torch.zeros(3)))
+    12
+    """
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().data

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
 from collections.abc import Iterator
 from itertools import chain
 from numbers import Integral
+from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.zoo.named_data import DataSource, ImageSet, NamedData
-from affscore.zoo.registry import found_in
+from affscore.zoo.naming import found_in
 from affscore.zoo.text import Expected
 
 PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
@@ -76,6 +78,38 @@ def load_data(spec: str, preprocessing: Expected | None = None, seed: int = 0) -
         assert isinstance(data, ImageSet)
         data = data.only(argument)
     return data if preprocessing is None else data.prepared_for(preprocessing)
+
+
+def identity_of_data(spec: str, images: int | None, n: int, seed: int) -> dict[str, Any]:
+    """What makes a data set by name another one, in the types that JSON knows and without a path.
+
+    That is its name, how many images it has and how many of them are used, and the SHA-256 of those, in the
+    order in which they are used: of files their bytes, else their pixels. So a folder of the same name
+    with the same images is the same data set wherever it lies, and no other image of it is read.
+
+    Args:
+        spec: SPEC (:func:`affscore.load_data`).
+        images: How many images are used; None for all.
+        n: Images in a batch: how many are used of a data set without end.
+        seed: Fixes which images are used, in which order.
+
+    Raises:
+        AffscoreError: As :func:`affscore.load_data`; fewer images than asked for. (A file that cannot be read is
+            part of the identity: as long as it cannot, the next one takes its place.)
+
+    >>> about = identity_of_data("digits", 64, 32, 0)
+    >>> about["data"], about["of"], about["images"], len(about["content"])
+    ('digits', 597, 64, 64)
+    """
+    data = load_data(spec, seed=seed)
+    used = len(data.order(images, seed, default=n))
+    about: dict[str, Any] = {"data": data.name, "of": data.length, "images": used}
+    if (content := data.content(used, seed)) is not None:
+        digest = hashlib.sha256()
+        for part in content:
+            digest.update(part)
+        about["content"] = digest.hexdigest()
+    return about
 
 
 def _forms() -> str:

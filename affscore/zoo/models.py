@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
+import pandas as pd
 from torch import nn
 
 from affscore.errors import AffscoreError
 from affscore.zoo.card import ModelCard, parameter_count, stated_classes, stated_preprocessing
-from affscore.zoo.naming import WEIGHT_SUFFIXES, near, split_spec
+from affscore.zoo.naming import WEIGHT_SUFFIXES, found_in, near, split_spec
 from affscore.zoo.preprocessing import IMAGENET
-from affscore.zoo.registry import found_in
 from affscore.zoo.sources import Source
 
 _cards: WeakKeyDictionary[nn.Module, ModelCard] = WeakKeyDictionary()
@@ -39,7 +40,7 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     * ``random``, fixed by the seed,
     * the name of a torchvision weight (``IMAGENET1K_V2``), or a pretrained tag of timm (``a1_in1k``),
     * a file of weights (.pth, .pt, .bin, .safetensors): a state dictionary, or a checkpoint that holds one
-      (:func:`affscore.zoo.state_dicts.read_state_dict`).
+      (:func:`affscore.zoo.weight_files.read_state_dict`).
 
     Only tensors are read from files: no pickle calls a function, and no code of a repository runs.
 
@@ -65,9 +66,8 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     if not source.knows(name):
         raise _unknown(name)
     model, card = source.load(name, weights, seed)
-    model.eval()
-    _cards[model] = replace(card, parameters=parameter_count(model), classes=card.classes or stated_classes(model))
-    return model
+    _cards[model] = _complete(card, model)
+    return model.eval()
 
 
 def card_of(model: nn.Module) -> ModelCard:
@@ -79,12 +79,72 @@ def card_of(model: nn.Module) -> ModelCard:
     """
     if model in _cards:
         return _cards[model]
-    found = stated_preprocessing(model)
-    for source in [] if found else _sources(""):
-        found = found or source.expected_by(model)
-    preprocessing, known = found or (IMAGENET, False)
-    count, classes = parameter_count(model), stated_classes(model)
-    return ModelCard(type(model).__name__, "in memory", preprocessing, known, parameters=count, classes=classes)
+    expected = (source.expected_by(model) for source in _sources(""))
+    found = stated_preprocessing(model) or next(filter(None, expected), (IMAGENET, False))
+    return _complete(ModelCard(type(model).__name__, "in memory", *found), model)
+
+
+def _complete(card: ModelCard, model: nn.Module) -> ModelCard:
+    return replace(card, parameters=parameter_count(model), classes=card.classes or stated_classes(model))
+
+
+def identity_of_model(spec: str) -> dict[str, Any]:
+    """What makes a network by name another one, in the types that JSON knows and without a path.
+
+    * Its name, and the name of its weights (``DEFAULT`` is resolved for torchvision).
+    * The SHA-256 of every file that the name points to: of weights, of one's own source, of a folder or a
+      configuration of transformers. What such a source imports or reads itself is not looked at.
+    * For weights of torchvision the hash that is part of their address; where the file on this machine does
+      not have that hash, the file's own.
+    * For networks of timm and transformers the version (major.minor) of that package.
+
+    Args:
+        spec: MODEL[@WEIGHTS].
+
+    Raises:
+        AffscoreError: A name that is not there; of files, one that cannot be read.
+
+    >>> sorted(identity_of_model("mini:digitsnet"))
+    ['files', 'model', 'weights']
+    >>> identity_of_model("resnet18@random")
+    {'model': 'resnet18', 'weights': 'random', 'files': {}}
+    """
+    name, weights = split_spec(spec)
+    source = source_of(name)
+    if source.package is None and not source.knows(name):  # the networks of packages are known by name alone
+        load_model(spec)  # knows what is near, and says so
+    return source.identity(name, weights)
+
+
+def characteristics(models: Iterable[str]) -> pd.DataFrame:
+    """What the authors of networks state of them, and how deep they are.
+
+    Args:
+        models: MODEL[@WEIGHTS], each. Random weights and weights in a file have no accuracy; of networks that are
+            neither torchvision's nor mini:NAME nothing is stated, and everything but the name is missing.
+
+    Returns:
+        A row for each model, by its name as it was given. Columns: ``name`` and ``weights``, ``family``, ``year``,
+        ``accuracy`` (in percent: Acc@1 on the validation set of ImageNet-1K, or of a small network on the held-out
+        digits), ``accuracy_standard_error`` (missing for torchvision, where nobody states it), ``parameters``,
+        ``gflops`` (10^9 multiply-adds of one image of the size that the network expects), ``depth`` (the largest
+        number of activations on a path, as the recorder counts) and ``activations`` (how many there are in all); both
+        are missing for networks that were not counted.
+
+    Raises:
+        AffscoreError: A network or weights that are not known.
+
+    Source: torchvision's metadata of weights; :func:`affscore.zoo.list_models`; depth: counted.
+
+    >>> table = characteristics(["resnet50", "resnet50@IMAGENET1K_V1"])
+    >>> table[["accuracy", "parameters", "gflops", "depth"]].values.tolist()
+    [[80.858, 25557032.0, 4.089, 49.0], [76.13, 25557032.0, 4.089, 49.0]]
+    """
+    named = {model: split_spec(model) for model in models}
+    rows = {model: source_of(name).facts(name, weights) for model, (name, weights) in named.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    numbers = ("accuracy", "accuracy_standard_error", "depth", "activations")
+    return table.astype(dict.fromkeys(numbers, float)) if rows else table
 
 
 def _sources(first: str) -> Iterator[Source]:

@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from affscore.errors import AffscoreError
+from affscore.zoo.card import tensor_bytes
 from affscore.zoo.naming import near
 from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
-from affscore.zoo.state_dicts import tensor_bytes
 from affscore.zoo.text import Expected, TextPreprocessing
 
 

@@ -1,13 +1,16 @@
-"""What the sources share: the parts of MODEL@WEIGHTS, near matches of a wrong name, missing extras."""
+"""What the sources share: how they are found, the parts of MODEL@WEIGHTS, near matches, packages of others."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
 import os
-from collections.abc import Iterable
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
@@ -99,3 +102,43 @@ def needs(package: str, name: str, extra: str) -> ModuleType:
     """
     what = f"{name} needs the package {package}, which cannot be imported"
     return guarded(lambda: importlib.import_module(package), what, f'pip install "affscore[{extra}]"')
+
+
+def found_in(package: str, name: str, first: str = "") -> Iterator[Any]:
+    """What the modules of a package define under a name; each module is imported when its turn comes.
+
+    Args:
+        package: As it is imported.
+        name: A name; modules that do not define it are helpers of the others.
+        first: Modules whose names begin so come first, the others in the order of their names.
+
+    >>> [source.prefix for source in found_in("affscore.zoo.sources", "SOURCE", first="timm")]
+    ['timm', 'mini', 'file.py', '', 'hf']
+    """
+    modules = [found.name for found in pkgutil.iter_modules(importlib.import_module(package).__path__)]
+    for module_name in sorted(modules, key=lambda module: not module.startswith(first)):
+        module = importlib.import_module(f"{package}.{module_name}")
+        if hasattr(module, name):
+            yield getattr(module, name)
+
+
+@contextmanager
+def switched(get: Callable[[], Any], put: Callable[[Any], object], value: Any) -> Iterator[None]:
+    """Within this a setting of another package has this value.
+
+    Args:
+        get: Gives the setting.
+        put: Sets it.
+        value: Its value meanwhile.
+
+    >>> import socket
+    >>> with switched(socket.getdefaulttimeout, socket.setdefaulttimeout, 3):
+    ...     print(socket.getdefaulttimeout())
+    3.0
+    """
+    before = get()
+    put(value)
+    try:
+        yield
+    finally:
+        put(before)

@@ -10,6 +10,8 @@ from typing import IO, Any, NoReturn
 
 import torch
 
+from affscore.errors import AffscoreError
+
 TENSORS = ("torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor_v3")
 PARAMETER = "torch._utils._rebuild_parameter"
 OTHERS = ("collections.OrderedDict", "collections.Counter", "argparse.Namespace", "torch.device")
@@ -19,10 +21,6 @@ DEEPEST = 3
 """How deep torch.save puts tuples into tuples."""
 
 _Interpreter: Any = pickle._Unpickler  # the one in Python, which can be changed
-
-
-class RefusedFileError(ValueError):
-    """A file asks for more than it holds, or for something else than numbers; the message says for what."""
 
 
 STORAGE, TENSOR = object(), object()
@@ -35,10 +33,10 @@ class _Tuple(tuple[Any, ...]):
     def __init__(self, things: tuple[Any, ...]) -> None:
         self.depth: int = 1 + max((thing.depth for thing in things if isinstance(thing, _Tuple)), default=0)
         if self.depth > DEEPEST:
-            raise RefusedFileError(f"it has tuples in tuples, more than {DEEPEST} deep")
+            raise AffscoreError(f"it has tuples in tuples, more than {DEEPEST} deep")
 
     def __hash__(self) -> NoReturn:
-        raise RefusedFileError("it has a dictionary with tuples for keys")
+        raise AffscoreError("it has a dictionary with tuples for keys")
 
 
 def check_pickle(stream: IO[bytes], most: int) -> None:
@@ -55,14 +53,14 @@ def check_pickle(stream: IO[bytes], most: int) -> None:
         most: How many numbers its tensors and copied dictionaries may have in all.
 
     Raises:
-        RefusedFileError: It asks for anything else.
+        AffscoreError: It asks for anything else.
         Exception: It is no pickle, or a broken one.
 
     >>> import io
     >>> check_pickle(io.BytesIO(pickle.dumps({"epoch": 3, "loss": [0.1, 0.2]}, protocol=2)), 0)
     >>> check_pickle(io.BytesIO(pickle.dumps(bytearray(3), protocol=2)), 0)
     Traceback (most recent call last):
-    affscore.zoo.pickles.RefusedFileError: it asks for bytearray
+    affscore.errors.AffscoreError: it asks for bytearray
     """
     _Reader(stream, most).load()
 
@@ -81,19 +79,19 @@ class _Reader(_Interpreter):
         storage = module in ("torch", "torch.storage", "torch.cuda") and name.endswith("Storage")
         if full in (*TENSORS, PARAMETER, *OTHERS) or storage or isinstance(kind, torch.dtype):
             return full
-        raise RefusedFileError(f"it asks for {name if module in ('builtins', '__builtin__') else full}")
+        raise AffscoreError(f"it asks for {name if module in ('builtins', '__builtin__') else full}")
 
     def persistent_load(self, pid: Any) -> object:
         """A storage, which is named by constants."""
         if not all(_is_constant(part) or (isinstance(part, tuple) and all(map(_is_constant, part))) for part in pid):
-            raise RefusedFileError("it names a storage in a way that torch.save does not")
+            raise AffscoreError("it names a storage in a way that torch.save does not")
         return STORAGE
 
     def count(self, numbers: int) -> None:
         """Add so many numbers to those that would be made."""
         self.numbers += abs(numbers)
         if self.numbers > self.most:
-            raise RefusedFileError(f"it speaks of {self.numbers} numbers, far more than it holds")
+            raise AffscoreError(f"it speaks of {self.numbers} numbers, far more than it holds")
 
     def load_call(self) -> None:
         """What a call makes, and how many numbers a tensor has that it makes, or how large a copied dictionary is."""
@@ -107,14 +105,14 @@ class _Reader(_Interpreter):
             self.count(sum(len(a) for a in arguments if isinstance(a, (dict, str))))
         elif function != PARAMETER or first is not TENSOR or TENSOR in rest:
             named = function if isinstance(function, str) else "something"  # what it holds may be long in print
-            raise RefusedFileError(f"it calls {named} in a way that torch.save does not")
+            raise AffscoreError(f"it calls {named} in a way that torch.save does not")
         self.stack.append(made)
 
     def load_build(self) -> None:
         """The attributes of what was made last, which are copied from a dictionary."""
         state = self.stack.pop()
         if not isinstance(state, dict) or not isinstance(self.stack[-1], dict):
-            raise RefusedFileError("it sets attributes in a way that torch.save does not")
+            raise AffscoreError("it sets attributes in a way that torch.save does not")
         self.count(len(state))
 
 
@@ -138,7 +136,7 @@ class _Dispatch(dict[int, Any]):
     """What is done at each opcode; all others are refused, since some take memory before they read (BYTEARRAY8)."""
 
     def __missing__(self, code: int) -> NoReturn:
-        raise RefusedFileError(f"it uses {_NAMES[code]}, which torch.save does not")
+        raise AffscoreError(f"it uses {_NAMES[code]}, which torch.save does not")
 
 
 def _codes(*names: str) -> list[int]:

@@ -55,11 +55,11 @@ class Preprocessing:
         if self.channels not in (1, 3):
             raise AffscoreError(f"images have 1 or 3 channels, got channels={self.channels}")
         try:
-            mean, std = np.asarray(self.mean, dtype=float), np.asarray(self.std, dtype=float)
-        except (TypeError, ValueError):  # no numbers
-            mean = std = np.zeros(0)
-        in_range = np.isfinite([mean, std]).all() and (std > 0).all() if mean.shape == std.shape else False
-        if mean.shape != (self.channels,) or not in_range:
+            mean, std = np.asarray([self.mean, self.std], dtype=float)
+            fit = mean.shape == (self.channels,) and np.isfinite([mean, std]).all() and (std > 0).all()
+        except (TypeError, ValueError):  # no numbers, or not as many
+            fit = False
+        if not fit:
             raise AffscoreError(
                 f"mean and std must hold {self.channels} numbers, std above 0, got {self.mean} and {self.std}"
             )
@@ -78,12 +78,17 @@ class Preprocessing:
         Args:
             image: A picture, or a tensor (C, H, W) or (H, W) with values in [0, 1] or of type uint8.
         """
+        from torchvision.transforms import functional as T  # takes seconds
+
         if isinstance(image, Image.Image) and image.mode not in (*_DEEP, *_UNBOUNDED):
             # resized as a picture, in steps of 1/255, as torchvision's own presets do
             image = image.convert("L" if self.channels == 1 else "RGB")
         else:
-            image = self._recolour(image_tensor(image))
-        T = _transforms()
+            image = image_tensor(image)
+            if len(image) not in (1, 3):
+                raise AffscoreError(f"an image must have 1 or 3 channels, got {len(image)}")
+            image = image.expand(self.channels, -1, -1) if len(image) == 1 else image
+            image = T.rgb_to_grayscale(image) if len(image) > self.channels else image
         image = image if self.squash else _without_far_ends(image)
         if self.transform is not None:
             picture = T.to_pil_image((255 * image).round().byte()) if isinstance(image, Tensor) else image
@@ -92,15 +97,6 @@ class Preprocessing:
         image = T.resize(image, sides, interpolation=T.InterpolationMode(self.interpolation), antialias=True)
         tensor = image_tensor(T.center_crop(image, [self.size, self.size]))
         return T.normalize(tensor.flip(0) if self.reversed_channels else tensor, list(self.mean), list(self.std))
-
-    def _recolour(self, tensor: Tensor) -> Tensor:
-        if len(tensor) == self.channels:
-            return tensor
-        if len(tensor) == 1:
-            return tensor.expand(self.channels, -1, -1)
-        if len(tensor) == 3:
-            return _transforms().rgb_to_grayscale(tensor)
-        raise AffscoreError(f"an image must have 1 or 3 channels, got {len(tensor)}")
 
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; of a transform what it says of itself, and what it gives."""
@@ -144,12 +140,6 @@ IMAGENET = Preprocessing()
 """What networks trained on ImageNet expect, unless their weights say otherwise."""
 
 
-def _transforms() -> Any:
-    from torchvision.transforms import functional  # takes seconds, and images that are tensors already need none of it
-
-    return functional
-
-
 def assumed_preprocessing(size: int | None) -> Preprocessing:
     """What a network is taken to expect that does not say it: the size of the data, and ImageNet's normalisation.
 
@@ -171,7 +161,8 @@ LONGEST = 16
 
 def _without_far_ends(image: Image.Image | Tensor) -> Image.Image | Tensor:
     """The middle of a very long image: its ends will be cut off, and resized they might fill the memory."""
-    T = _transforms()
+    from torchvision.transforms import functional as T
+
     _, *sides = T.get_dimensions(image)
     longest = LONGEST * min(sides)
     if max(sides) <= longest:

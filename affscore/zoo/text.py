@@ -67,14 +67,12 @@ class TextPreprocessing:
             found = np.asarray(ids)
         except ValueError:  # rows of several lengths
             found = np.asarray(None)
-        if found.size == 0:
-            return torch.zeros(0, dtype=torch.int64)
-        if found.dtype.kind not in "iu" or found.ndim != 1:
+        if found.size and (found.dtype.kind not in "iu" or found.ndim != 1):
             raise AffscoreError(
                 f"the tokenizer must turn a text into a list of integers, got {type(ids).__name__} "
                 f"of type {found.dtype} and shape {found.shape}"
             )
-        return torch.from_numpy(found.astype(np.int64))
+        return torch.from_numpy(found.astype(np.int64).reshape(-1))
 
     def as_dict(self) -> dict[str, Any]:
         """The attributes, in the types that JSON knows; a tokenizer by its name, without a path."""

@@ -1,4 +1,4 @@
-"""Files of weights: read without running code, and refused before they can fill the memory."""
+"""Files of weights: read without running code, refused before they can fill the memory, and put into networks."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ import argparse
 import io
 import struct
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import safetensors.torch
 import torch
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
 from affscore.zoo.paths import readable_file
-from affscore.zoo.pickles import RefusedFileError, check_pickle
 
 INFLATION = 10
 """By how much a file may be larger in memory, where numbers are shared or packed; what torch.save writes is neither."""
 
 PICKLES = 5
 """How many pickles follow one another at the beginning of a file of before torch 1.6."""
+
+ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
+"""Under which names training scripts keep the weights in a checkpoint."""
+
+WRAPPERS = ("module.", "_orig_mod.")
+"""What DataParallel and torch.compile write in front of every name."""
 
 ADVICE = "save them with torch.save(model.state_dict(), FILE) or as safetensors"
 
@@ -50,7 +57,7 @@ def read_weights(file: Path, what: str = "weights", advice: str = ADVICE) -> Any
         with torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # what a foreign file makes the readers raise has no end
-        readable = isinstance(error, (RefusedFileError, safetensors.SafetensorError))
+        readable = isinstance(error, (AffscoreError, safetensors.SafetensorError))
         reason = first_line(error) if readable else type(error).__name__
         raise AffscoreError(
             f"the file {file.name!r} does not hold {what} that can be read safely ({reason}); {advice}"
@@ -66,15 +73,17 @@ def check_archive(archive: zipfile.ZipFile, size: int, least: int = 0) -> None:
         least: How many bytes it may unpack to however small it is.
 
     Raises:
-        RefusedFileError: They unpack to more.
+        AffscoreError: They unpack to more.
     """
     unpacked = sum(part.file_size for part in archive.infolist())
     if unpacked > max(INFLATION * size, least):
-        raise RefusedFileError(f"an archive of {size} bytes that unpacks to {unpacked}")
+        raise AffscoreError(f"an archive of {size} bytes that unpacks to {unpacked}")
 
 
 def _check_pickles(file: Path) -> None:
     """Whether reading takes about as much memory as the file, whatever its pickles ask for and its parts unpack to."""
+    from affscore.zoo.pickles import check_pickle  # which the package's own weights do not need
+
     size = file.stat().st_size
     with file.open("rb") as stream:
         archived = stream.read(4) == b"PK\x03\x04"  # as torch.load decides; a zip archive is known by its end otherwise
@@ -107,4 +116,123 @@ def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
     else:
         found = stated == start
     if end[-22:-18] != b"PK\x05\x06" or not found:
-        raise RefusedFileError("an archive whose list of parts is not where its end says")
+        raise AffscoreError("an archive whose list of parts is not where its end says")
+
+
+def load_weights(model: nn.Module, file: Path) -> None:
+    """Put the weights of a file into a model.
+
+    Args:
+        model: The architecture.
+        file: See :func:`read_state_dict`.
+
+    Raises:
+        AffscoreError: No such file, not weights, or weights of another architecture; the model is as it was.
+    """
+    load_state_dict(model, read_state_dict(file), file.name)
+
+
+def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
+    """Put weights into a model, if they are those of its architecture.
+
+    Args:
+        model: The architecture.
+        state: Names and tensors.
+        name: The name of the file that they are from, for the message.
+
+    Raises:
+        AffscoreError: Names, shapes or types do not fit; the model is as it was.
+    """
+    ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
+    # older files do not count the batches that a batch norm has seen, and nothing depends on it
+    counted = {key for key in ours if key.endswith("num_batches_tracked")}
+    missing = [f"{key!r} is missing" for key in sorted(ours.keys() - state.keys() - counted)]
+    foreign = [f"{key!r} is not in the network" for key in sorted(state.keys() - ours.keys())]
+    shapes = [
+        f"{key!r} has shape {tuple(state[key].shape)}, not {tuple(ours[key].shape)}"
+        for key in sorted(ours.keys() & state.keys())
+        if ours[key].shape != state[key].shape
+    ]
+    if wrong := missing + foreign + shapes:
+        raise AffscoreError(
+            f"the weights in {name!r} are not those of this architecture "
+            f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {wrong[0]})"
+        )
+    check_kinds(model, state, name)
+    whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
+    whole.update(state)
+    model.load_state_dict(whole)
+
+
+def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
+    """Whether weights are numbers of the same sort as the network's: a copy between two sorts is another number.
+
+    Args:
+        model: The architecture.
+        state: Names and tensors.
+        name: The name of the file that they are from, for the message.
+
+    Raises:
+        AffscoreError: Integers for real numbers, as in a quantised file, and the like.
+    """
+    for key, ours in sorted(model.state_dict().items()):
+        if isinstance(ours, Tensor) and key in state and _kind(state[key]) != _kind(ours):
+            raise AffscoreError(
+                f"the weights in {name!r} do not fit: {key!r} holds {_kind(state[key])} ({state[key].dtype}), the "
+                f"network has {_kind(ours)} there; undo the quantisation or conversion and save them again"
+            )
+
+
+def _kind(tensor: Tensor) -> str:
+    """What sort of numbers a tensor holds."""
+    if tensor.dtype.is_complex:
+        return "complex numbers"
+    if tensor.dtype.is_floating_point:
+        return "real numbers"
+    return "booleans" if tensor.dtype == torch.bool else "integers"
+
+
+def read_state_dict(file: Path) -> dict[str, Tensor]:
+    """The tensors in a file of weights, by name.
+
+    Args:
+        file: A state dictionary: .safetensors, or .pth / .pt read with ``weights_only=True``. It may be
+            the value of an entry ``state_dict``, ``model_state_dict``, ``model``, ``state_dict_ema`` or
+            ``model_ema``, if there is one of them only, and its names may begin with ``module.`` or
+            ``_orig_mod.``.
+
+    Raises:
+        AffscoreError: No such file, or not weights.
+    """
+    content = read_weights(file)
+    if isinstance(content, dict):
+        inner = [name for name in ENTRIES if isinstance(content.get(name), dict)]
+        if len(inner) > 1:
+            raise AffscoreError(
+                f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
+                "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
+            )
+        content = content[inner[0]] if inner else content
+    if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
+        raise AffscoreError(
+            f"the file {file.name!r} holds no state dictionary (names and tensors), but {_described(content)}; "
+            "save the weights with torch.save(model.state_dict(), FILE)"
+        )
+    return _unwrapped({str(name): value for name, value in content.items()})
+
+
+def _described(content: Any) -> str:
+    """What a file holds instead of weights."""
+    if isinstance(content, dict) and content:
+        name, value = next(item for item in content.items() if not isinstance(item[1], Tensor))
+        return f"a dict with a {type(value).__name__} under {str(name)[:50]!r}"
+    return "an empty dict" if isinstance(content, dict) else f"a {type(content).__name__}"
+
+
+def _unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Without what wrappers add: a word in front of every name, and the count of an average of weights."""
+    averaged = {name: value for name, value in state.items() if name != "n_averaged"}
+    for wrapper in WRAPPERS:
+        if averaged and all(name.startswith(wrapper) for name in averaged):
+            return _unwrapped({name.removeprefix(wrapper): value for name, value in averaged.items()})
+    return state

@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from affscore import load_model, signature
 from affscore.network.files import atomic_write
 from affscore.papers import printed_table
-from affscore.zoo.mini.registry import MINI_NETWORKS, MiniNetwork
+from affscore.zoo.mini import MINI_NETWORKS, MiniNetwork
 from mini_zoo.training import prepared
 
 
@@ -29,8 +29,8 @@ def zoo_row(network: MiniNetwork) -> dict[str, Any]:
     record, model = network.training_record(), load_model(f"mini:{network.name}")
     return {
         "name": network.name,
-        "family": network.family,
-        "year": network.year,
+        "family": network.architecture.family,
+        "year": network.architecture.year,
         "accuracy": round(100 * record["accuracy"], 2),
         "accuracy_standard_error": round(100 * record["accuracy_standard_error"], 2),
         "parameters": record["parameters"],

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from affscore.zoo.card import seeded
 from affscore.zoo.data.digits import digits
-from affscore.zoo.mini.registry import MiniNetwork
+from affscore.zoo.mini import MiniNetwork
 from mini_zoo.recipes import Recipe
 
 Change = Callable[[Tensor, torch.Generator], Tensor]

@@ -3,7 +3,7 @@ import pytest
 
 from affscore.errors import AffscoreError
 from affscore.papers import network_table, printed_table, short_name, short_names, study_models
-from affscore.zoo.mini.registry import MINI_NETWORKS
+from affscore.zoo.mini import MINI_NETWORKS
 
 
 def test_the_study_has_its_networks_in_the_order_of_the_years():
@@ -36,7 +36,7 @@ def test_a_network_is_known_whatever_stands_around_its_name(prefix):
 @pytest.mark.parametrize("model", study_models("mini:"))
 def test_family_and_year_are_those_that_the_zoo_says(model):
     known, network = network_table([model]).iloc[0], MINI_NETWORKS[short_name(model)]
-    assert (known["family"], known["year"]) == (network.family, network.year)
+    assert (known["family"], known["year"]) == (network.architecture.family, network.architecture.year)
 
 
 def test_an_unknown_network_is_a_family_of_its_own():

@@ -64,10 +64,10 @@ def install(task):
             die()
         return forward(network, recorder, collector, images, name)
 
-    def finish(self, number, part):
+    def finish(self, number, *part):
         if reached("before a part"):
             die()
-        write(self, number, part)
+        write(self, number, *part)
         log(file, "finished", key["now"], number)
         if reached("after a part"):
             die()

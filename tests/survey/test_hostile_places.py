@@ -11,9 +11,9 @@ from PIL import Image
 from affscore import AffscoreError, compare, load_results, signature
 from affscore.options import Options
 from affscore.survey import Store, survey, write_signature
-from affscore.survey.contents import contents
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
+from affscore.survey.tables import contents
 from affscore.survey.verify import verify
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
@@ -28,11 +28,11 @@ BAD = "n\udcffet"  # how Python reads the bytes 6e ff 65 74
     ("function", "name", "argument"),
     [
         ("affscore.zoo.models:load_model", "net.py", "{}:make"),
-        ("affscore.zoo.identity:identity_of_model", "net.py", "{}:make"),
+        ("affscore.zoo.models:identity_of_model", "net.py", "{}:make"),
         ("affscore.zoo.models:load_model", "w.pth", "mini:digitsnet@{}"),
         ("affscore.zoo.models:load_model", "model.safetensors", "hf:{.parent}"),
         ("affscore.zoo.models:load_model", "model.safetensors.index.json", "hf:{.parent}"),
-        ("affscore.zoo.identity:identity_of_model", "net.json", "hf:{}"),
+        ("affscore.zoo.models:identity_of_model", "net.json", "hf:{}"),
         ("affscore.zoo.datasets:load_data", "ids.pt", "tokens:{}"),
         ("affscore.zoo.datasets:load_data", "ids.npy", "tokens:{}"),
         ("affscore.zoo.datasets:load_data", "text.txt", "text:{}"),

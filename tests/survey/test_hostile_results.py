@@ -12,9 +12,8 @@ import pytest
 from affscore import AffscoreError, Signature, compare, figures, load_results, signature
 from affscore.errors import AffscoreWarning
 from affscore.survey import Store, read_signature, survey, write_signature
-from affscore.survey.contents import contents, find
 from affscore.survey.job import key_of
-from affscore.survey.tables import stored_signatures
+from affscore.survey.tables import contents, find, stored_signatures
 
 OPTIONS = {"n": 8, "images": 8, "criteria": False, "progress": False}
 

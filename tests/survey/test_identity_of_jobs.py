@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 
 from affscore import signature
 from affscore.survey import Store, survey
-from affscore.zoo.identity import identity_of_data, identity_of_model
+from affscore.zoo.datasets import identity_of_data
+from affscore.zoo.models import identity_of_model
 
 OPTIONS = {"n": 16, "images": 16, "criteria": False, "progress": False}
 
@@ -102,10 +103,10 @@ def test_finished_batches_outlive_a_foreign_file_with_the_key_of_their_job(photo
 
     store, write = tmp_path / "store", Parts.write
 
-    def second_fails(self, number, part):
+    def second_fails(self, number, *part):
         if number == 1:
             raise KeyboardInterrupt
-        write(self, number, part)
+        write(self, number, *part)
 
     monkeypatch.setattr(Parts, "write", second_fails)
     with pytest.raises(KeyboardInterrupt):
@@ -127,11 +128,11 @@ def test_no_more_processes_than_jobs(tmp_path, monkeypatch):
 
     asked = []
 
-    def counting(tasks, jobs):
-        asked.append(jobs)
-        return (workers.run_job(*task) for task in tasks)
+    def counting(n_jobs, **options):
+        asked.append(n_jobs)
+        return lambda calls: (function(*task) for function, task, _ in calls)
 
-    monkeypatch.setattr(workers, "_outcomes", counting)
+    monkeypatch.setattr(workers, "Parallel", counting)
     names = ["mini:digitsnet", "mini:digitsnet@random"]
     assert survey(names, "digits", tmp_path, jobs=50, threads=1, **OPTIONS).complete
     assert asked == [2]

@@ -14,8 +14,7 @@ from matplotlib import pyplot as plt
 
 from affscore import AffscoreError, compare, load_results, signature
 from affscore.survey import Store, read_signature, survey, write_signature
-from affscore.survey.contents import contents
-from affscore.survey.tables import export
+from affscore.survey.tables import contents, export
 from affscore.survey.verify import verify
 
 KEY = "0123456789abcdef"

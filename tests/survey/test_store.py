@@ -13,7 +13,7 @@ from affscore.network.parquet import read_parquet
 from affscore.options import Execution, Options
 from affscore.survey import Store, load_or_measure, read_signature, survey, tables, write_signature
 from affscore.survey.job import Job, describe, key_of
-from affscore.survey.parts import Part, Parts
+from affscore.survey.parts import Parts
 from affscore.survey.tables import export
 from affscore.survey.verify import verify
 from affscore.survey.work import Work, run_job
@@ -382,11 +382,11 @@ def interrupted(described, folder, after=1):
     """A store in which a job ended after a batch."""
     store, write, seen = Store(folder, create=True), Parts.write, []
 
-    def stopping(self, number, part):
+    def stopping(self, number, *part):
         if len(seen) == after:
             raise KeyboardInterrupt
         seen.append(number)
-        write(self, number, part)
+        write(self, number, *part)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Parts, "write", stopping)
@@ -496,10 +496,11 @@ def test_a_part_comes_back_as_it_was(tmp_path):
     store = interrupted(described, tmp_path, after=2)
     parts = store.parts(described.key)
     found = parts.read()
-    assert {number: part.about["batch"]["number"] for number, part in found.items()} == {0: 0, 1: 1}
-    assert len(found[0].rows) == 9
-    assert list(found[0].rows[0])[:3] == ["index", "layer", "call"]
-    parts.write(1, found[0])
+    assert {number: about["batch"]["number"] for number, (_, about) in found.items()} == {0: 0, 1: 1}
+    rows, _ = found[0]
+    assert len(rows) == 9
+    assert list(rows[0])[:3] == ["index", "layer", "call"]
+    parts.write(1, *found[0])
     assert parts.read() == {0: found[0], 1: found[0]}
     parts.drop()
     assert parts.count() == 0
@@ -547,8 +548,8 @@ def test_a_store_of_anything_else(tmp_path):
     store, key = Store(tmp_path), "a" * 16
     with store.lock(key):
         for epoch in range(3):
-            store.parts(key).write(epoch, Part([{"epoch": epoch, "loss": 1 / 3**epoch}], {}))
-        rows = [row for part in store.parts(key).read().values() for row in part.rows]
+            store.parts(key).write(epoch, [{"epoch": epoch, "loss": 1 / 3**epoch}], {})
+        rows = [row for part, _ in store.parts(key).read().values() for row in part]
         file = store.add(key, "training", pd.DataFrame(rows), {"rate": 0.1}, ["a note"])
     assert [path.name for path in tmp_path.glob("*")] == [file.name, ".affscore"] or not store.unfinished()
     assert store.descriptions() == {file: {"rate": 0.1, "key": key}}

@@ -15,7 +15,7 @@ from torch import nn
 
 from affscore import AffscoreError, load_model
 from affscore.zoo.sources import mini_networks, torchvision_networks
-from affscore.zoo.state_dicts import read_state_dict
+from affscore.zoo.weight_files import read_state_dict
 
 NETWORK = """
 from torch import nn

@@ -11,8 +11,7 @@ import torch
 from torch import nn
 
 from affscore.zoo.models import card_of, load_model
-from affscore.zoo.state_dicts import read_state_dict
-from affscore.zoo.weight_files import read_weights
+from affscore.zoo.weight_files import read_state_dict, read_weights
 
 pytestmark = pytest.mark.slow
 

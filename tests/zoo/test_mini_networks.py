@@ -8,10 +8,9 @@ from torch import nn
 import affscore
 from affscore import load_data, load_model
 from affscore.papers import printed_table
-from affscore.zoo import card_of, digits, list_models
-from affscore.zoo.architectures import architecture_of
-from affscore.zoo.card import seeded
-from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
+from affscore.zoo import characteristics, digits, list_models
+from affscore.zoo.card import architecture_of, seeded
+from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
 from affscore.zoo.mini.residual import DigitsNet
 
 STUDY = printed_table("study_networks").query("in_figure14 == 1")
@@ -49,10 +48,13 @@ def test_there_is_one_for_each_network_of_the_study():
 
 def test_family_and_year_are_those_of_the_original():
     for name, family, year in STUDY[["family", "year"]].itertuples():
-        assert (MINI_NETWORKS[name].family, MINI_NETWORKS[name].year) == (family, year), name
+        assert (MINI_NETWORKS[name].architecture.family, MINI_NETWORKS[name].architecture.year) == (family, year), name
     for name in EFFICIENT:
         original = architecture_of(name)
-        assert (MINI_NETWORKS[name].family, MINI_NETWORKS[name].year) == (original.family, original.year)
+        assert (MINI_NETWORKS[name].architecture.family, MINI_NETWORKS[name].architecture.year) == (
+            original.family,
+            original.year,
+        )
 
 
 def test_all_weights_together_are_small_and_none_is_left_over():
@@ -90,13 +92,13 @@ def test_the_accuracy_on_the_held_out_digits_is_the_recorded_one(network, images
     right = (logits.argmax(dim=1) == digits("test")[1]).float().mean().item()
     assert right > 0.9
     assert right == pytest.approx(network.training_record()["accuracy"], abs=2e-3)
-    assert card_of(model).accuracy == pytest.approx(100 * right, abs=0.2)
+    assert characteristics([f"mini:{network.name}"])["accuracy"].item() == pytest.approx(100 * right, abs=0.2)
 
 
 @pytest.mark.slow
 def test_the_activations_are_those_of_the_original(tables):
     for name, table in tables.items():
-        assert set(table["activation"]) == ACTIVATIONS.get(MINI_NETWORKS[name].family, {"relu"}), name
+        assert set(table["activation"]) == ACTIVATIONS.get(MINI_NETWORKS[name].architecture.family, {"relu"}), name
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from affscore.papers import printed_table
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 from affscore.zoo import hard_task, list_models
-from affscore.zoo.mini.registry import MINI_NETWORKS, WEIGHTS
+from affscore.zoo.mini import MINI_NETWORKS, WEIGHTS
 
 MODELS = list_models()
 COLUMNS = "name family year accuracy accuracy_standard_error parameters flops depth group".split()

@@ -12,8 +12,8 @@ from torch import nn
 
 from affscore import AffscoreError, load_model
 from affscore.zoo import ModelCard, Preprocessing, card_of
+from affscore.zoo.card import fingerprint
 from affscore.zoo.preprocessing import IMAGENET
-from affscore.zoo.state_dicts import fingerprint
 
 
 def test_a_network_of_torchvision_with_random_weights():
@@ -123,25 +123,10 @@ def test_cached_weights_need_no_network(hub):
     assert card_of(model).preprocessing == IMAGENET
 
 
-def test_what_is_known_of_a_network_of_torchvision(hub):
-    random = card_of(load_model("squeezenet1_1@random"))
-    assert (random.family, random.year, random.parameters) == ("SqueezeNets", 2016, 1_235_496)
-    assert random.gflops == pytest.approx(0.35, abs=0.01)
-    assert (random.accuracy, random.accuracy_on) == (None, None)
-    torch.save(load_model("squeezenet1_1@random", seed=7).state_dict(), cached(hub, "squeezenet1_1"))
-    trained = card_of(load_model("squeezenet1_1"))
-    assert (trained.accuracy, trained.accuracy_on) == (58.178, "ImageNet-1K")
-    meta = torchvision.models.SqueezeNet1_1_Weights.DEFAULT.meta
-    assert (trained.parameters, trained.gflops) == (meta["num_params"], meta["_ops"])
-    file = card_of(load_model(f"squeezenet1_1@{cached(hub, 'squeezenet1_1')}"))
-    assert file.accuracy is None
-
-
-def test_what_is_known_of_a_small_network():
-    card = card_of(load_model("mini:digitsnet"))
-    assert (card.family, card.year, card.accuracy_on) == ("ResNets", 2015, "digits")
-    assert 97 < card.accuracy < 100
-    assert card_of(load_model("mini:digitsnet@random")).accuracy is None
+def test_what_is_known_of_a_network():
+    known = card_of(load_model("squeezenet1_1@random"))
+    assert (known.family, known.parameters) == ("SqueezeNets", 1_235_496)
+    assert card_of(load_model("mini:digitsnet")).family == "ResNets"
 
 
 def test_a_pickle_in_the_cache_of_torchvision_is_not_run(hub, tmp_path):
@@ -364,11 +349,16 @@ def test_what_is_installed_in_the_folder_of_a_file_stays_imported(tmp_path, monk
     installed.mkdir(parents=True)
     (installed / "installed_package.py").write_text("")
     (tmp_path / "beside_it.py").write_text("")
+    (tmp_path / "with_a_folder_of_its_name").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path.parent / "elsewhere"))
+    (tmp_path.parent / "elsewhere").mkdir()
+    (tmp_path.parent / "elsewhere" / "with_a_folder_of_its_name.py").write_text("")
     (tmp_path / "net.py").write_text(
-        "import beside_it\nimport installed_package\nfrom torch import nn\nnet = nn.Linear(2, 2)\n"
+        "import beside_it\nimport installed_package\nimport with_a_folder_of_its_name\nfrom torch import nn\n"
+        "net = nn.Linear(2, 2)\n"
     )
     monkeypatch.syspath_prepend(str(installed))
     load_model(f"{tmp_path / 'net.py'}:net")
     assert "installed_package" in sys.modules
     assert "beside_it" not in sys.modules
-    del sys.modules["installed_package"]
+    del sys.modules["installed_package"], sys.modules["with_a_folder_of_its_name"]

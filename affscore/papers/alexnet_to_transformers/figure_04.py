@@ -32,7 +32,8 @@ from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
 from affscore.papers.results import Results
-from affscore.zoo.characteristics import characteristics, with_version
+from affscore.zoo.models import characteristics
+from affscore.zoo.sources.torchvision_networks import with_version
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults

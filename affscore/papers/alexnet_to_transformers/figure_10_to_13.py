@@ -19,7 +19,7 @@ from affscore.papers.networks import short_name
 from affscore.papers.printed import printed_numbers
 from affscore.papers.protocol import few_images, survey_command
 from affscore.papers.results import Results
-from affscore.zoo.characteristics import characteristics
+from affscore.zoo.models import characteristics
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults

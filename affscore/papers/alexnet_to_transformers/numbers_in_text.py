@@ -12,8 +12,8 @@ from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.comparison import COMPUTED, LOOKED_UP, OurNumber, Row, compare
 from affscore.papers.printed import PrintedNumber, printed_numbers
 from affscore.papers.protocol import few_images, survey_command
-from affscore.zoo.architectures import architecture_of
-from affscore.zoo.characteristics import characteristics
+from affscore.zoo.card import architecture_of
+from affscore.zoo.models import characteristics
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults

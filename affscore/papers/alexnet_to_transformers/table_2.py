@@ -16,7 +16,7 @@ from affscore.papers.estimate import every, mean_or_deviation, require
 from affscore.papers.printed import PrintedNumber, mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import few_images, survey_command
 from affscore.papers.results import Results
-from affscore.zoo.characteristics import characteristics
+from affscore.zoo.models import characteristics
 
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from affscore.zoo.named_data import DataSource, ImageSet
-from affscore.zoo.preprocessing import Preprocessing
+from affscore.zoo.preprocessing import image_tensor
 
 TEST_IMAGES = 597
 
@@ -46,11 +46,8 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
 
 def _held_out(argument: str, seed: int) -> ImageSet:
     images, labels = digits("test")
-
-    def read(index: int, preprocessing: Preprocessing | None) -> Tensor:
-        return preprocessing(images[index]) if preprocessing else images[index]
-
-    return ImageSet("digits", len(images), read, labels=[str(label) for label in labels.tolist()])
+    names = [str(label) for label in labels.tolist()]
+    return ImageSet("digits", len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
 
 
 SOURCES = [DataSource("digits", "CLASS", _held_out)]

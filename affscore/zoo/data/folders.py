@@ -137,7 +137,8 @@ def _images_below(root: Path) -> tuple[list[Path], list[str]]:
             continue
         seen.add(real)
         below[:] = sorted(name for name in below if not name.startswith("."))
-        found += [here / name for name in names if _is_image(here / name)]
+        shown = [here / name for name in names if not name.startswith(".")]
+        found += [file for file in shown if file.suffix.lower() in IMAGE_SUFFIXES]  # others are counted when read
     return sorted(found), closed
 
 
@@ -145,18 +146,13 @@ def _is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  # Path.is_dir raises where it may not look
 
 
-def _is_image(file: Path) -> bool:
-    """By its name: a file that turns out not to be readable is counted later."""
-    return file.suffix.lower() in IMAGE_SUFFIXES and not file.name.startswith(".")
-
-
 def _content(file: Path) -> tuple[bytes, bool]:
     """The hash of a file, and whether there is an image in it."""
     try:
         state = file.stat()
-        if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait for somebody to write into it
-            return b"no file", False
-        return _content_of_state(file, (state.st_ino, state.st_size, state.st_ctime_ns))
+        known = file, (state.st_ino, state.st_size, state.st_ctime_ns)
+        # opening a pipe would wait for somebody to write into it
+        return _content_of_state(*known) if stat.S_ISREG(state.st_mode) else (b"no file", False)
     except OSError as error:
         return f"unreadable: {error.errno}".encode(), False
 

@@ -1,18 +1,39 @@
-"""A text, as ``text:FILE`` or ``text:FILE@TOKENIZER``."""
+"""Windows of token ids: of a text, as ``text:FILE`` or ``text:FILE@TOKENIZER``, or from a file, as ``tokens:FILE``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
+import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.data.tokens import TokenSet, expected_tokens
-from affscore.zoo.named_data import DataSource, NamedData
+from affscore.zoo.named_data import DataSource, NamedData, Samples
 from affscore.zoo.naming import split_path
 from affscore.zoo.paths import readable_file
-from affscore.zoo.text import Expected, TextPreprocessing, tokenizer_file
+from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids, tokenizer_file
+from affscore.zoo.weight_files import read_weights
+
+_SUFFIXES = (".npy", ".safetensors", ".pt", ".pth")
+
+
+class TokenSet(Samples):
+    """Windows of token ids, tensor (N, length) of type int64.
+
+    >>> TokenSet("three", 3, torch.tensor([[1, 2], [3, 4], [5, 6]]))[1]
+    tensor([3, 4])
+    """
+
+    items: ClassVar[str] = "windows"
+
+    def prepared_for(self, preprocessing: Expected) -> Self:
+        """The same windows, all of whose ids this network knows."""
+        expected = _expected_tokens(self.name, preprocessing)
+        check_token_ids(self.samples, expected)
+        return replace(self, preprocessing=replace(expected, length=self.samples.shape[1]))
 
 
 @dataclass(eq=False, repr=False)
@@ -40,7 +61,7 @@ class TextFile(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> TokenSet:
         """The windows of the text; a remainder that fills none is dropped, and noted."""
-        expected = expected_tokens(self.name, preprocessing)
+        expected = _expected_tokens(self.name, preprocessing)
         if self.tokenizer is not None:
             expected = replace(expected, tokenizer=self.tokenizer)
         ids, length = expected(self.text), expected.window
@@ -56,7 +77,21 @@ class TextFile(NamedData):
         return TokenSet(self.name, len(windows), windows, notes=[note] if rest else []).prepared_for(expected)
 
 
-def _load(argument: str, seed: int) -> TextFile:
+def _expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
+    """What a network of token ids expects.
+
+    Raises:
+        AffscoreError: It is a network of images.
+    """
+    if not isinstance(preprocessing, TextPreprocessing):
+        raise AffscoreError(
+            f"{name!r} holds token ids, and the network expects images; give a data set of images, or say that the "
+            "network expects token ids with an attribute preprocessing = affscore.zoo.TextPreprocessing(...)"
+        )
+    return preprocessing
+
+
+def _load_text(argument: str, seed: int) -> TextFile:
     """A text from ``FILE`` or ``FILE@TOKENIZER``, in UTF-8.
 
     Raises:
@@ -72,4 +107,31 @@ def _load(argument: str, seed: int) -> TextFile:
     return TextFile(f"text:{file.name}", None, text, tokenizer or None, hashed=files)
 
 
-SOURCES = [DataSource("text", "FILE", _load)]
+def _load_tokens(path: str, seed: int) -> TokenSet:
+    """Windows of token ids from a .npy, .safetensors, .pt or .pth file that holds integers (N, length).
+
+    A file that holds several arrays must call the ids ``input_ids``.
+
+    Raises:
+        AffscoreError: No such file, another kind of file, or no integers of this shape.
+    """
+    file = readable_file(path, "tokens:FILE takes the path of a file")
+    if file.suffix not in _SUFFIXES:
+        raise AffscoreError(f"token ids are read from a .npy, .safetensors or .pt file, got {file.name!r}")
+    found = read_weights(file, "token ids", "save an array of integers (N, length) as .npy, .safetensors or .pt")
+    if isinstance(found, Mapping):
+        if len(found) > 1 and "input_ids" not in found:
+            names = ", ".join(map(str, [*found][:5]))
+            raise AffscoreError(f"the file {file.name!r} holds several arrays ({names}); call the token ids input_ids")
+        found = found["input_ids"] if "input_ids" in found else next(iter(found.values()), None)
+    if isinstance(found, Tensor) and not (found.is_floating_point() or found.is_complex()):
+        found = found.numpy()  # which does not know all of the others
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu" or found.ndim != 2 or found.size == 0:
+        kind = f"{found.dtype} of shape {tuple(found.shape)}" if hasattr(found, "dtype") else type(found).__name__
+        raise AffscoreError(
+            f"the file {file.name!r} must hold integers (N, length), the ids of N windows, and holds {kind}"
+        )
+    return TokenSet(f"tokens:{file.name}", len(found), torch.from_numpy(found.astype(np.int64)))
+
+
+SOURCES = [DataSource("text", "FILE", _load_text), DataSource("tokens", "FILE", _load_tokens)]

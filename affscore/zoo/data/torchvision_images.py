@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
-from torch import Tensor
 
 from affscore.errors import guarded
-from affscore.zoo.downloads import answers, patience
+from affscore.zoo.downloads import patience
 from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.paths import user_path
-from affscore.zoo.preprocessing import Preprocessing, image_tensor
+from affscore.zoo.preprocessing import image_tensor
 
 DATA_SETS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "fashion-mnist": "FashionMNIST"}
 """SPEC -> the class of torchvision.datasets."""
@@ -48,11 +47,8 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
 
     advice = "remove them so that they are unpacked or downloaded again"
     pictures, labels = guarded(found, f"the files of the data set {name} in {home} are damaged", advice)
-
-    def read(index: int, p: Preprocessing | None) -> Tensor:
-        return (p or image_tensor)(pictures[index][0])
-
-    return ImageSet(name, len(pictures), read, labels=labels, classes=pictures.classes)
+    about = {"labels": labels, "classes": pictures.classes}
+    return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
 
 
 def _downloaded(name: str, made: Any, home: Path) -> Any:
@@ -66,9 +62,8 @@ def _downloaded(name: str, made: Any, home: Path) -> Any:
 
     def download() -> Any:
         home.mkdir(parents=True, exist_ok=True)
-        with FileLock(home / ".download.lock"), patience():  # jobs that start together download once: the others wait
-            for url in missing()[:1]:
-                answers(url)
+        # jobs that start together download once: the others wait
+        with FileLock(home / ".download.lock"), patience(missing()[:1]):
             return made(root=str(home), train=False, download=True)
 
     places, names = zip(*(url.rsplit("/", 1) for url in missing() or urls), strict=True)

@@ -1,18 +1,126 @@
 """The mini zoo: small members of every family of the papers, trained on handwritten digits, and what they reach.
 
-The networks themselves are in :mod:`affscore.zoo.mini.registry`, which imports torchvision; ``make zoo`` writes the
-tables.
+Each module builds the networks of a few families; it imports torchvision, and is imported when one of them is built.
+``make zoo`` trains them and writes the tables.
 """
 
 from __future__ import annotations
 
+import json
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
+from torch import Tensor, nn
+
+from affscore.zoo.card import architecture_of
+from affscore.zoo.preprocessing import Preprocessing
 
 __all__ = ["hard_task", "list_models"]
 
+Network = TypeVar("Network", bound=nn.Module)
+
 _FOLDER = Path(__file__).parents[1]
+
+WEIGHTS = _FOLDER / "weights"
+"""The folder of the trained weights."""
+
+
+BUILT: dict[str, tuple[Any, ...]] = {
+    "digitsnet": ("residual.DigitsNet",),
+    "alexnet": ("plain.MiniAlexNet",),
+    # convolutions in each stage, as in the originals
+    "vgg11": ("plain.MiniVGG", (1, 1, 2, 2, 2)),
+    "vgg13": ("plain.MiniVGG", (2, 2, 2, 2, 2)),
+    "vgg16": ("plain.MiniVGG", (2, 2, 3, 3, 3)),
+    "vgg19": ("plain.MiniVGG", (2, 2, 4, 4, 4)),
+    "googlenet": ("inception.MiniGoogLeNet",),
+    "inception_v3": ("inception.MiniInception",),
+    # as many blocks as the originals, but 12 for 23 in resnet101, and 6 and 18 for 8 and 36 in resnet152
+    "resnet18": ("residual.MiniResNet", "BasicBlock", (2, 2, 2, 2), (8, 12, 16, 20)),
+    "resnet34": ("residual.MiniResNet", "BasicBlock", (3, 4, 6, 3), (8, 12, 16, 20)),
+    "resnet50": ("residual.MiniResNet", "Bottleneck", (3, 4, 6, 3), (8, 8, 8, 16)),
+    "resnet101": ("residual.MiniResNet", "Bottleneck", (3, 4, 12, 3), (8, 8, 8, 16)),
+    "resnet152": ("residual.MiniResNet", "Bottleneck", (3, 6, 18, 3), (8, 8, 8, 16)),
+    "squeezenet1_0": ("efficient.MiniSqueezeNet", "1_0"),
+    "squeezenet1_1": ("efficient.MiniSqueezeNet", "1_1"),
+    # half as many layers as the originals, and a growth of 3 channels, and 4 in the widest, for 32 and 48
+    "densenet121": ("residual.densenet", (3, 6, 12, 8), 3),
+    "densenet161": ("residual.densenet", (3, 6, 18, 12), 4),
+    "densenet169": ("residual.densenet", (3, 6, 16, 16), 3),
+    "densenet201": ("residual.densenet", (3, 6, 24, 16), 3),
+    "mobilenet_v2": ("efficient.mobilenet",),
+    # a tenth of the originals' widths
+    "mnasnet0_5": ("searched.mnasnet", 0.05),
+    "mnasnet0_75": ("searched.mnasnet", 0.075),
+    "mnasnet1_0": ("searched.mnasnet", 0.10),
+    "mnasnet1_3": ("searched.mnasnet", 0.13),
+    # the originals have 48, 96 and 192 channels, and 116, 232 and 464
+    "shufflenet_v2_x0_5": ("efficient.shufflenet", (16, 24, 48)),
+    "shufflenet_v2_x1_0": ("efficient.shufflenet", (24, 48, 96)),
+    # the originals' widths times 0.05, and their depths times 0.6: they are 1.0, 1.1, 1.2, 1.4 and 1.1, 1.2, 1.4, 1.8
+    "efficientnet_b1": ("searched.efficientnet", 0.050, 0.66),
+    "efficientnet_b2": ("searched.efficientnet", 0.055, 0.72),
+    "efficientnet_b3": ("searched.efficientnet", 0.060, 0.84),
+    "efficientnet_b4": ("searched.efficientnet", 0.070, 1.08),
+    # patches of 16, 8 and 4 pixels stand for the originals' 32, 16 and 14; 6, 8 and 10 layers for 12, 24 and 32
+    "vit_b_16": ("transformers.vit", 8, 6, 16, 4),
+    "vit_b_32": ("transformers.vit", 16, 6, 16, 4),
+    "vit_l_16": ("transformers.vit", 8, 8, 20, 4),
+    "vit_l_32": ("transformers.vit", 16, 8, 20, 4),
+    "vit_h_14": ("transformers.vit", 4, 10, 24, 4),
+    # the originals have four stages: 2, 2, 6, 2 blocks, and 2, 2, 18, 2 in the two larger ones
+    "swin_t": ("transformers.swin", (2, 4, 2), 8),
+    "swin_s": ("transformers.swin", (2, 6, 2), 8),
+    "swin_b": ("transformers.swin", (2, 6, 2), 10),
+    # the originals have 96 to 768, 128 to 1024 and 192 to 1536 channels, and 3, 3, 9 or 27, 3 blocks
+    "convnext_tiny": ("transformers.convnext", (8, 12, 16, 24), 3),
+    "convnext_small": ("transformers.convnext", (8, 12, 16, 24), 6),
+    "convnext_base": ("transformers.convnext", (10, 14, 18, 26), 6),
+    "convnext_large": ("transformers.convnext", (12, 16, 20, 28), 6),
+}
+"""What builds each network, in the order of the years: a class or function of a module of this package, and what it is
+called with."""
+
+
+@dataclass(frozen=True)
+class MiniNetwork:
+    """A small network.
+
+    Attributes:
+        name: As in ``mini:NAME``.
+    """
+
+    preprocessing: ClassVar = Preprocessing(channels=1, size=32, resize=32, mean=(0.305,), std=(0.324,))
+    """The scans at 32 x 32 pixels; mean and standard deviation are those of the training part."""
+
+    name: str
+
+    def build(self) -> nn.Module:
+        """The network, with random weights."""
+        builder, *arguments = BUILT[self.name]
+        return pkgutil.resolve_name(f"{__name__}.{builder}")(*arguments)
+
+    @property
+    def architecture(self) -> Any:
+        """The architecture that it stands for (:func:`affscore.zoo.card.architecture_of`)."""
+        return architecture_of("resnet" if self.name == "digitsnet" else self.name)
+
+    @property
+    def weights(self) -> Path:
+        """The file of the trained weights."""
+        return WEIGHTS / f"{self.name}.safetensors"
+
+    def training_record(self) -> dict[str, Any]:
+        """How the weights were made, and what they reach (written by the training script)."""
+        return json.loads(self.weights.with_suffix(".json").read_text(encoding="utf-8"))
+
+
+MINI_NETWORKS = {name: MiniNetwork(name) for name in BUILT}
+"""All of them: ``digitsnet``, and one under the name of each network of torchvision that it stands for."""
 
 
 def list_models() -> pd.DataFrame:
@@ -53,3 +161,33 @@ def hard_task() -> pd.DataFrame:
     """
     rows = pd.read_parquet(_FOLDER / "hard_task").set_index("name")
     return rows.loc[list_models()["name"]].reset_index()
+
+
+def grey(model: Network, kernel: int | None = None, stride: int | None = None) -> Network:
+    """The same network, whose first convolution takes one channel: torchvision's expect colour pictures of 224 pixels.
+
+    Args:
+        model: A network; it is changed.
+        kernel: Another size of that convolution, with the padding that keeps the picture's size at a stride of 1
+            (a patch, which has no padding, keeps none).
+        stride: Another stride.
+
+    >>> from torchvision.models import ShuffleNetV2
+    >>> grey(ShuffleNetV2([1, 1, 1], [8, 16, 16, 16, 32]), stride=1).conv1[0]
+    Conv2d(1, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), bias=False)
+    """
+    name, first = next((name, module) for name, module in model.named_modules() if isinstance(module, nn.Conv2d))
+    size = kernel or first.kernel_size[0]
+    padding = size // 2 if first.padding != (0, 0) else 0
+    step, bias = stride or first.stride[0], first.bias is not None
+    model.set_submodule(name, nn.Conv2d(1, first.out_channels, size, step, padding, bias=bias))
+    return model
+
+
+def initialise(model: nn.Module, begin: Callable[[Tensor], Any]) -> None:
+    """Begin the weights of all convolutions and linear layers in this way, and their biases at 0."""
+    for module in model.modules():
+        if isinstance(module, (nn.Conv2d, nn.Linear)):
+            begin(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)

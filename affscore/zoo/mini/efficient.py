@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import torch
 from torch import Tensor, nn
 from torchvision.models import MobileNetV2, ShuffleNetV2
 from torchvision.models.squeezenet import Fire
 from torchvision.ops.misc import Conv2dNormActivation
 
-from affscore.zoo.mini.common import grey, initialise
+from affscore.zoo.mini import grey, initialise
 
 
 class MiniSqueezeNet(nn.Module):
@@ -68,10 +66,3 @@ def shufflenet(widths: tuple[int, int, int]) -> ShuffleNetV2:
     model = grey(ShuffleNetV2([2, 4, 2], [8, *widths, 128], num_classes=10))
     model.maxpool = nn.Identity()  # the fifth halving would leave one position of a picture of 32 pixels
     return model
-
-
-SHUFFLENETS = {
-    "shufflenet_v2_x0_5": partial(shufflenet, (16, 24, 48)),
-    "shufflenet_v2_x1_0": partial(shufflenet, (24, 48, 96)),
-}
-"""The originals have 48, 96 and 192 channels, and 116, 232 and 464."""

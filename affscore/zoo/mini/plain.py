@@ -7,7 +7,7 @@ from functools import partial
 from torch import Tensor, nn
 from torchvision.models.vgg import make_layers
 
-from affscore.zoo.mini.common import grey, initialise
+from affscore.zoo.mini import grey, initialise
 
 ALEXNET_CONVOLUTIONS = [(1, 12, 7, 2, True), (12, 24, 5, 1, True), (24, 32, 3, 1, False), (32, 24, 3, 1, False),
                         (24, 24, 3, 1, True)]  # fmt: skip
@@ -40,10 +40,6 @@ class MiniAlexNet(nn.Module):
 VGG_WIDTHS = (8, 12, 16, 20, 20)
 """Channels of the five stages; the originals have 64, 128, 256, 512 and 512."""
 
-VGG_CONVOLUTIONS = {"vgg11": (1, 1, 2, 2, 2), "vgg13": (2, 2, 2, 2, 2),
-                    "vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}  # fmt: skip
-"""Convolutions in each stage, as in the originals."""
-
 
 class MiniVGG(nn.Module):
     """A VGG with all the layers of the original: 8 to 16 convolutions and three linear layers.
@@ -51,13 +47,13 @@ class MiniVGG(nn.Module):
     The convolutions come from torchvision's ``make_layers``, without batch normalisation.
 
     Args:
-        name: One of ``vgg11``, ``vgg13``, ``vgg16``, ``vgg19``.
+        convolutions: How many there are in each stage.
         classes: Number of outputs.
     """
 
-    def __init__(self, name: str, classes: int = 10) -> None:
+    def __init__(self, convolutions: tuple[int, ...], classes: int = 10) -> None:
         super().__init__()
-        stages = zip(VGG_WIDTHS, VGG_CONVOLUTIONS[name], strict=True)
+        stages = zip(VGG_WIDTHS, convolutions, strict=True)
         self.features = grey(make_layers([layer for width, many in stages for layer in [*[width] * many, "M"]]))
         self.classifier = _two_hidden_layers(VGG_WIDTHS[-1], 48, classes)
         # deep and without normalisation: the scale must be kept

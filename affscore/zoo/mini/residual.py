@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from torch import Tensor, nn
 from torchvision.models import DenseNet
 from torchvision.models.resnet import BasicBlock, Bottleneck
 
-from affscore.zoo.mini.common import grey
+from affscore.zoo.mini import grey
 
 
 class DigitsNet(nn.Module):
@@ -45,16 +43,15 @@ class MiniResNet(nn.Module):
     """A residual network of four stages.
 
     Args:
-        block: torchvision's ``BasicBlock`` (two convolutions) or ``Bottleneck`` (three).
+        kind: torchvision's ``BasicBlock`` (two convolutions) or ``Bottleneck`` (three).
         blocks: Number of blocks of each stage.
         widths: Channels of each stage; a bottleneck puts out four times as many.
         classes: Number of outputs.
     """
 
-    def __init__(
-        self, block: type[BasicBlock | Bottleneck], blocks: tuple[int, ...], widths: tuple[int, ...], classes: int = 10
-    ) -> None:
+    def __init__(self, kind: str, blocks: tuple[int, ...], widths: tuple[int, ...], classes: int = 10) -> None:
         super().__init__()
+        block: type[BasicBlock | Bottleneck] = BasicBlock if kind == "BasicBlock" else Bottleneck
         stem = nn.Conv2d(1, widths[0], 3, stride=2, padding=1, bias=False)
         self.stem = nn.Sequential(stem, nn.BatchNorm2d(widths[0]), nn.ReLU(inplace=True))
         before, stages = widths[0], []
@@ -78,16 +75,6 @@ class MiniResNet(nn.Module):
         return self.head(self.stages(self.stem(x)).mean(dim=(2, 3)))
 
 
-RESNETS = {
-    "resnet18": partial(MiniResNet, BasicBlock, (2, 2, 2, 2), (8, 12, 16, 20)),
-    "resnet34": partial(MiniResNet, BasicBlock, (3, 4, 6, 3), (8, 12, 16, 20)),
-    "resnet50": partial(MiniResNet, Bottleneck, (3, 4, 6, 3), (8, 8, 8, 16)),
-    "resnet101": partial(MiniResNet, Bottleneck, (3, 4, 12, 3), (8, 8, 8, 16)),
-    "resnet152": partial(MiniResNet, Bottleneck, (3, 6, 18, 3), (8, 8, 8, 16)),
-}
-"""As many blocks as the originals, but 12 for 23 in resnet101, and 6 and 18 for 8 and 36 in resnet152."""
-
-
 def densenet(layers: tuple[int, int, int, int], growth: int) -> DenseNet:
     """The DenseNet of torchvision, with its 3 x 3 convolutions narrow.
 
@@ -96,12 +83,3 @@ def densenet(layers: tuple[int, int, int, int], growth: int) -> DenseNet:
         growth: Channels that each layer adds.
     """
     return grey(DenseNet(growth, layers, num_init_features=8, num_classes=10), kernel=3, stride=1)
-
-
-DENSENETS = {
-    "densenet121": partial(densenet, (3, 6, 12, 8), 3),
-    "densenet161": partial(densenet, (3, 6, 18, 12), 4),
-    "densenet169": partial(densenet, (3, 6, 16, 16), 3),
-    "densenet201": partial(densenet, (3, 6, 24, 16), 3),
-}
-"""Half as many layers as the originals, and a growth of 3 channels, and 4 in the widest, for 32 and 48."""

@@ -10,7 +10,7 @@ from torchvision.models import EfficientNet, MNASNet
 from torchvision.models.efficientnet import MBConv, MBConvConfig
 from torchvision.ops.misc import SqueezeExcitation
 
-from affscore.zoo.mini.common import grey
+from affscore.zoo.mini import grey
 
 
 def mnasnet(alpha: float) -> MNASNet:
@@ -34,15 +34,6 @@ def mnasnet(alpha: float) -> MNASNet:
     return model
 
 
-MNASNETS = {
-    "mnasnet0_5": partial(mnasnet, 0.05),
-    "mnasnet0_75": partial(mnasnet, 0.075),
-    "mnasnet1_0": partial(mnasnet, 0.10),
-    "mnasnet1_3": partial(mnasnet, 0.13),
-}
-"""A tenth of the originals' widths."""
-
-
 EFFICIENTNET_STAGES = [(1, 3, 1, 32, 16, 1), (6, 3, 2, 16, 24, 2), (6, 5, 2, 24, 40, 2), (6, 3, 2, 40, 80, 3),
                        (6, 5, 1, 80, 112, 3), (6, 5, 1, 112, 192, 4), (6, 3, 1, 192, 320, 1)]  # fmt: skip
 """Expansion, kernel, stride, channels before and after, and blocks: the original's, but for the stride of the sixth,
@@ -64,12 +55,3 @@ def efficientnet(width: float, depth: float) -> EfficientNet:
 def _gate(channels: int, squeezed: int, **options: type[nn.Module]) -> SqueezeExcitation:
     """Squeeze and excitation through 8 channels at least: a quarter of so few would be 2."""
     return SqueezeExcitation(channels, max(8, squeezed), **options)
-
-
-EFFICIENTNETS = {
-    "efficientnet_b1": partial(efficientnet, 0.050, 0.66),
-    "efficientnet_b2": partial(efficientnet, 0.055, 0.72),
-    "efficientnet_b3": partial(efficientnet, 0.060, 0.84),
-    "efficientnet_b4": partial(efficientnet, 0.070, 1.08),
-}
-"""The originals' widths times 0.05, and their depths times 0.6: they are 1.0, 1.1, 1.2, 1.4 and 1.1, 1.2, 1.4, 1.8."""

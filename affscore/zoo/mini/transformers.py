@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 from torch import nn
 from torchvision.models import ConvNeXt, SwinTransformer, VisionTransformer
 from torchvision.models.convnext import CNBlockConfig
 
-from affscore.zoo.mini.common import Network, grey
+from affscore.zoo.mini import Network, grey
 
 
 def vit(patch: int, layers: int, width: int, heads: int) -> VisionTransformer:
@@ -22,16 +21,6 @@ def vit(patch: int, layers: int, width: int, heads: int) -> VisionTransformer:
         heads: Number of attention heads, a divisor of the width.
     """
     return grey(VisionTransformer(32, patch, layers, heads, width, 4 * width, num_classes=10))
-
-
-VITS = {
-    "vit_b_16": partial(vit, 8, 6, 16, 4),
-    "vit_b_32": partial(vit, 16, 6, 16, 4),
-    "vit_l_16": partial(vit, 8, 8, 20, 4),
-    "vit_l_32": partial(vit, 16, 8, 20, 4),
-    "vit_h_14": partial(vit, 4, 10, 24, 4),
-}
-"""Patches of 16, 8 and 4 pixels stand for the originals' 32, 16 and 14; 6, 8 and 10 layers for 12, 24 and 32."""
 
 
 def swin(depths: tuple[int, ...], width: int) -> SwinTransformer:
@@ -47,14 +36,6 @@ def swin(depths: tuple[int, ...], width: int) -> SwinTransformer:
     return _weights_for_narrow_layers(grey(model))
 
 
-SWINS = {
-    "swin_t": partial(swin, (2, 4, 2), 8),
-    "swin_s": partial(swin, (2, 6, 2), 8),
-    "swin_b": partial(swin, (2, 6, 2), 10),
-}
-"""The originals have four stages: 2, 2, 6, 2 blocks, and 2, 2, 18, 2 in the two larger ones."""
-
-
 def convnext(widths: tuple[int, int, int, int], third: int) -> ConvNeXt:
     """The ConvNeXt of torchvision with four stages and patches of 2 pixels.
 
@@ -65,15 +46,6 @@ def convnext(widths: tuple[int, int, int, int], third: int) -> ConvNeXt:
     following = [*widths[1:], None]
     blocks = [CNBlockConfig(w, after, n) for w, after, n in zip(widths, following, (2, 2, third, 2), strict=True)]
     return _weights_for_narrow_layers(grey(ConvNeXt(blocks, layer_scale=0.1, num_classes=10), kernel=2, stride=2))
-
-
-CONVNEXTS = {
-    "convnext_tiny": partial(convnext, (8, 12, 16, 24), 3),
-    "convnext_small": partial(convnext, (8, 12, 16, 24), 6),
-    "convnext_base": partial(convnext, (10, 14, 18, 26), 6),
-    "convnext_large": partial(convnext, (12, 16, 20, 28), 6),
-}
-"""The originals have 96 to 768, 128 to 1024 and 192 to 1536 channels, and 3, 3, 9 or 27, 3 blocks."""
 
 
 def _weights_for_narrow_layers(model: Network) -> Network:

@@ -55,7 +55,7 @@ class Source(ABC):
         """
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
-        """What makes a network another one (:func:`affscore.zoo.identity.identity_of_model`); keys of results hold it.
+        """What makes a network another one (:func:`affscore.zoo.models.identity_of_model`); keys of results hold it.
 
         Here that are the names, and a file that WEIGHTS means.
         """

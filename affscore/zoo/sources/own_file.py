@@ -20,7 +20,7 @@ from affscore.zoo.naming import near, weights_file, weights_label
 from affscore.zoo.paths import file_hash, no_file, user_path
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources import Source
-from affscore.zoo.state_dicts import load_weights
+from affscore.zoo.weight_files import load_weights
 
 
 class OwnFile(Source):
@@ -94,9 +94,10 @@ def _importing_from(folder: Path) -> Iterator[None]:
     before is hidden where Python would find another one of its name, with this folder in front of its path.
     """
     place, bytecode = str(folder), sys.dont_write_bytecode
-    beside = {path.name.partition(".")[0] for path in folder.glob("*")} - sys.stdlib_module_names
-    found = {name: PathFinder.find_spec(name, [place, *sys.path]) for name in beside & sys.modules.keys()}
-    others = {name for name, spec in found.items() if spec and _sources(spec) != _sources(_spec(name))}
+    beside = {path.name.partition(".")[0] for path in folder.glob("*")}
+    loaded = (beside & sys.modules.keys()) - sys.stdlib_module_names
+    found = {name: PathFinder.find_spec(name, [place, *sys.path]) for name in loaded}
+    others = {name for name, spec in found.items() if spec and _places(spec) != _places(_spec(name))}
     hidden = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in others}
     for name in hidden:
         del sys.modules[name]
@@ -109,11 +110,9 @@ def _importing_from(folder: Path) -> Iterator[None]:
         sys.dont_write_bytecode = bytecode
         if place in sys.path:
             sys.path.remove(place)
-        inside = [path for path in map(Path, sys.path) if path != folder and path.is_relative_to(folder)]
         for name in sys.modules.keys() - before:
-            sources = [Path(source) for source in _sources(_spec(name))]
-            # an environment may lie in the folder of the script: what is installed there stays
-            if any(s.is_relative_to(folder) and not any(map(s.is_relative_to, inside)) for s in sources):
+            here = any(Path(source).is_relative_to(folder) for source in _places(_spec(name)))
+            if here and name.partition(".")[0] in beside:  # what is installed stays, in an environment in it, too
                 del sys.modules[name]
         sys.modules.update(hidden)
 
@@ -122,8 +121,6 @@ def _spec(name: str) -> ModuleSpec | None:
     return getattr(sys.modules[name], "__spec__", None)
 
 
-def _sources(spec: ModuleSpec | None) -> list[str]:
-    """The file that a module is from, or the folders of a package without a file."""
-    if spec is None:
-        return []
-    return [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
+def _places(spec: ModuleSpec | None) -> list[str]:
+    """The file that a module is from, and the folders of a package."""
+    return [place for place in (spec.origin, *(spec.submodule_search_locations or ())) if place] if spec else []

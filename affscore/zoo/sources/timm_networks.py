@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -13,12 +11,12 @@ from typing import Any
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.card import ModelCard, seeded
-from affscore.zoo.naming import needs, weights_file, weights_label
+from affscore.zoo.card import ModelCard, fingerprint, seeded
+from affscore.zoo.downloads import fetch, first_of, hub_url
+from affscore.zoo.naming import needs, switched, weights_file, weights_label
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
-from affscore.zoo.sources import Source, torchvision_networks
-from affscore.zoo.sources.hub import first_of, hub_url
-from affscore.zoo.state_dicts import check_kinds, fingerprint, load_state_dict, read_state_dict
+from affscore.zoo.sources import Source
+from affscore.zoo.weight_files import check_kinds, load_state_dict, read_state_dict
 
 FILES = ["model.safetensors", "pytorch_model.bin"]
 
@@ -55,7 +53,8 @@ class Timm(Source):
         pretrained = weights == "DEFAULT" or weights in tags
         file = None if pretrained or weights == "random" else weights_file(name, weights, tags)
         variant = f"{architecture}.{tag}" if tag in tags else architecture
-        with _silence():
+        log = logging.getLogger("timm")  # which says at length what errors and notes say shortly
+        with switched(lambda: log.level, log.setLevel, logging.ERROR):
             model = guarded(lambda: seeded(lambda: timm.create_model(variant), seed), f"timm cannot build {name}")
             if pretrained:
                 file = _fetched(timm.get_pretrained_cfg(variant), tag, name)
@@ -95,7 +94,7 @@ def _fetched(config: Any, tag: str, name: str) -> Path:
     """The file of a pretrained tag."""
     what = f"the weights {tag} of {name}"
     if not config.hf_hub_id:
-        return torchvision_networks.fetch(config.url, what, name)
+        return fetch(config.url, what, name)
     advice = f"; get {hub_url(config.hf_hub_id, FILES[0])} elsewhere and give it as {name}@FILE"
     return first_of(config.hf_hub_id, FILES, name, "timm", f"{what} cannot be had: ", advice)
 
@@ -123,15 +122,3 @@ def _with_weights(
             raise
         model.load_state_dict(models[0].state_dict())
     return model
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Without the log of timm, which says at length what errors and notes say shortly."""
-    log = logging.getLogger("timm")
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        log.setLevel(before)

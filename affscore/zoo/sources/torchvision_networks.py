@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.architectures import architecture_of
-from affscore.zoo.card import ModelCard, seeded
-from affscore.zoo.downloads import answers, patience
+from affscore.zoo.card import ModelCard, architecture_of, seeded
+from affscore.zoo.downloads import HASH, checkpoint, fetch
 from affscore.zoo.naming import WEIGHT_SUFFIXES, weights_file, weights_label
 from affscore.zoo.paths import file_hash
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.sources import Source
-from affscore.zoo.state_dicts import load_weights, read_state_dict
+from affscore.zoo.weight_files import load_weights, read_state_dict
 
 ACCURACY_ON = "ImageNet-1K"
 
@@ -56,23 +54,18 @@ class Torchvision(Source):
             model = seeded(lambda: _models().get_model_builder(name)(weights=None, **options), seed)
             if file is not None:
                 load_weights(model, file)
-        stated = _stated(name, weight, trained)
-        return model, ModelCard(
-            name,
-            weight.name if trained else weights_label(weights),
-            Preprocessing.from_torchvision(weight.transforms()),
-            accuracy_on=None if stated["accuracy"] is None else ACCURACY_ON,
-            classes=tuple(weight.meta["categories"]),
-            **stated,
-        )
+        label = weight.name if trained else weights_label(weights)
+        expected = Preprocessing.from_torchvision(weight.transforms())
+        family, classes = getattr(architecture_of(name), "family", None), tuple(weight.meta["categories"])
+        return model, ModelCard(name, label, expected, family=family, classes=classes)
 
     def identity(self, name: str, weights: str) -> dict[str, Any]:
         """Of trained weights their own name, and the hash in the name of their file unless the file has another."""
         enum = weights_of(name)
         if weights != "DEFAULT" and weights not in enum.__members__:
             return super().identity(name, weights)
-        file = _file_of(enum[weights].url)
-        stated = torch.hub.HASH_REGEX.search(file.name)
+        file = checkpoint(enum[weights].url)
+        stated = HASH.search(file.name)
         short = stated.group(1) if stated else ""
         found = file_hash(file) if file.is_file() else short
         files = {file.name: short if found.startswith(short) else found}
@@ -87,13 +80,11 @@ class Torchvision(Source):
                 f"torchvision states nothing of '{name}@{weights}'; its weights of {name} are "
                 f"{', '.join(enum.__members__)}"
             )
-        weight = enum[weights] if trained else next(iter(enum))
-        return {
-            **super().facts(name, weight.name if trained else weights),
-            "parameters": weight.meta["num_params"],
-            **_stated(name, weight, trained),
-            **_counted().get(name, {}),
-        }
+        weight, about = enum[weights] if trained else next(iter(enum)), architecture_of(name)
+        stated = {"parameters": weight.meta["num_params"], "gflops": weight.meta["_ops"]}
+        stated |= {"accuracy": accuracy_of(weight)} if trained else {}
+        stated |= {"family": about.family, "year": about.year} if about else {}
+        return super().facts(name, weight.name if trained else weights) | stated | _counted().get(name, {})
 
 
 SOURCE = Torchvision()
@@ -120,11 +111,38 @@ def accuracy_of(weight: Any) -> float | None:
     return None if math.isnan(stated) else stated
 
 
-def _stated(name: str, weight: Any, trained: bool) -> dict[str, Any]:
-    """What cards and tables say of a network; of one that is not trained no accuracy."""
-    about, accuracy = architecture_of(name), accuracy_of(weight) if trained else None
-    known = {"family": about.family, "year": about.year} if about else {"family": None, "year": None}
-    return {**known, "gflops": weight.meta["_ops"], "accuracy": accuracy}
+def weight_versions(name: str) -> list[str]:
+    """The pretrained weights of a network of torchvision whose accuracy on ImageNet-1K is stated, the default first.
+
+    Args:
+        name: A network of torchvision.
+
+    Raises:
+        AffscoreError: torchvision has no such network.
+
+    >>> weight_versions("resnet50")
+    ['IMAGENET1K_V2', 'IMAGENET1K_V1']
+    """
+    enum = weights_of(name)
+    stated = [weight.name for weight in enum if accuracy_of(weight)]
+    return sorted(stated, key=lambda version: version != enum["DEFAULT"].name)
+
+
+def with_version(name: str, version: str) -> str:
+    """A network with the weights of a version where it has these, and with its default ones where it does not.
+
+    Args:
+        name: A network of torchvision.
+        version: "DEFAULT", or weights such as "IMAGENET1K_V1".
+
+    Returns:
+        MODEL@WEIGHTS.
+
+    >>> with_version("vit_b_16", "IMAGENET1K_SWAG_E2E_V1"), with_version("vit_b_32", "IMAGENET1K_SWAG_E2E_V1")
+    ('vit_b_16@IMAGENET1K_SWAG_E2E_V1', 'vit_b_32@IMAGENET1K_V1')
+    """
+    known = weight_versions(name)
+    return f"{name}@{version if version in known else known[0]}"
 
 
 @cache
@@ -148,35 +166,3 @@ def _pretrained(name: str, weight: Any) -> nn.Module:
     except AffscoreError as error:
         raise AffscoreError(f"{broken} (it holds nothing that can be read safely as weights); {advice}") from error
     return guarded(lambda: _models().get_model_builder(name)(weights=weight), broken, advice)
-
-
-def fetch(url: str, what: str, name: str) -> Path:
-    """The file behind an address, downloaded to where torchvision looks for it unless it is there.
-
-    Args:
-        url: Its address; a hash at the end of the name is checked.
-        what: What the file holds, for the message.
-        name: MODEL, for the message.
-
-    Raises:
-        AffscoreError: It is not there and cannot be downloaded; the message says where to put it.
-    """
-    file = _file_of(url)
-    if file.exists():
-        return file
-    expected = torch.hub.HASH_REGEX.search(file.name)
-
-    def download() -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with patience():
-            answers(url)
-            torch.hub.download_url_to_file(url, str(file), expected.group(1) if expected else None)
-
-    advice = f"get {url} elsewhere and put it into {file.parent}, or give it as {name}@FILE"
-    guarded(download, f"{what} are not on this machine and could not be downloaded", advice)
-    return file
-
-
-def _file_of(url: str) -> Path:
-    """Where torchvision looks for what it downloads."""
-    return Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affscore.errors import AffscoreError, guarded
+from affscore.zoo.downloads import cached_repositories, first_of, hub_url
 from affscore.zoo.naming import near
 from affscore.zoo.paths import readable_file, user_path
-from affscore.zoo.sources.hub import cached_repositories, first_of, hub_url
 
 WEIGHTS = ["model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json"]
 
@@ -22,13 +22,11 @@ class Place:
         name: MODEL as results carry it, without a path.
         config: The configuration.
         repository: The name of the repository that it is from; None for a folder or a file of the user's.
-        alone: Whether files beside it do not belong to it.
     """
 
     name: str
     config: Path
     repository: str | None = None
-    alone: bool = False
 
     @classmethod
     def find(cls, name: str) -> Place:
@@ -46,8 +44,7 @@ class Place:
             if not path.is_file():
                 raise AffscoreError(f"the folder {text!r} holds no config.json, which says what network it is")
         if path.is_file():
-            alone = path.name != "config.json"
-            return cls(f"hf:{path.name if alone else path.parent.resolve().name}", path, alone=alone)
+            return cls(f"hf:{path.parent.resolve().name if path.name == 'config.json' else path.name}", path)
         if text.endswith(".json") or text.startswith(("/", ".", "~")) or text.count("/") > 1:
             raise AffscoreError(f"file not found: there is no folder or configuration {text!r}")
         advice = (
@@ -62,9 +59,9 @@ class Place:
         Raises:
             AffscoreError: There is none.
         """
-        for filename in filenames if not self.alone else []:
-            if (self.config.parent / filename).exists():
-                return self.config.parent / filename
+        for file in map(self.config.with_name, filenames):  # which belong to a configuration of its usual name only
+            if file.exists() and self.config.name == "config.json":
+                return file
         if self.repository is None:
             raise AffscoreError(
                 f"there are no trained weights ({filenames[0]}) beside the configuration of {self.name}; put them "
@@ -84,7 +81,7 @@ class Place:
         names = guarded(lambda: sorted(set(json.loads(text)["weight_map"].values())), what)
         if not names or not all(isinstance(name, str) and name == Path(name).name for name in names):
             raise AffscoreError(f"the file {index.name!r} names no files beside it")
-        return [self.first([name]) if self.repository else index.parent / name for name in names]
+        return [self.first([name]) for name in names]
 
     def beside(self, filename: str) -> Path | None:
         """Another file of the same place, if it is there or can be had."""

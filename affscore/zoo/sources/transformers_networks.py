@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -16,14 +17,14 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line, guarded
 from affscore.zoo.card import ModelCard, seeded
-from affscore.zoo.naming import near, needs, weights_file, weights_label
+from affscore.zoo.downloads import cached_repositories
+from affscore.zoo.naming import near, needs, switched, weights_file, weights_label
 from affscore.zoo.paths import file_hash, user_path
 from affscore.zoo.sources import Source
-from affscore.zoo.sources.hub import cached_repositories
 from affscore.zoo.sources.transformers_files import Place
 from affscore.zoo.sources.transformers_input import expected_of
-from affscore.zoo.state_dicts import check_kinds, read_state_dict
 from affscore.zoo.text import Expected
+from affscore.zoo.weight_files import check_kinds, read_state_dict
 
 CODE = ("auto_map", "_attn_implementation", "attn_implementation", "_attn_implementation_internal",
         "experts_implementation", "_experts_implementation", "fusion_config", "custom_pipelines")  # fmt: skip
@@ -58,16 +59,13 @@ class Transformers(Source):
         transformers = needs("transformers", name, "transformers")
         place = Place.find(name)
         config_class, settings = _settings(transformers, place.config)
-        fails = f"transformers cannot build {place.name}"
-        with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = _network_class(transformers, config, place.name)
-        if weights == "random":
-            files = []
-        else:
+        files, fails = list[Path](), f"transformers cannot build {place.name}"
+        if weights != "random":
             files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
         state = {key: value for file in files for key, value in read_state_dict(file).items()}
         with _silence(transformers):
+            config = guarded(lambda: config_class.from_dict(settings), fails)
+            network_class = _network_class(transformers, config, place.name)
             if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
             else:
@@ -179,14 +177,13 @@ def _silence(transformers: ModuleType) -> Iterator[None]:
     from huggingface_hub import constants
 
     log = transformers.utils.logging
-    verbosity, bars, offline = log.get_verbosity(), log.is_progress_bar_enabled(), constants.HF_HUB_OFFLINE
-    log.set_verbosity_error()
-    log.disable_progress_bar()
-    constants.HF_HUB_OFFLINE = True
-    try:
+
+    def show(bars: bool) -> None:
+        (log.enable_progress_bar if bars else log.disable_progress_bar)()
+
+    with (
+        switched(log.get_verbosity, log.set_verbosity, log.ERROR),
+        switched(log.is_progress_bar_enabled, show, False),
+        switched(lambda: constants.HF_HUB_OFFLINE, partial(setattr, constants, "HF_HUB_OFFLINE"), True),
+    ):
         yield
-    finally:
-        constants.HF_HUB_OFFLINE = offline
-        log.set_verbosity(verbosity)
-        if bars:
-            log.enable_progress_bar()

@@ -14,7 +14,7 @@ from torch import nn
 from affscore import AffscoreError, load_data, signature
 from affscore.zoo import Preprocessing, TextPreprocessing
 from affscore.zoo.data.npz import SMALL
-from affscore.zoo.identity import identity_of_data
+from affscore.zoo.datasets import identity_of_data
 
 RANDOM = np.random.default_rng(0)
 PIXELS = RANDOM.integers(0, 256, (6, 5, 4, 3), dtype=np.uint8)

@@ -9,9 +9,9 @@ from safetensors.torch import save_file
 
 from affscore import AffscoreError, load_model, signature
 from affscore.zoo import card_of
+from affscore.zoo.card import fingerprint
 from affscore.zoo.preprocessing import IMAGENET
 from affscore.zoo.sources.timm_networks import SOURCE
-from affscore.zoo.state_dicts import fingerprint
 
 timm = pytest.importorskip("timm")
 

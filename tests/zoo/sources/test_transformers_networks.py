@@ -15,8 +15,8 @@ from affscore.network.forward import forward
 from affscore.network.recorder import recording
 from affscore.options import Options
 from affscore.zoo import Preprocessing, TextPreprocessing, card_of
+from affscore.zoo.card import fingerprint
 from affscore.zoo.sources.transformers_input import expected_of
-from affscore.zoo.state_dicts import fingerprint
 
 transformers = pytest.importorskip("transformers")
 

@@ -1,7 +1,7 @@
 import pytest
 
 from affscore.errors import AffscoreError
-from affscore.zoo.sources.hub import cached_repositories, first_of, hub_url
+from affscore.zoo.downloads import cached_repositories, first_of, hub_url
 
 client = pytest.importorskip("huggingface_hub")
 

@@ -8,7 +8,8 @@ import affscore.zoo.data
 import affscore.zoo.sources
 from affscore import AffscoreError, load_data, load_model
 from affscore.zoo import card_of, characteristics
-from affscore.zoo.identity import identity_of_data, identity_of_model
+from affscore.zoo.datasets import identity_of_data
+from affscore.zoo.models import identity_of_model
 
 DATA = """
 import torch

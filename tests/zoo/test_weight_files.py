@@ -7,7 +7,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.zoo.state_dicts import fingerprint, load_weights, read_state_dict
+from affscore.zoo.card import fingerprint
+from affscore.zoo.weight_files import load_weights, read_state_dict
 
 
 def net(width=3):

@@ -3,8 +3,8 @@ import re
 import pytest
 import torchvision
 
-from affscore.zoo.architectures import _architectures, architecture_of
-from affscore.zoo.mini.registry import MINI_NETWORKS
+from affscore.zoo.card import _architectures, architecture_of
+from affscore.zoo.mini import MINI_NETWORKS
 from affscore.zoo.sources.torchvision_networks import names
 
 
@@ -31,4 +31,4 @@ def test_every_line_of_the_table_is_needed():
 
 def test_the_families_of_the_small_networks_are_among_them():
     known = {(architecture.family, architecture.year) for architecture in _architectures()}
-    assert {(network.family, network.year) for network in MINI_NETWORKS.values()} <= known
+    assert {(network.architecture.family, network.architecture.year) for network in MINI_NETWORKS.values()} <= known
