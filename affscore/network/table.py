@@ -39,15 +39,19 @@ def table_of(rows: list[dict[str, Any]], choices: dict[str, str]) -> pd.DataFram
 def summary_of(table: pd.DataFrame) -> pd.DataFrame:
     """One row for every activation of such a table (see :attr:`affscore.Signature.summary`)."""
     groups = table.groupby("index", sort=True)
-    summary = groups[_ACTIVATION].first()
-    summary["score"], summary["score_std"] = groups["score"].mean(), groups["score"].std(ddof=1)
-    for field in SCHEMA:
-        if details(field)["kind"] == "number" and field.name in table and field.name not in ("score", "seconds"):
-            summary[field.name] = groups[field.name].mean()
-    for name in ["pairing_optimal", "bound_exceeded"]:  # the share of the batches; missing where not looked at
-        summary[name] = table[name].astype("Float64").groupby(table["index"]).mean().astype(float)
-    summary["flag"] = groups["flag"].max()
-    return summary
+    numbers = [field.name for field in SCHEMA if details(field)["kind"] == "number" and field.name in table]
+    numbers = [name for name in numbers if name not in ("score", "seconds")]
+    shares = ["pairing_optimal", "bound_exceeded"]  # of the batches; missing where not looked at
+    return pd.concat(
+        [
+            groups[_ACTIVATION].first(),
+            groups["score"].agg(score="mean", score_std="std"),
+            groups[numbers].mean(),
+            table[shares].astype("Float64").groupby(table["index"]).mean().astype(float),
+            groups["flag"].max(),
+        ],
+        axis=1,
+    )
 
 
 def brief(summary: pd.DataFrame, more: Iterable[str] = ()) -> pd.DataFrame:

@@ -61,8 +61,9 @@ class Results:
 
     def scores(self, name: str) -> Array:
         """The scores of a network in the order of its activations, without those that are missing."""
-        require(name in self.summaries)
-        return self.summaries[name]["score"].dropna().to_numpy(dtype=float)
+        require(name in self.signatures)
+        scores = self.signatures[name].scores
+        return scores[~np.isnan(scores)]
 
     def inside_and_outside(self, start: str, column: str, part: str) -> list[tuple[Array, Array]]:
         """The scores of networks in two groups, inside of some part and elsewhere; networks without one are left out.
