@@ -55,12 +55,9 @@ def plan(
         for name in some:
             check_name(name)
         chosen.append(some)
-    return list(
-        dict.fromkeys(
-            Job(model, dataset, replace(options or Options(), reduction=reduction, order=order))
-            for model, dataset, reduction, order in itertools.product(*chosen)
-        )
-    )
+    base = options or Options()
+    jobs = [Job(m, d, replace(base, reduction=r, order=o)) for m, d, r, o in itertools.product(*chosen)]
+    return list(dict.fromkeys(jobs))
 
 
 @dataclass

@@ -56,9 +56,8 @@ class Report:
         counts, count = Counter(outcome.state for _, outcome in self.outcomes), len(self.outcomes)
         states = ", ".join(f"{counts[state]} {word}" for state, word in _WORDS.items() if counts[state])
         if resumed := sum(outcome.resumed for _, outcome in self.outcomes):
-            states += (
-                f" ({resumed} {'batch' if resumed == 1 else 'batches'} taken over from where they were interrupted)"
-            )
+            batches = "1 batch" if resumed == 1 else f"{resumed} batches"
+            states += f" ({batches} taken over from where they were interrupted)"
         lines = [f"{count} {'job' if count == 1 else 'jobs'}: {states}"]
         for job, outcome in self.outcomes:
             if outcome.state == "failed":

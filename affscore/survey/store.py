@@ -152,10 +152,9 @@ class Store:
         """
         place = self.parts(key).folder
         lock = FileLock(place / Parts.LOCK, blocking=wait, fallback_to_soft=False)
+        what = f"the folder {HIDDEN}/{key} of the store cannot be locked"
         needs = "the store needs a file system that may be written to and knows flock"
-        refused = os_errors(
-            lambda reason: f"the folder {HIDDEN}/{key} of the store cannot be locked ({reason}); {needs}"
-        )
+        refused = os_errors(lambda reason: f"{what} ({reason}); {needs}")
         with refused, contextlib.suppress(Timeout):  # another process holds it
             while not lock.is_locked:
                 place.mkdir(parents=True, exist_ok=True)

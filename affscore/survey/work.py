@@ -163,9 +163,8 @@ def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Sig
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what is worth saying is in the notes
         measurement = Measurement(job.job.model, job.job.dataset, options, replace(execution, progress=False))
-        conditions = {
-            "batch_size": execution.batch_size, "device": measurement.device.type, "threads": torch.get_num_threads(),
-        }  # fmt: skip
+        device, threads = measurement.device.type, torch.get_num_threads()
+        conditions = {"batch_size": execution.batch_size, "device": device, "threads": threads}
         with contextlib.closing(measurement.batches(done)) as measured:
             for batch in measured:
                 batches.append(batch)

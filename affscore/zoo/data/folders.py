@@ -60,9 +60,8 @@ def _load(kind: str, directory: str, seed: int) -> ImageSet:
         root = inside[0] if inside else root
     files, closed = _images_below(root)
     if not files:
-        raise AffscoreError(
-            f"found no image ({', '.join(sorted(IMAGE_SUFFIXES))}) in the folder {directory!r} or below it"
-        )
+        suffixes = ", ".join(sorted(IMAGE_SUFFIXES))
+        raise AffscoreError(f"found no image ({suffixes}) in the folder {directory!r} or below it")
     labels = None if root in {file.parent for file in files} else [file.relative_to(root).parts[0] for file in files]
 
     def read(index: int, p: Preprocessing | None) -> Tensor:
