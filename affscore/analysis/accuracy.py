@@ -47,13 +47,13 @@ def explained_accuracy(table: pd.DataFrame, columns: Sequence[str], kind: str = 
         raise AffscoreError(f"there is no fit {kind!r}; known are {', '.join(FITS)}")
     rows = []
     for (name, members), column in product(numbers.groupby("group", sort=False), columns):
-        known = members[[column, "accuracy"]].dropna()
-        found, why = _fit(known, kind)
-        about = [] if found is None else [found.r2, found.adjusted_r2, known.corr().iloc[0, 1]]
-        missing = len(members) - len(known)
+        complete = members[[column, "accuracy"]].dropna()
+        found, why = _fit(complete, kind)
+        about = [] if found is None else [found.r2, found.adjusted_r2, complete.corr().iloc[0, 1]]
+        missing = len(members) - len(complete)
         left_out = f"without {missing} of {len(members)} networks, of which a number is missing" if missing else ""
         note = "; ".join(filter(None, (why, left_out)))
-        rows.append((name, column, kind, len(known), *(about or [np.nan] * 3), note))
+        rows.append((name, column, kind, len(complete), *(about or [np.nan] * 3), note))
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 
@@ -202,9 +202,9 @@ def between_families(table: pd.DataFrame) -> float:
     return float(1 - np.square(values - means).sum() / whole) if whole > 0 else np.nan
 
 
-def _fit(known: pd.DataFrame, kind: str) -> tuple[Fit | None, str]:
+def _fit(complete: pd.DataFrame, kind: str) -> tuple[Fit | None, str]:
     """A fit of the second column on the first, or None and why there is none."""
     try:
-        return fit(known.iloc[:, 0], known.iloc[:, 1], kind), ""
+        return fit(complete.iloc[:, 0], complete.iloc[:, 1], kind), ""
     except AffscoreError as reason:
         return None, str(reason)

@@ -73,9 +73,9 @@ def sign_counts(correlations: pd.DataFrame) -> pd.DataFrame:
     [3.0, 1.0, 1.0, 1.0, -0.8, 0.9]
     """
     check_columns(correlations, ("criterion", "correlation", "low", "high"))
-    known = correlations.dropna(subset="correlation")
-    table = _counts(known["criterion"], positive=known["low"] > 0, negative=known["high"] < 0)
-    groups = known.groupby("criterion", sort=False)["correlation"]
+    complete = correlations.dropna(subset="correlation")
+    table = _counts(complete["criterion"], positive=complete["low"] > 0, negative=complete["high"] < 0)
+    groups = complete.groupby("criterion", sort=False)["correlation"]
     return table.assign(smallest=groups.min(), largest=groups.max())
 
 
@@ -100,11 +100,11 @@ def simultaneous_intervals(correlations: pd.DataFrame, level: float = 0.95) -> p
     [0.101, 0.771]
     """
     check_columns(correlations, ("model", "criterion", "activations", "correlation"))
-    known = correlations.dropna(subset="correlation")
-    networks = known.groupby("criterion")["model"].transform("nunique").to_numpy(dtype=float)
-    pairs = zip(known["correlation"], known["activations"], 1 - (1 - level) / networks, strict=True)
+    complete = correlations.dropna(subset="correlation")
+    networks = complete.groupby("criterion")["model"].transform("nunique").to_numpy(dtype=float)
+    pairs = zip(complete["correlation"], complete["activations"], 1 - (1 - level) / networks, strict=True)
     ends = np.array([fisher_interval(float(r), int(count), own) for r, count, own in pairs]).reshape(-1, 2)
-    return known.assign(low=ends[:, 0], high=ends[:, 1])
+    return complete.assign(low=ends[:, 0], high=ends[:, 1])
 
 
 def strength_counts(correlations: pd.DataFrame, strong: float = 0.5, level: float = 0.95) -> pd.DataFrame:

@@ -145,9 +145,9 @@ def correlations_by_kind(
     rows = {}
     for name, summary in summaries.items():
         check_columns(summary, ["kind", "score"])
-        known = summary.dropna(subset="score")
-        of_kind = known["kind"] == kind
-        parts = {"all": known, kind: known[of_kind], "others": known[~of_kind]} if of_kind.any() else {}
+        complete = summary.dropna(subset="score")
+        of_kind = complete["kind"] == kind
+        parts = {"all": complete, kind: complete[of_kind], "others": complete[~of_kind]} if of_kind.any() else {}
         for part, members in parts.items():
             found = criterion_correlations({"": members}, criteria)
             rows[name, part] = {"activations": len(members), **dict(zip(criteria, found["correlation"], strict=True))}
@@ -157,19 +157,19 @@ def correlations_by_kind(
 
 
 def _correlation(score: pd.Series, criterion: pd.Series, level: float) -> dict[str, object]:
-    known = pd.DataFrame({"criterion": criterion, "score": score}).dropna()
-    row: dict[str, object] = {"activations": len(known), "correlation": np.nan, "low": np.nan, "high": np.nan}
+    complete = pd.DataFrame({"criterion": criterion, "score": score}).dropna()
+    row: dict[str, object] = {"activations": len(complete), "correlation": np.nan, "low": np.nan, "high": np.nan}
     if criterion.isna().all():
         return row | {"note": "the criterion was not measured, or is defined nowhere"}
-    constant = [name for name in known if np.ptp(known[name]) <= _SAME * np.abs(known[name]).max()]
+    constant = [name for name in complete if np.ptp(complete[name]) <= _SAME * np.abs(complete[name]).max()]
     why = ""
-    if len(known) < _LEAST:
-        why = f"{len(known)} activations are too few for a correlation with an interval; it takes {_LEAST}"
+    if len(complete) < _LEAST:
+        why = f"{len(complete)} activations are too few for a correlation with an interval; it takes {_LEAST}"
     elif constant:
-        why = f"the {constant[0]} is the same for all activations ({known[constant[0]].iloc[0]:.4g})"
+        why = f"the {constant[0]} is the same for all activations ({complete[constant[0]].iloc[0]:.4g})"
     else:
-        r = float(np.corrcoef(known["score"], known["criterion"])[0, 1])
-        row |= zip(("correlation", "low", "high"), (r, *fisher_interval(r, len(known), level)), strict=True)
-    missing = len(score) - len(known)
+        r = float(np.corrcoef(complete["score"], complete["criterion"])[0, 1])
+        row |= zip(("correlation", "low", "high"), (r, *fisher_interval(r, len(complete), level)), strict=True)
+    missing = len(score) - len(complete)
     left_out = f"without {missing} of {len(score)} activations, where a number is missing" if missing else ""
     return row | {"note": "; ".join(filter(None, (why, left_out)))}

@@ -165,12 +165,12 @@ def explained_by_all(
 
 def _standard(values: pd.DataFrame) -> tuple[Array, Array] | None:
     """Criteria (k, c) and scores (k,) with mean 0 and variance 1; a constant or missing criterion is 0."""
-    known = values.dropna(axis=1, how="all").dropna()
-    if "score" not in known or len(known) < 3:
+    complete = values.dropna(axis=1, how="all").dropna()
+    if "score" not in complete or len(complete) < 3:
         return None
-    known = known.reindex(columns=values.columns).fillna(0.0)
-    spread = known.std(ddof=0).where(lambda spread: spread > 1e-6 * known.abs().max(), np.inf)
-    standard = ((known - known.mean()) / spread).to_numpy()
+    complete = complete.reindex(columns=values.columns).fillna(0.0)
+    spread = complete.std(ddof=0).where(lambda spread: spread > 1e-6 * complete.abs().max(), np.inf)
+    standard = ((complete - complete.mean()) / spread).to_numpy()
     return None if np.isinf(spread["score"]) else (standard[:, 1:], standard[:, 0])
 
 

@@ -39,9 +39,9 @@ def signature_statistics(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
         raise AffscoreError(f"expected signatures by name (a dict), got {type(signatures).__name__}")
     if not signatures:
         raise AffscoreError("expected at least one signature, got none")
-    known = {name: check_scores(signature, name) for name, signature in signatures.items()}
+    checked = {name: check_scores(signature, name) for name, signature in signatures.items()}
     basic = (len, np.mean, np.std, np.min, np.median, np.max)
-    rows = {name: [float(of(scores)) for of in basic] for name, scores in known.items()}
+    rows = {name: [float(of(scores)) for of in basic] for name, scores in checked.items()}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["activations", *STATISTICS[:5]])
     ratios = {f"max/{name}": table["max"] / table[name].where(table[name] > 0) for name in ("mean", "median")}
     return table.assign(**ratios).astype({"activations": int})

@@ -202,8 +202,8 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
         notes.append(f"the batches differ in their number of samples ({ways}), which alone may move scores a little")
     if len(set(about["dataset"])) > 1:
         notes.append(f"the data sets differ ({_listed(about['dataset'])}): a score belongs to a network and its data")
-    known = about[about["fingerprint_data"].astype(str).str.startswith("crc32:")]  # older results have another one
-    if any(len(set(prints)) > 1 for _, prints in known.groupby("alike")["fingerprint_data"]):
+    comparable = about[about["fingerprint_data"].astype(str).str.startswith("crc32:")]  # older results have another one
+    if any(len(set(prints)) > 1 for _, prints in comparable.groupby("alike")["fingerprint_data"]):
         notes.append("data sets of the same name hold other numbers (fingerprint_data): a score belongs to its data")
     notes += [
         f"{name}: {count} of {len(signatures[str(name)])} activations have no score (constant input), and are left out"

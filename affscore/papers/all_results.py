@@ -103,13 +103,13 @@ class AllResults:
         # the checkpoints of figure 16: a file of weights for ResNet-50 that is named as the checkpoint
         photographs = (one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:"))
         files = _by_name(photographs, by="weights", model="resnet50", reduction="mean")
-        known = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
+        measured = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
         return Results(
             "the papers' networks on ImageNet",
             "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
             signatures=on_imagenet,
             elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
-            checkpoints={name: known[name] for name in checkpoints() if name in known},
+            checkpoints={name: measured[name] for name in checkpoints() if name in measured},
         )
 
     @cached_property
@@ -152,7 +152,7 @@ class AllResults:
     @cached_property
     def other_weights(self) -> Results:
         """Networks of torchvision on photographs whose weights, reduction or number of images are not the papers'."""
-        known, taken = set(torchvision_networks.names()), {id(one) for one in self.as_printed.signatures.values()}
+        networks, taken = set(torchvision_networks.names()), {id(one) for one in self.as_printed.signatures.values()}
         photographs = (f"{IMAGENET}:", f"folder:{IMAGENET}")
         return Results(
             "networks with other weights or reductions, on photographs",
@@ -162,7 +162,7 @@ class AllResults:
                 one
                 for one in self.signatures
                 if id(one) not in taken
-                and one.metadata["model"] in known
+                and one.metadata["model"] in networks
                 and one.metadata["reduction"] in ("mean", "published")
                 and one.metadata["dataset"].startswith(photographs)
             ),

@@ -100,10 +100,10 @@ def mean_of(values: ArrayLike, within: tuple[float, float] = (-np.inf, np.inf)) 
     >>> f"{mean_of([0.8, 0.9, 1.0], SCORES):.2f}"
     '0.90 [0.65, 1.00]'
     """
-    known = np.asarray(values, dtype=float)
-    require(len(known))
-    spread = known.std(ddof=1) if len(known) > 1 else np.inf
-    return Estimate(float(known.mean()), float(spread / len(known) ** 0.5), len(known) - 1 or np.inf, within)
+    sample = np.asarray(values, dtype=float)
+    require(len(sample))
+    spread = sample.std(ddof=1) if len(sample) > 1 else np.inf
+    return Estimate(float(sample.mean()), float(spread / len(sample) ** 0.5), len(sample) - 1 or np.inf, within)
 
 
 def mean_or_deviation(values: ArrayLike, what: str) -> float:
@@ -116,8 +116,8 @@ def mean_or_deviation(values: ArrayLike, what: str) -> float:
     >>> mean_or_deviation([1.0, 3.0], "mean"), mean_or_deviation([1.0, 3.0], "std")
     (2.0, 1.0)
     """
-    known = pd.Series(np.asarray(values, dtype=float))
-    return float(known.mean() if what == "mean" else known.std(ddof=0))
+    sample = pd.Series(np.asarray(values, dtype=float))
+    return float(sample.mean() if what == "mean" else sample.std(ddof=0))
 
 
 def if_significant(p_value: float, holds: object) -> bool | None:
@@ -135,5 +135,5 @@ def every(parts: Iterable[bool | None]) -> bool | None:
     >>> every([True, None]), every([None, False]), every([True, True])
     (None, False, True)
     """
-    known = list(parts)
-    return False if False in known else None if None in known else True
+    verdicts = list(parts)
+    return False if False in verdicts else None if None in verdicts else True

@@ -50,8 +50,8 @@ def means_without_a_batch(signature: Signature, criterion: str = "score") -> pd.
     """
     table = signature.table[["index", "batch"]].assign(value=criterion_values(signature.table)[criterion])
     by_batch = table.pivot(index="index", columns="batch", values="value")  # noqa: PD010 - a value for each pair
-    sums, known = by_batch.fillna(0.0), by_batch.notna().astype(int)
-    return sums.rsub(sums.sum(axis=1), axis=0) / known.rsub(known.sum(axis=1), axis=0)  # 0 / 0 is missing
+    sums, counts = by_batch.fillna(0.0), by_batch.notna().astype(int)
+    return sums.rsub(sums.sum(axis=1), axis=0) / counts.rsub(counts.sum(axis=1), axis=0)  # 0 / 0 is missing
 
 
 def error_over_batches(

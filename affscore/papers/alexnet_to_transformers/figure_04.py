@@ -114,8 +114,8 @@ def common_characteristics_again() -> pd.DataFrame:
 def rows(results: AllResults) -> Iterator[Row]:
     """The ten R2: those of common characteristics from public metadata, those of statistics from our signatures."""
     again, printed = common_characteristics_again(), printed_table("figure4_r2")
-    known = results.hard_task is not None and results.zoo is not None
-    small = accuracy_table(results.trained_again) if known else pd.DataFrame()
+    repeated = results.hard_task is not None and results.zoo is not None
+    small = accuracy_table(results.trained_again) if repeated else pd.DataFrame()
     how = f"{_FIT}, with the accuracies of torchvision's default weights"
     depth = "the paper does not say how it counts depth; ours is the most activations on a path"
     for number in printed_numbers("figure4_r2", _COLUMNS):

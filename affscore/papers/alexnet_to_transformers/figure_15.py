@@ -82,11 +82,11 @@ def noise_is_further_than_cifar(results: Results) -> Verdict:
         means = {str(name): Estimate(mean, std / count**0.5, count - 1) for name, mean, std in table.itertuples()}
         leads = [means["random"] - means[name] for name in cifar]
     else:
-        known = pd.DataFrame({name: _distances(results.signatures, there) for name, there in results.elsewhere.items()})
-        known = known.dropna()
-        require({"random", *cifar} <= set(known))
-        count, means = len(known), {str(name): mean_of(known[name]) for name in known}
-        leads = [mean_of(known["random"] - known[name]) for name in cifar]
+        here, elsewhere = results.signatures, results.elsewhere.items()
+        distances = pd.DataFrame({name: _distances(here, there) for name, there in elsewhere}).dropna()
+        require({"random", *cifar} <= set(distances))
+        count, means = len(distances), {str(name): mean_of(distances[name]) for name in distances}
+        leads = [mean_of(distances["random"] - distances[name]) for name in cifar]
     listed = ", ".join(f"{one:.2f} on {name}" for name, one in means.items())
     return Verdict(every(one.above(together=2) for one in leads), f"Mean distances to the first data: {listed}.", count)
 
