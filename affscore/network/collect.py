@@ -110,11 +110,9 @@ class Collector(Listener):
     room: int = 0
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
-
-    def __post_init__(self) -> None:
-        self.images = 0
-        self._pairs: list[Pair] = []
-        self._arriving: list[Pair] = []  # of the forward pass that is running
+    images: int = field(default=0, init=False)
+    _pairs: list[Pair] = field(default_factory=list, init=False)
+    _arriving: list[Pair] = field(default_factory=list, init=False)  # of the forward pass that is running
 
     def collected(self) -> list[Pair]:
         """The pairs of all forward passes so far, to which those of the last one are added.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -132,18 +132,12 @@ def _named(data: NamedData, card: ModelCard, options: Options, batch_size: int, 
     stream = ImageStream(data.name, (), len(chosen), prepared.preprocessing, list(prepared.notes), assumed)
     used: list[int] = []
     read = _readable(prepared, candidates, len(chosen), batch_size, stream.notes, used)
-    stream.chunks = _labelled(inputs_of(read, preprocessing, feeding), data, used)
-    stream.classes = None if data.labels is None else data.classes
+    stream.chunks = chunks = inputs_of(read, preprocessing, feeding)
+    if data.labels is not None:
+        numbers = {name: number for number, name in enumerate(data.classes)}
+        labels, stream.classes = torch.tensor([numbers[label] for label in data.labels]), data.classes
+        stream.chunks = (replace(chunk, labels=labels[used]) for chunk in chunks)
     return stream
-
-
-def _labelled(chunks: Iterable[Inputs], data: NamedData, used: Sequence[int]) -> Iterator[Inputs]:
-    """The same chunks, with the labels of the images that were used for them."""
-    numbers = {name: number for number, name in enumerate(data.classes)}
-    for chunk in chunks:
-        if data.labels is not None:
-            chunk.labels = torch.tensor([numbers[data.labels[index]] for index in used])
-        yield chunk
 
 
 def _readable(
