@@ -90,9 +90,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
             style |= {"markerfacecolor": "none" if k >= 7 else style["color"], "linestyle": "-", "linewidth": 1.1}
             axes.plot(scores.groupby("ratio")["score"].mean(), label=NAMES.get(str(name), str(name)), **style)
             if printed is not None and covariance in printed:
-                tick: Any = {"marker": "_", "markersize": 9, "markeredgewidth": 1.6, "color": style["color"]}
-                place: Any = {"transform": axes.get_yaxis_transform(), "clip_on": False, "linestyle": ""}
-                axes.plot(1.03, printed[str(covariance)][name], **tick, **place)
+                tick: Any = {"markersize": 9, "markeredgewidth": 1.6, "color": style["color"], "clip_on": False}
+                axes.plot(1.03, printed[str(covariance)][name], "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
     legend_below(figure, 5)
     return figure
