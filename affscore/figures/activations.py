@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -24,7 +25,7 @@ NAMES = {
 def activation_domain(
     table: pd.DataFrame,
     graphs: pd.DataFrame,
-    baselines: dict[str, float] | pd.Series | None = None,
+    baselines: Mapping[str, float] | pd.Series | None = None,
     *,
     columns: int = 3,
 ) -> Figure:
