@@ -11,21 +11,16 @@ from typer import Argument, Option
 from affscore.cli import options
 from affscore.cli.words import command_line
 
+_FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that comes with the package"
+_REPEAT = "Repeat it to compare data sets, or classes of one.  [default: digits]"
+
 
 @options.measuring("criteria")
 def compare(
-    models: list[str] = Argument(
-        metavar="A [B ...]",
-        help=f"A network ({options.MODELS}), a finished result (FILE.parquet), or shipped:MODEL for one that comes "
-        "with the package.",
-    ),
-    dataset: list[str] | None = Option(
-        None,
-        metavar="SPEC",
-        help=f"{options.DATASETS}. Repeat it to compare data sets, or classes of one.  [default: digits]",
-    ),
+    models: list[str] = Argument(metavar="A [B ...]", help=f"A network ({options.MODELS}), {_FINISHED}."),
+    dataset: list[str] = Option([], metavar="SPEC", help=f"{options.DATASETS}. {_REPEAT}"),
     datasets: list[str] = options.DATASETS_BY_COMMAS,
-    name: list[str] | None = Option(None, metavar="NAME", help="What to call a result. Repeat it, in their order."),
+    name: list[str] = Option([], metavar="NAME", help="What to call a result. Repeat it, in their order."),
     store: Path | None = Option(None, metavar="DIR", help="Take results from this folder, and keep new ones there."),
     out: Path | None = options.output("Write the figure to this .png, .svg or .pdf file.", ".png", ".svg", ".pdf"),
     csv: Path | None = options.output("Write statistics and distances to this .csv file.", ".csv"),
@@ -40,7 +35,7 @@ def compare(
     chosen["criteria"] = store is not None  # in a store: what a survey would measure, so that nothing is there twice
     if store is not None:
         chosen["command"] = command_line()
-    data = [*(dataset or []), *datasets] or ["digits"]
+    data = [*dataset, *datasets] or ["digits"]
     found = measure(*models, data=data, names=name or None, store=store, **chosen)
     typer.echo(str(found))
     for file in (out, csv):

@@ -10,13 +10,13 @@ from typer import Option
 from affscore.cli import options
 from affscore.cli.words import warnings_on_stderr
 
+_RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote.")
+
 
 def ledger(
     csv: Path | None = options.output("Write a row for each printed number to this .csv file.", ".csv"),
     claims: Path | None = options.output("Write the claims in words and their tests to this .csv file.", ".csv"),
-    results: Path | None = Option(
-        None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote."
-    ),
+    results: Path | None = _RESULTS,
 ) -> None:
     """Hold the papers' printed numbers against ours: how many are reproduced, differ, or need data.
 

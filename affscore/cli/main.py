@@ -16,17 +16,12 @@ from affscore.cli.store import store
 from affscore.cli.survey import survey
 from affscore.errors import AffscoreError
 
+_HELP = "Measure how non-linear a neural network is, layer by layer."
 app = typer.Typer(
-    name="affscore",
-    help="Measure how non-linear a neural network is, layer by layer.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    name="affscore", help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
-app.command()(signature)
-app.command()(survey)
-app.command()(compare)
-app.command()(ledger)
+for command in (signature, survey, compare, ledger):
+    app.command()(command)
 app.add_typer(store, name="store")
 
 # typer itself does not export it, and where it comes from depends on typer's version

@@ -23,9 +23,6 @@ DATASETS = (
     "text:FILE[@TOKENIZER], tokens:FILE, ... (the message on an unknown name lists all)"
 )
 
-HELP = {field.name: str(field.metadata["help"]).rstrip(".") for field in fields(Options)}
-"""What the values of an option may be."""
-
 # all others are text, which the library checks
 _KINDS: dict[str, Any] = {"int": int, "int | None": int | None}
 
@@ -33,6 +30,13 @@ _KINDS: dict[str, Any] = {"int": int, "int | None": int | None}
 def names(metavar: str, help: str, *flags: str, default: Sequence[str] = ()) -> Any:
     """An option that takes names separated by commas, and may be repeated; its value is the list of all names."""
     return Option(list(default), *flags, metavar=metavar, help=help, callback=split)
+
+
+def several(name: str, more: str) -> Any:
+    """The option of a measurement that takes several values at once; its value is their list."""
+    field = Options.__dataclass_fields__[name]
+    text = f"{field.metadata['help'].rstrip('.')}, {more}."
+    return names(f"{name[0].upper()},...", text, f"--{name}", f"--{name}s", default=[str(field.default)])
 
 
 def output(help: str, *endings: str) -> Any:

@@ -13,6 +13,8 @@ from affscore.cli.words import warnings_on_stderr
 store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
 
 _FOLDER = Argument(metavar="DIR", help="The folder of the results.")
+_RESULT = Argument(metavar="NAME-or-KEY", help="The name of a file of the store, or the beginning of a key.")
+_FILE = Argument(metavar="FILE", help="A file that ends in .csv or .parquet.")
 
 
 @store.command()
@@ -31,10 +33,7 @@ def ls(folder: Path = _FOLDER) -> None:
 
 
 @store.command()
-def show(
-    folder: Path = _FOLDER,
-    name: str = Argument(metavar="NAME-or-KEY", help="The name of a file of the store, or the beginning of a key."),
-) -> None:
+def show(folder: Path = _FOLDER, name: str = _RESULT) -> None:
     """Show a result: how it was made, and a line for every activation."""
     from affscore.network.result import load_signature
     from affscore.survey.tables import find
@@ -49,9 +48,7 @@ def show(
 
 
 @store.command()
-def export(
-    folder: Path = _FOLDER, file: Path = Argument(metavar="FILE", help="A file that ends in .csv or .parquet.")
-) -> None:
+def export(folder: Path = _FOLDER, file: Path = _FILE) -> None:
     """Write the rows of all results to one file."""
     from affscore.survey.tables import export as write
 

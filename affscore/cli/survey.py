@@ -17,20 +17,16 @@ _INTERRUPTED = 130
 
 @options.measuring()
 def survey(
-    model: list[str] | None = Option(None, metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it."),
+    model: list[str] = Option([], metavar="MODEL[@WEIGHTS]", help=f"A network: {options.MODELS}. Repeat it."),
     models: list[str] = options.names("A,B", "Networks, separated by commas. May be repeated."),
-    dataset: list[str] | None = Option(
-        None, metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"
+    dataset: list[str] = Option(
+        [], metavar="SPEC", help=f"A data set: {options.DATASETS}. Repeat it.  [default: digits]"
     ),
     datasets: list[str] = options.DATASETS_BY_COMMAS,
     store: Path = Option("results", metavar="DIR", help="The folder of the results."),
     jobs: int = Option(1, help="How many processes at once."),
-    reduction: list[str] = options.names(
-        "R,...", f"{options.HELP['reduction']}, or several.", "--reduction", "--reductions", default=["mean"]
-    ),
-    order: list[str] = options.names(
-        "O,...", f"{options.HELP['order']}, or both.", "--order", "--orders", default=["activate-first"]
-    ),
+    reduction: list[str] = options.several("reduction", "or several"),
+    order: list[str] = options.several("order", "or both"),
     criterion: list[str] = options.CRITERION,
     threads: int | None = Option(None, help="Threads of each process (default: cores divided by --jobs)."),
     scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
@@ -48,8 +44,8 @@ def survey(
     from affscore.survey.report import listing
     from affscore.survey.survey import survey as measure
 
-    names = [*(model or []), *models]
-    specs = [*(dataset or []), *datasets] or ["digits"]
+    names = [*model, *models]
+    specs = [*dataset, *datasets] or ["digits"]
     ways: dict[str, Any] = {"reductions": reduction or ["mean"], "orders": order or ["activate-first"]}
     chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
     if not names:

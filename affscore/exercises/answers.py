@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,6 @@ MOST_SAMPLES = 2000
 
 LARGEST = 1e100
 """Squares and products of larger numbers may be infinite, and those of numbers below its inverse zero."""
-
-
-Functions: TypeAlias = tuple[tuple[Callable[..., Any], Any], ...]
-"""Functions that students may hand in, right or wrong, each with what there is to say of it."""
 
 
 class NotAnAnswerError(AffscoreError):
@@ -203,29 +199,27 @@ def close(given: Any, value: Any, tolerance: float = 1e-6) -> bool:
     return np.shape(given) == np.shape(value) and np.allclose(given, value, rtol=0, atol=tolerance)
 
 
-def matching(given: Any, table: Iterable[tuple[Any, Any]], tolerance: float = 1e-6) -> Iterator[Any]:
-    """What a table says of this answer.
+def matching(
+    given: Any, table: Iterable[tuple[Any, Any]], tolerance: float = 1e-6, cases: Sequence[tuple[Any, ...]] = ()
+) -> Iterator[tuple[bool, Any]]:
+    """Which rows of a table apply to this answer: whether, and what each says.
 
     Args:
-        given: The answer.
-        table: A row for the right answer and for each typical mistake; instead of an answer, whether the row applies.
+        given: The answer; that of a function is the list of what it returns for the cases.
+        table: A row for the right answer and for each typical mistake, with what there is to say of it. Instead of an
+            answer, a function of a case, or whether the row applies.
         tolerance: By how much it may differ.
+        cases: The arguments on which functions are compared.
 
     >>> list(matching(2.0, [(1, "That is the radius."), (2, "That is the diameter."), (True, "Measure it.")]))
-    ['That is the diameter.', 'Measure it.']
+    [(False, 'That is the radius.'), (True, 'That is the diameter.'), (True, 'Measure it.')]
+    >>> list(matching([1, 2], [(abs, "That is the size.")], cases=[(-1,), (2,)]))
+    [(True, 'That is the size.')]
     """
     for answer, hint in table:
-        if answer if isinstance(answer, bool | np.bool_) else close(given, answer, tolerance):
-            yield hint
-
-
-def on_cases(functions: Functions, cases: Sequence[tuple[Any, ...]]) -> Iterator[tuple[list[Any], Any]]:
-    """The table for :func:`matching` where each answer is a function.
-
-    >>> list(on_cases(((abs, "That is the size."),), [(-1,), (2,)]))
-    [([1, 2], 'That is the size.')]
-    """
-    return (([function(*case) for case in cases], hint) for function, hint in functions)
+        if callable(answer):
+            answer = [answer(*case) for case in cases]
+        yield bool(answer) if isinstance(answer, bool | np.bool_) else close(given, answer, tolerance), hint
 
 
 def raised(error: BaseException) -> str:

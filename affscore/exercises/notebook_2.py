@@ -21,8 +21,7 @@ TANH_INPUT = np.array([-1.5, 0.75])
 @exercise("2.1", as_numbers, "a pair (mean, std)")
 def tanh_as_sigmoid(mean: float, std: float) -> Hints:
     """2.1: a pair (mean, std) where Sigmoid has the score that Tanh has at mean -1.5 and std 0.75."""
-    if std <= 0:
-        yield "A standard deviation is positive."
+    yield std <= 0, "A standard deviation is positive."
     target, got = limit_score(torch.tanh, *TANH_INPUT), limit_score(torch.sigmoid, mean, std)
     given, of_tanh = [abs(mean), std], np.abs(TANH_INPUT)
     same = "There the two outputs are the same numbers, up to a factor and a shift."
@@ -63,20 +62,15 @@ def rising_but_far_from_affine(function: Callable[..., object]) -> Hints:
     y, on_grid, of_half = (
         as_array(call(function, part), "what your function returns, an array") for part in (x, grid, x[:250])
     )
-    if y.shape != x.shape:
-        yield f"Your function must act on each entry: it made {y.shape} of an array of shape {x.shape}."
-    if on_grid.shape != grid.shape or of_half.shape != (250, 100) or not np.allclose(of_half, y[:250]):
-        yield "Your function must act on each entry by itself, whatever the other entries are."
+    yield y.shape != x.shape, f"Your function must act on each entry: it made {y.shape} of an array of shape {x.shape}."
+    alone = on_grid.shape == grid.shape and of_half.shape == (250, 100) and np.allclose(of_half, y[:250])
+    yield not alone, "Your function must act on each entry by itself, whatever the other entries are."
     falls = (np.diff(on_grid[:, 0]) < -1e-9 * np.abs(on_grid).max()).any()
     score = affinity_score(x, y)
     low = score.value < 0.1
-    if score.constant_output:
-        yield "On these inputs your function is constant, and a constant is affine: its score is 1."
-    if falls and low:
-        yield "The score is low enough, but somewhere your function falls. A rising one can do it, too."
-    if falls:
-        yield "Somewhere your function falls. Asked for is one that never does."
-    if low:
-        yield right("Rising is not enough to be nearly affine: what counts is where the variance comes from.")
+    yield score.constant_output, "On these inputs your function is constant, and a constant is affine: its score is 1."
+    yield falls and low, "The score is low enough, but somewhere your function falls. A rising one can do it, too."
+    yield falls, "Somewhere your function falls. Asked for is one that never does."
+    yield low, right("Rising is not enough to be nearly affine: what counts is where the variance comes from.")
     low_correlation = "A low correlation with x is needed: let the variance of the output come from few of the inputs."
-    yield f"It never falls, but its score is {score.value:.2f}. {low_correlation}"
+    yield True, f"It never falls, but its score is {score.value:.2f}. {low_correlation}"

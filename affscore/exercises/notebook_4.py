@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.exercises.answers import (
-    Functions,
     NotAnAnswerError,
     as_array,
     as_function,
@@ -20,7 +19,6 @@ from affscore.exercises.answers import (
     call,
     close,
     matching,
-    on_cases,
     raised,
 )
 from affscore.exercises.registry import Hints, exercise, right
@@ -54,8 +52,8 @@ def length_of_a_signature(number: float) -> Hints:
 @exercise("4.2", as_function, "a network, a torch.nn.Module")
 def parallel_branches(answer: Any) -> Hints:
     """4.2: a module for inputs (N, 10) with at least six activation calls and a largest depth of three."""
-    if isinstance(answer, type) and issubclass(answer, nn.Module):
-        yield "Expected a network, got the class: call it once, Network()."
+    is_class = isinstance(answer, type) and issubclass(answer, nn.Module)
+    yield is_class, "Expected a network, got the class: call it once, Network()."
     network = unwrapped(answer)  # raises a message for what is no module
     try:
         calls = _calls(network, torch.zeros(4, WIDTH))
@@ -63,14 +61,11 @@ def parallel_branches(answer: Any) -> Hints:
         raise NotAnAnswerError(f"Your network fails on an input of shape (4, {WIDTH}): {raised(reason)}") from reason
     number, depth = len(calls), max((c.depth for c in calls), default=0)
     side_by_side = f"{number} activations, none deeper than {depth}: some of them run side by side."
-    table = (
-        (number >= 6 and depth == 3, right(side_by_side)),
-        (not calls, "No activation was called. A module that is only defined does not count."),
-        (number < 6, f"Only {number} activation calls depend on the input; at least six are asked for."),
-        (depth == number, f"All {number} activations follow one another. Which could start from the same tensor?"),
-        (True, f"{number} activations are enough, but the longest path through them has {depth}, not 3."),
-    )
-    yield from matching(number, table)
+    yield number >= 6 and depth == 3, right(side_by_side)
+    yield not calls, "No activation was called. A module that is only defined does not count."
+    yield number < 6, f"Only {number} activation calls depend on the input; at least six are asked for."
+    yield depth == number, f"All {number} activations follow one another. Which could start from the same tensor?"
+    yield True, f"{number} activations are enough, but the longest path through them has {depth}, not 3."
 
 
 @exercise("4.3", as_function, "a function pool(features)")
@@ -79,15 +74,15 @@ def pool_channels_last(function: Callable[..., object]) -> Hints:
     features = np.random.default_rng(4).standard_normal((3, 4, 5, 6))
     expected = reduce(torch.from_numpy(features), len(features), 3, "mean").numpy()
     got = as_array(call(function, features), "what your function returns, an array")
-    if close(got, expected):
-        yield right("The average runs over the positions of an image, and every channel keeps its number.")
-    yield from matching([got], on_cases(_POOLING_MISTAKES, [(features,)]))
-    if got.shape == expected.shape:
-        yield "The shape is right and the values are not: is every position of an image in its average, once?"
-    yield f"From shape (N, H, W, C) to (N, C): yours gives {got.shape} for {features.shape}."
+    average = "The average runs over the positions of an image, and every channel keeps its number."
+    yield close(got, expected), right(average)
+    yield from ((close(got, pool(features)), hint) for pool, hint in _POOLING_MISTAKES)
+    hint = "The shape is right and the values are not: is every position of an image in its average, once?"
+    yield got.shape == expected.shape, hint
+    yield True, f"From shape (N, H, W, C) to (N, C): yours gives {got.shape} for {features.shape}."
 
 
-_POOLING_MISTAKES: Functions = (
+_POOLING_MISTAKES = (
     (lambda f: f.mean(axis=(2, 3)), "That averages over width and channels, as the published code does."),
     (lambda f: f.mean(axis=3), "That averages over the channels, which are the coordinates to keep."),
     (lambda f: f.mean(axis=(1, 2, 3)), "That leaves one number for an image. The channels must stay apart."),

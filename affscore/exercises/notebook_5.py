@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from affscore.analysis import rarefied_range, signature_distance
 from affscore.exercises.answers import (
-    Functions,
     as_array,
     as_function,
     as_number,
@@ -17,7 +16,6 @@ from affscore.exercises.answers import (
     close,
     matching,
     numbers_of,
-    on_cases,
 )
 from affscore.exercises.registry import Hints, exercise, right
 
@@ -55,12 +53,12 @@ def spread_function(function: Callable[..., object]) -> Hints:
     cases = [(generator.uniform(0.2, 1, 9), 4), (generator.uniform(0.2, 1, 100), 7), (np.array([0.9, 0.3, 0.5]), 3)]
     got = numbers_of(function, cases)
     expected = [rarefied_range(scores, size) for scores, size in cases]
-    yield from matching(got, on_cases(_SPREADS, cases))
-    if close(got, expected, 0.02):
-        yield "Nearly: averages over random subsets scatter. How many subsets have a score as largest?"
-    if not close(got[2], expected[2]):
-        yield "A subset that is the whole has the spread of the scores, in whatever order these come."
-    yield "For each score: in how many subsets is it the largest, and in how many the smallest?"
+    yield from matching(got, _SPREADS, cases=cases)
+    nearly = "Nearly: averages over random subsets scatter. How many subsets have a score as largest?"
+    yield close(got, expected, 0.02), nearly
+    whole = "A subset that is the whole has the spread of the scores, in whatever order these come."
+    yield not close(got[2], expected[2]), whole
+    yield True, "For each score: in how many subsets is it the largest, and in how many the smallest?"
 
 
 def _with_replacement(scores: NDArray[np.float64], size: int) -> float:
@@ -70,15 +68,13 @@ def _with_replacement(scores: NDArray[np.float64], size: int) -> float:
     return float(share @ ordered - share[::-1] @ ordered)
 
 
-_SPREADS: Functions = (
+_PROPORTION = "The spread does not grow in proportion to the number: the first few scores widen it most."
+_SPREADS = (
     (rarefied_range, right("All subsets are counted, and none was drawn.")),
     (lambda scores, size: np.ptp(scores), "That is the spread of all scores; only a few are drawn."),
     (lambda scores, size: np.ptp(scores[:size]), "That is the spread of the first ones; every subset counts."),
     (_with_replacement, "That draws with replacement: here no score comes twice."),
-    (
-        lambda scores, size: np.ptp(scores) * size / len(scores),
-        "The spread does not grow in proportion to the number: the first few scores widen it most.",
-    ),
+    (lambda scores, size: np.ptp(scores) * size / len(scores), _PROPORTION),
 )
 
 
@@ -86,18 +82,12 @@ _SPREADS: Functions = (
 def hidden_by_three_numbers(*answer: object) -> Hints:
     """5.3: two signatures with the same minimum, median and maximum and a DTW distance of at least 1."""
     one, other = (as_array(part, "a signature, a list", ndim=1) for part in answer)
-    if min(len(one), len(other)) < LEAST_SCORES:
-        yield f"Each signature needs at least {LEAST_SCORES} scores."
-    if max(len(one), len(other)) > MOST_SCORES:
-        yield f"No network has so many scores: take at most {MOST_SCORES}."
-    if min(one.min(), other.min()) < 0 or max(one.max(), other.max()) > 1:
-        yield "Scores lie between 0 and 1."
+    yield min(len(one), len(other)) < LEAST_SCORES, f"Each signature needs at least {LEAST_SCORES} scores."
+    yield max(len(one), len(other)) > MOST_SCORES, f"No network has so many scores: take at most {MOST_SCORES}."
+    yield min(one.min(), other.min()) < 0 or max(one.max(), other.max()) > 1, "Scores lie between 0 and 1."
     for name, statistic in (("minimum", np.min), ("median", np.median), ("maximum", np.max)):
-        if not close(statistic(one), statistic(other)):
-            yield f"The two signatures have not the same {name}."
+        yield not close(statistic(one), statistic(other)), f"The two signatures have not the same {name}."
     distance = signature_distance(one, other)
-    if distance >= LEAST_DISTANCE:
-        yield right(f"Three numbers are the same, and the signatures are {distance:.2f} apart.")
-    if distance == 0:
-        yield "Their distance is zero: warping may repeat scores, but it keeps their order."
-    yield f"They are {distance:.2f} apart. What if the scores go up and down at every step?"
+    yield distance >= LEAST_DISTANCE, right(f"Three numbers are the same, and the signatures are {distance:.2f} apart.")
+    yield distance == 0, "Their distance is zero: warping may repeat scores, but it keeps their order."
+    yield True, f"They are {distance:.2f} apart. What if the scores go up and down at every step?"

@@ -57,28 +57,25 @@ def share_of_orders(function: Callable[..., object]) -> Hints:
             (chance.observed, "That is R2 itself. How often does it come out this large when y is shuffled?"),
         )
         yield from matching(value, mistakes, 0.003)
-        if close(value, expected / 2, 0.002) or value > 0.9 > expected:
-            yield "A falling line explains as well as a rising one: compare R2, not the correlation."
+        one_sided = "A falling line explains as well as a rising one: compare R2, not the correlation."
+        yield close(value, expected / 2, 0.002) or value > 0.9 > expected, one_sided
         size = "large" if value > expected else "small"
-        yield f"Too {size} for x = {x.tolist()} and y = {y.tolist()}. Shuffle y alone, and count."
-    yield right("No table and no normal distribution needed: counting is enough, and exact where all orders are tried.")
+        yield True, f"Too {size} for x = {x.tolist()} and y = {y.tolist()}. Shuffle y alone, and count."
+    counting = "No table and no normal distribution needed: counting is enough, and exact where all orders are tried."
+    yield True, right(counting)
 
 
 @exercise("6.3", as_arrays, "a pair (x, y) of arrays of the same length", "x", "y")
 def rising_but_not_straight(x: NDArray[np.float64], y: NDArray[np.float64]) -> Hints:
     """6.3: (x, y), y rising with x, with a linear R2 of at most 0.6 and a logarithmic one of at least 0.95."""
-    if len(x) < LEAST_POINTS:
-        yield f"An R2 takes at least {LEAST_POINTS} points: you have {len(x)}."
-    if (np.diff([np.sort(x), y[np.argsort(x)]]) <= 0).any():
-        yield "y must rise with x, and no value may come twice."
-    if x.min() <= 0:
-        yield "x must be positive: a logarithm is taken of it."
+    yield len(x) < LEAST_POINTS, f"An R2 takes at least {LEAST_POINTS} points: you have {len(x)}."
+    yield (np.diff([np.sort(x), y[np.argsort(x)]]) <= 0).any(), "y must rise with x, and no value may come twice."
+    yield x.min() <= 0, "x must be positive: a logarithm is taken of it."
     straight, logarithm = fit(x, y).r2, fit(x, y, "logarithm").r2
-    if straight > 0.6:
-        yield f"The straight line still explains {straight:.2f}: let x grow by a larger factor each time."
-    if logarithm < 0.95:
-        yield f"In the logarithm the fit explains {logarithm:.2f} only: let y grow by the same step each time."
-    yield right(f"The same points: {straight:.2f} as a line, {logarithm:.2f} in the logarithm.")
+    yield straight > 0.6, f"The straight line still explains {straight:.2f}: let x grow by a larger factor each time."
+    hint = "let y grow by the same step each time."
+    yield logarithm < 0.95, f"In the logarithm the fit explains {logarithm:.2f} only: {hint}"
+    yield True, right(f"The same points: {straight:.2f} as a line, {logarithm:.2f} in the logarithm.")
 
 
 def _least(candidates: int, chance: float) -> int:

@@ -3,21 +3,22 @@
 To add an exercise
 ------------------
 The exercises of notebook K live in ``affscore/exercises/notebook_K.py``. Write there a generator that takes the
-student's answer and yields what there is to say of it, and give it the number of the exercise. What it yields first
-is the verdict: *Not yet* with a hint, or *Right!* where it is ``right("...")``::
+student's answer and yields pairs of a condition and what to say where it holds, and give it the number of the
+exercise. The first that holds is the verdict: *Not yet* with a hint, or *Right!* where it is ``right("...")``::
 
     from affscore.exercises.answers import as_number, matching
     from affscore.exercises.registry import Hints, exercise, right
 
     @exercise("4.1", as_number)                  # answers.py refuses what is no answer at all
     def number_of_activations(count: float) -> Hints:
+        yield count < 1, "A network without an activation is affine."
         expected = len(signature(...).scores)    # computed by the library, now
         answers = (
             (expected, right("Each of the ... is called once.")),
             (expected - 1, "One is missing: is there an activation in the head, too?"),
         )
         yield from matching(count, answers)
-        yield "Count the calls, not the modules."
+        yield True, "Count the calls, not the modules."
 
 There is nothing else to register: ``check("4.1", answer)`` imports ``notebook_4`` when it is first needed.
 
@@ -66,8 +67,8 @@ class Verdict:
         return f"**{'Right!' if self.right else 'Not yet.'}** {self.message}"
 
 
-Hints: TypeAlias = Iterator[str | Verdict]
-"""What there is to say of an answer, of which the student sees the first: a hint, or ``right(...)``."""
+Hints: TypeAlias = Iterator[tuple[Any, str | Verdict]]
+"""Conditions, each with a hint or ``right(...)``: the student sees that of the first condition which holds."""
 
 _CHECKERS: dict[str, Callable[[Any], Hints]] = {}
 
@@ -125,7 +126,7 @@ def check(number: str, answer: object) -> Verdict:
     """
     checker = _find(number)
     try:
-        first = next(checker(answer))
+        first = next(said for holds, said in checker(answer) if holds)
         return first if isinstance(first, Verdict) else Verdict(False, first)
     except NotAnAnswerError as reason:
         return Verdict(False, str(reason))

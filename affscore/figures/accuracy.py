@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ERROR = "_standard_error"
 _HEIGHT = 0.75  # of the tallest part of a distribution, in units of the distance between two rows
 
+_SHADES = {"best after permuting": PALETTE["grey"], "its upper twentieth": "#5F5F5F"}
 _LABELS = {
     "parameters": "parameters", "gflops": "GFLOPs of an image", "depth": "depth (activations)",
     "std": "std of the scores", "max/mean": "max / mean of the scores", "max/median": "max / median of the scores",
@@ -65,10 +66,8 @@ def accuracy_fits(
     groups = panels["group"]
     columns = int(groups.value_counts().max())
     places = groups.factorize()[0] * columns + panels.groupby(groups).cumcount().to_numpy()
-    # one panel for each group: three of them side by side
-    figure, grid = page(
-        int(places.max()) + 1, 0.9, each=1.95, columns=3 if columns == 1 else columns, ylabel="accuracy (%)"
-    )
+    abreast = 3 if columns == 1 else columns  # one panel for each group: three of them side by side
+    figure, grid = page(int(places.max()) + 1, 0.9, each=1.95, columns=abreast, ylabel="accuracy (%)")
     for place in set(range(len(grid))).difference(places):
         grid[place].set_visible(False)
     styles = family_styles(table["family"])
@@ -76,9 +75,8 @@ def accuracy_fits(
         axes, known = grid[place], table[table["group"] == group].dropna(subset=[name, "accuracy"])
         for family, some in known.groupby("family", sort=False):
             colour, marker = styles[str(family)]
-            errors: Any = {"xerr": some.get(name + _ERROR), "yerr": some.get("accuracy" + _ERROR), "elinewidth": 0.7}
-            look: Any = {"linestyle": "", "marker": marker, "markersize": 4.5, "color": colour}
-            axes.errorbar(some[name], some["accuracy"], **errors, **look, label=literal(family))
+            look: Any = {"fmt": marker, "markersize": 4.5, "color": colour, "elinewidth": 0.7, "label": literal(family)}
+            axes.errorbar(some[name], some["accuracy"], some.get("accuracy" + _ERROR), some.get(name + _ERROR), **look)
         axes.set_xlabel(_LABELS.get(name, f"{name} of the scores"))
         explains = f"no $R^2$ of {len(known)} networks"
         if found is not None:
@@ -123,13 +121,9 @@ def best_under_permutation(permuted: Mapping[str, ArrayLike], marks: pd.DataFram
         counts, edges = np.histogram(values, bins=50, range=(0, 1))
         starts, heights = edges[:-1], -counts / counts.max() * _HEIGHT
         dark = starts >= np.quantile(values, 0.95)
-        for chosen, colour, label in (
-            (~dark, PALETTE["grey"], "best after permuting"),
-            (dark, "#5F5F5F", "its upper twentieth"),
-        ):
+        for chosen, (label, colour) in zip((~dark, dark), _SHADES.items(), strict=True):
             axes.bar(starts[chosen], heights[chosen], 0.02, align="edge", bottom=row, color=colour, label=label)
-        line: Any = {"color": "black", "linewidth": 1, "linestyle": ":", "label": "its median"}
-        axes.vlines(float(np.median(values)), row - _HEIGHT, row, **line)
+        axes.vlines(float(np.median(values)), row - _HEIGHT, row, "black", ":", label="its median", linewidth=1)
         axes.axhline(row, color=PALETTE["grey"], linewidth=0.6)
     looks: list[Any] = [
         {"color": PALETTE["vermilion"], "marker": "D", "s": 46},

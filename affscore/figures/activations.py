@@ -111,17 +111,15 @@ def domain_limit(table: pd.DataFrame) -> Figure:
     """
     if table.empty:
         raise AffscoreError("expected at least one score to draw, got an empty table")
-    kinds = {
-        "the output varies, and rises with the input on the whole": PALETTE["blue"],
-        "the output falls with the input on the whole": OUTPUT,
-        "the output of the sample is constant": PALETTE["black"],
-    }
-    rises, falls, flat = kinds
-    kind = np.where(table["constant"], flat, np.where(table["limit"] == 0, falls, rises))
+    flat, zero = table["constant"], table["limit"] == 0
+    kinds = (
+        ("the output varies, and rises with the input on the whole", PALETTE["blue"], table[~flat & ~zero]),
+        ("the output falls with the input on the whole", OUTPUT, table[~flat & zero]),
+        ("the output of the sample is constant", PALETTE["black"], table[flat]),
+    )
     figure, (axes,) = page(1, 4.3, xlabel=r"limit $1 - \sqrt{1 - \mathrm{corr}}$", ylabel=r"measured score $\rho$")
     axes.plot([0, 1], [0, 1], color=PALETTE["grey"], linestyle="--", linewidth=1.0, zorder=1)
-    for (label, colour), marker in zip(kinds.items(), MARKERS, strict=False):
-        chosen = table[kind == label]
+    for (label, colour, chosen), marker in zip(kinds, MARKERS, strict=False):
         look: Any = {"marker": marker, "facecolors": "none", "edgecolors": colour, "linewidths": 0.8, "zorder": 2}
         axes.scatter(chosen["limit"], chosen["score"], s=18, label=f"{label} ({len(chosen)})", **look)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
@@ -134,11 +132,10 @@ def _draw_boxes(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> Non
     means = np.unique(scores["mean"])
     box: Any = {"facecolor": PALETTE["sky"], "edgecolor": PALETTE["blue"], "linewidth": 0.6}
     whiskers = {"color": PALETTE["blue"], "linewidth": 0.8, "linestyle": "-"}
-    options: Any = {"whis": (0, 100), "showcaps": False, "manage_ticks": False, "patch_artist": True}
-    options |= {"boxprops": box, "whiskerprops": whiskers, "medianprops": {"linewidth": 0}}
+    options: Any = {"whis": (0, 100), "showcaps": False, "manage_ticks": False, "label": "scores of one mean"}
+    options |= {"patch_artist": True, "boxprops": box, "whiskerprops": whiskers, "medianprops": {"linewidth": 0}}
     step = np.diff(means).min(initial=40.0)
     axes.boxplot([some.to_numpy() for _, some in by_mean], positions=means, widths=0.62 * step, **options)
-    axes.fill([], [], label="scores of one mean", **box)
     line: Any = {"color": PALETTE["black"], "linestyle": "-", "linewidth": 1.1, "marker": "o", "markersize": 1.8}
     axes.plot(by_mean.median(), label="median", **line)
     if baseline is not None:

@@ -84,19 +84,17 @@ def dendrogram(
     """
     leaves = len(tree) + 1
     if len(names) != leaves or len(families) != leaves:
-        raise AffscoreError(
-            f"a tree of {leaves} networks needs as many names and families, got {len(names)} and {len(families)}"
-        )
+        got = f"{len(names)} and {len(families)}"
+        raise AffscoreError(f"a tree of {leaves} networks needs as many names and families, got {got}")
     figure, (axes,) = page(1, 1.2 + 0.19 * leaves)
-    drawn = hierarchy.dendrogram(
-        tree, labels=list(names), orientation="left", ax=axes, color_threshold=0, above_threshold_color="#555555"
-    )
+    grey: Any = {"color_threshold": 0, "above_threshold_color": "#555555"}
+    labels = [literal(name) for name in names]
+    hierarchy.dendrogram(tree, labels=labels, orientation="left", leaf_font_size=8, ax=axes, **grey)
     in_order = np.array(families)[hierarchy.leaves_list(tree)]
     for family, (colour, marker) in family_styles(families).items():
         places = 5 + 10 * np.flatnonzero(in_order == family)  # where SciPy puts leaves
         look: Any = {"marker": marker, "color": colour, "s": 28, "clip_on": False, "zorder": 3}
         axes.scatter(np.zeros(len(places)), places, label=literal(family), **look)
-    axes.set_yticklabels([literal(name) for name in drawn["ivl"]], fontsize=8)
     axes.set_xlabel(f"{label} at which two clusters are joined")
     axes.tick_params(axis="y", length=0, pad=10)
     axes.spines["left"].set_visible(False)

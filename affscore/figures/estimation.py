@@ -90,9 +90,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
             style |= {"markerfacecolor": "none" if k >= 7 else style["color"], "linestyle": "-", "linewidth": 1.1}
             axes.plot(scores.groupby("ratio")["score"].mean(), label=NAMES.get(str(name), str(name)), **style)
             if printed is not None and covariance in printed:
-                tick: Any = {"marker": "_", "markersize": 9, "markeredgewidth": 1.6, "color": style["color"]}
-                place: Any = {"transform": axes.get_yaxis_transform(), "clip_on": False, "linestyle": ""}
-                axes.plot(1.03, printed[str(covariance)][name], **tick, **place)
+                tick: Any = {"markersize": 9, "markeredgewidth": 1.6, "color": style["color"], "clip_on": False}
+                axes.plot(1.03, printed[str(covariance)][name], "_", transform=axes.get_yaxis_transform(), **tick)
         axes.set_title(_COVARIANCES.get(str(covariance), str(covariance)))
     legend_below(figure, 5)
     return figure
@@ -132,13 +131,12 @@ def bias_against_points(
     figure, grid = page(summary["exponent"].nunique(), 3.3, sharey=True, **labels)
     ratios = np.unique(summary["ratio"])
     names = [f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}" for ratio in ratios]
-    line: Any = {"linewidth": 1.0}
     for axes, (exponent, rows) in zip(grid, summary.groupby("exponent", sort=False), strict=True):
         axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
         if tolerance is not None:
-            axes.axhline(tolerance, label=f"a bias of {tolerance:g}", color=PALETTE["grey"], linestyle=":", **line)
+            axes.axhline(tolerance, label=f"a bias of {tolerance:g}", color=PALETTE["grey"], linestyle=":", linewidth=1)
         if theory is not None:
-            axes.plot(theory, label="first order, empirical covariance", color="black", linestyle="--", **line)
+            axes.plot(theory, "k--", label="first order, empirical covariance", linewidth=1.0)
         for k, (covariance, label) in enumerate(_COVARIANCES.items()):
             chosen = rows[rows["covariance"] == covariance].sort_values("ratio")
             look: Any = {"linestyle": "-", "linewidth": 1.1, "capsize": 2, **series_style(k), "marker": "os"[k]}

@@ -43,9 +43,8 @@ def timeline(table: pd.DataFrame) -> Figure:
     for family, (colour, marker) in family_styles(table["family"]).items():
         rows = (table["family"] == family).to_numpy()
         low, middle, high = table.loc[rows, ["min", "median", "max"]].to_numpy().T
-        look: Any = {"linestyle": "", "marker": marker, "markersize": 5, "color": colour, "capsize": 2.7}
-        bars: Any = {"elinewidth": 1.4, "capthick": 1.4, "yerr": [middle - low, high - middle]}
-        axes.errorbar(places[rows], middle, label=literal(family), **look, **bars)
+        look: Any = {"markersize": 5, "color": colour, "elinewidth": 1.4, "capthick": 1.4, "capsize": 2.7}
+        axes.errorbar(places[rows], middle, [middle - low, high - middle], fmt=marker, label=literal(family), **look)
     for year in dict.fromkeys(years):
         of_year = places[years == year]
         axes.text(of_year.mean(), 1.01, year, transform=axes.get_xaxis_transform(), ha="center", fontsize=8)

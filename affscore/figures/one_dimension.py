@@ -24,11 +24,7 @@ Case: TypeAlias = "tuple[str, Callable[[Values], Values], ScoreSteps]"
 
 @house_style()
 def activation_panels(
-    cases: Sequence[Case],
-    *,
-    domain: tuple[float, float] | None = None,
-    columns: int = 3,
-    bins: int = 24,
+    cases: Sequence[Case], *, domain: tuple[float, float] | None = None, columns: int = 3, bins: int = 24
 ) -> Figure:
     r"""Draw functions of one variable with the samples they act on, one panel and one score for each.
 

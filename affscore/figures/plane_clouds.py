@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Cloud = NDArray[np.float64]
 
+_SIZE = r"$\sqrt{2\,\mathrm{tr}\,\Sigma_Y}$"
 _ARROW: Any = {"arrowstyle": "-|>", "linewidth": 1.8, "mutation_scale": 7, "color": "black", "shrinkA": 0, "shrinkB": 0}
 
 
@@ -148,19 +149,18 @@ def _draw_steps(figure: SubFigure, steps: ScoreSteps, name: str) -> None:
     x, y, image, score = steps.x, steps.y, steps.image, steps.score
     size = float(np.sqrt(2 * np.trace(steps.spread)))
     panels: list[Axes] = list(figure.subplots(1, 4, sharex=True, sharey=True))
+    titles = ("1. Input and output", "2. Best affine fit", "3. Optimal coupling", "4. Size of the output")
     first, second, third, fourth = panels
-    first.set_title("1. Input and output")
     _scatter(first, x, INPUT, "o", "input $X$")
     _scatter(first, y, OUTPUT, "^", "output $Y$")
-    second.set_title("2. Best affine fit")
     _scatter(second, x, INPUT, "o", alpha=0.25)
     _lines(second, x, image, colors=INPUT, linewidths=0.5, alpha=0.5)
     _scatter(second, image, FIT, "s", "affine fit $T(X)$")
-    third.set(title="3. Optimal coupling", xlabel=f"$W_2(TX, Y)$ = {score.w2:.2f}")
+    third.set_xlabel(f"$W_2(TX, Y)$ = {score.w2:.2f}")
     _lines(third, image, steps.partner, colors="black", linewidths=0.6, label="optimal coupling")
     _scatter(third, image, FIT, "s")
     _scatter(third, y, OUTPUT, "^")
-    fourth.set(title="4. Size of the output", xlabel=rf"$\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$ = {size:.2f}")
+    fourth.set_xlabel(f"{_SIZE} = {size:.2f}")
     _scatter(fourth, y, OUTPUT, "^")
     values, vectors = np.linalg.eigh(steps.spread)
     for arrow in (np.sqrt(values.clip(min=0)) * vectors).T:
@@ -168,14 +168,11 @@ def _draw_steps(figure: SubFigure, steps: ScoreSteps, name: str) -> None:
     corners = np.concatenate([x, y, image])
     low, high = corners.min(axis=0), corners.max(axis=0)
     ends = (low + high)[:, None] / 2 + 0.55 * (high - low).max() * np.array([-1, 1])
-    for axes in panels:
-        axes.set(xlim=ends[0], ylim=ends[1], aspect="equal")
+    for axes, title in zip(panels, titles, strict=True):
+        axes.set(title=title, xlim=ends[0], ylim=ends[1], aspect="equal")
         axes.tick_params(length=2)
-    figure.suptitle(
-        rf"{name}:  $\rho$ = 1 $-$ $W_2(TX, Y)$ / $\sqrt{{2\,\mathrm{{tr}}\,\Sigma_Y}}$"
-        rf" = 1 $-$ {score.w2:.2f} / {size:.2f} = {score.value:.2f}",
-        fontsize=10.5,
-    )
+    ratio = f"1 $-$ $W_2(TX, Y)$ / {_SIZE} = 1 $-$ {score.w2:.2f} / {size:.2f}"
+    figure.suptitle(f"{name}:  $\\rho$ = {ratio} = {score.value:.2f}", fontsize=10.5)
     figure.legend(loc="outside lower center", ncols=5, markerscale=1.3)
 
 

@@ -51,12 +51,11 @@ def criterion_dots(
             places = np.flatnonzero(kinds == kind)
             values, low, high = numbers[places].T
             axes.hlines(places, low, high, color=colour, linewidth=0.9)
-            look: Any = {"linestyle": "", "marker": marker, "markersize": 4, "color": colour, "label": literal(kind)}
-            axes.plot(values, places, **look)
+            axes.plot(values, places, marker, markersize=4, color=colour, label=literal(kind))
         if printed is not None and criterion in printed:
-            ticks: Any = {"linestyle": "", "marker": "|", "markersize": 8, "markeredgewidth": 1.1, "color": "black"}
+            ticks: Any = {"markersize": 8, "markeredgewidth": 1.1, "color": "black", "zorder": 4}
             values = printed[criterion].reindex(models).to_numpy(dtype=float)
-            axes.plot(values, np.arange(len(models)), label="printed (ImageNet)", zorder=4, **ticks)
+            axes.plot(values, np.arange(len(models)), "|", label="printed (ImageNet)", **ticks)
         axes.axvline(0, color=PALETTE["grey"], linewidth=0.8, zorder=0)
         axes.set(title=_title(criterion), xlim=(-1.05, 1.05), xticks=(-1, 0, 1))
         axes.tick_params(axis="y", length=0)

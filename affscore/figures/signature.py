@@ -107,11 +107,9 @@ def _draw(axes: Axes, summary: pd.DataFrame, looks: dict[str, tuple[str, str]]) 
     for label, rows in summary.dropna(subset="score").groupby("label", sort=False):
         colour, marker = looks[str(label)]
         faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
-        look: Any = {"s": 20, "facecolors": faces, "edgecolors": colour, "marker": marker}
-        axes.scatter(rows["depth"], rows["score"], label=label, **look)
+        axes.scatter(rows["depth"], rows["score"], 20, facecolors=faces, edgecolors=colour, marker=marker, label=label)
         if rows["score_std"].notna().any():
-            bars: Any = {"color": colour, "linestyle": "", "linewidth": 0.8}
-            axes.errorbar(rows["depth"], rows["score"], rows["score_std"], **bars)
+            axes.errorbar(rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8)
     axes.set_ylim(0, 1.02)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

@@ -89,14 +89,7 @@ def house_style() -> Iterator[None]:
 
 
 def page(
-    count: int = 1,
-    height: float = 0.0,
-    *,
-    each: float = 0.0,
-    columns: int | None = None,
-    xlabel: str = "",
-    ylabel: str = "",
-    **options: Any,
+    count: int, height: float, *, each: float = 0, columns: int = 0, xlabel: str = "", ylabel: str = "", **options: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure as wide as a page, and its panels in rows.
 
@@ -104,7 +97,7 @@ def page(
         count: How many panels.
         height: Of the figure in inches, without what ``each`` adds.
         each: Inches to add for each row.
-        columns: Panels in a row; None for all of them.
+        columns: Panels in a row; 0 for all of them.
         xlabel: What is on the horizontal axis, written below the lowest panel of each column.
         ylabel: What is on the vertical axis, written beside the first panel of each row.
         options: As of ``matplotlib.pyplot.subplots``.

@@ -35,11 +35,10 @@ def zoo_accuracies(models: pd.DataFrame, hard: pd.DataFrame) -> Figure:
     >>> [axes.get_xlabel() for axes in figure.axes]
     ['accuracy on the digits, %', 'accuracy on the hard task, %']
     """
-    if not len(models) or not set(models["name"]) <= set(hard["name"]):
-        missing = sorted(set(models["name"]) - set(hard["name"]))
-        raise AffscoreError(
-            f"every network needs a result on the hard task, got none for {', '.join(missing) or 'any'}; run make zoo"
-        )
+    missing = ", ".join(sorted(set(models["name"]) - set(hard["name"])))
+    if models.empty or missing:
+        missing = missing or "any"
+        raise AffscoreError(f"every network needs a result on the hard task, got none for {missing}; run make zoo")
     groups = models["group"].fillna(_OTHER)
     names = sorted(dict.fromkeys(groups), key=lambda group: group == _OTHER)  # those without a group at the end
     order = models.assign(group=groups).sort_values("group", key=lambda group: group.map(names.index), kind="stable")

@@ -10,17 +10,26 @@ from answer_tables import (  # noqa: F401  # tests of every exercise
 )
 
 from affscore.exercises import check
-from affscore.exercises.notebook_1 import _correlation, _leaky_relu, _limit
+from affscore.exercises.notebook_1 import LEAK
+from affscore.experiments.limits import correlation_with_input, limit_score
 from affscore.transport import affinity_score, wasserstein
 
 RNG = np.random.default_rng(5)
 CLOUD = RNG.standard_normal((400, 2))
 SYMMETRIC = np.concatenate([CLOUD, -CLOUD])
-SCORE_OF_LEAKY_RELU = _limit(_correlation(_leaky_relu))
+LEAKY_RELU = torch.nn.LeakyReLU(LEAK)
+SCORE_OF_LEAKY_RELU = limit_score(LEAKY_RELU)
+CORRELATION = correlation_with_input(LEAKY_RELU)
 
 
 def by_sorting(x, y):
     return np.sqrt(np.mean((np.sort(x) - np.sort(y)) ** 2))
+
+
+def _uncentred(function):
+    """The correlation about zero, by simulation."""
+    x = torch.randn(10**6, generator=torch.Generator().manual_seed(0))
+    return float((x * function(x)).sum() / (x.norm() * function(x).norm()))
 
 
 RIGHT = {
@@ -53,12 +62,12 @@ WRONG = {
         (lambda x, y: None, "returns nothing"),
     ],
     "1.2": [
-        (_correlation(_leaky_relu), "correlation itself"),
-        (1 - _correlation(_leaky_relu), "square root"),
+        (CORRELATION, "correlation itself"),
+        (1 - CORRELATION, "square root"),
         (1 - SCORE_OF_LEAKY_RELU, "distance"),
         (0.621, "ReLU itself"),
-        (_limit(_correlation(_leaky_relu, centred=False)), "not centred"),
-        (1 - np.sqrt(2 * (1 - _correlation(_leaky_relu))), "normaliser"),
+        (1 - np.sqrt(1 - _uncentred(LEAKY_RELU)), "not centred"),
+        (1 - np.sqrt(2 * (1 - CORRELATION)), "normaliser"),
         (SCORE_OF_LEAKY_RELU + 0.02, "two decimals"),
         (-3, "between 0 and 1"),
         (0.99, "correlation of x and s(x)"),
@@ -129,4 +138,4 @@ def test_a_function_that_writes_into_its_arguments_is_harmless():
 
 def test_the_predicted_score_is_the_one_that_the_library_measures():
     x = np.random.default_rng(0).standard_normal((512, 2048))
-    assert float(affinity_score(x, _leaky_relu(x))) == pytest.approx(SCORE_OF_LEAKY_RELU, abs=0.005)
+    assert float(affinity_score(x, LEAKY_RELU(torch.from_numpy(x)))) == pytest.approx(SCORE_OF_LEAKY_RELU, abs=0.005)
