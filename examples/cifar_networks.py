@@ -17,10 +17,7 @@ from torch import Tensor, nn
 from affscore.zoo import Preprocessing
 
 CIFAR10 = Preprocessing(
-    size=32,
-    resize=32,
-    mean=(0.49186879, 0.49185976, 0.49185842),
-    std=(0.24697122, 0.24696767, 0.24697199),
+    size=32, resize=32, mean=(0.49186879, 0.49185976, 0.49185842), std=(0.24697122, 0.24696767, 0.24697199)
 )
 """Images of 32 x 32 pixels, with the mean and the standard deviation that the weights were trained with."""
 

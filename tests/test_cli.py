@@ -14,7 +14,7 @@ import affscore
 from affscore import signature
 from affscore.cli.words import without_folders
 from affscore.network.criteria import CRITERIA
-from affscore.survey import read_signature
+from affscore.network.result import load_signature
 
 QUICK = ["--n", "32", "--images", "32", "--no-criteria"]
 
@@ -44,7 +44,7 @@ def test_signature_prints_a_line_for_every_activation_and_writes_the_file(tmp_pa
     assert [row[1] for row in rows][:3] == ["stem.2", "blocks.0.relu", "blocks.0.relu"]
     assert lines[11].startswith("Signature of mini:digitsnet (DEFAULT) on digits: 9 activations, 2 x 64 images")
     assert "written to" in done.stderr
-    result = read_signature(out)
+    result = load_signature(out)
     np.testing.assert_allclose([float(row[-2]) for row in rows], result.scores, atol=5.1e-5)
     np.testing.assert_allclose([float(row[-1]) for row in rows], result.summary["score_std"], atol=5.1e-5)
     assert [entry.name for entry in tmp_path.iterdir()] == ["result.parquet"]
@@ -70,7 +70,7 @@ def test_the_command_gives_what_the_function_gives(run, tmp_path):
         "mini:digitsnet@random", "digits", n=32, images=32, criteria=False, reduction="sample", covariance="empirical",
         seed=3, batch_size=7, device="cpu",
     )  # fmt: skip
-    found = read_signature(out)
+    found = load_signature(out)
     np.testing.assert_allclose(found.scores, expected.scores, atol=1e-6)
     for key in ("model", "weights", "dataset", "reduction", "order", "covariance", "n", "images", "seed", "batch_size"):
         assert found.metadata[key] == expected.metadata[key]
@@ -83,7 +83,7 @@ def test_criteria_by_name(run, tmp_path):
         words = ["--n", 32, "--images", 32, "--criterion", names, "--out", out]
         code, shown, _ = run("signature", "mini:digitsnet", *words)
         assert (code, "nlc" in shown) == (0, True)
-        found[names] = read_signature(out).metadata["criteria"]
+        found[names] = load_signature(out).metadata["criteria"]
     assert found == {"cka,nlc": ["cka", "nlc"], "all": list(CRITERIA)}
     for words, complaint in (
         (["--criterion", "ckb"], "criteria must be .* got 'ckb'"),
@@ -97,12 +97,12 @@ def test_criteria_by_name(run, tmp_path):
 def test_criteria_are_computed_unless_told_otherwise(run, tmp_path):
     for option, wanted in (("--criteria", True), ("--no-criteria", False)):
         run("signature", "mini:digitsnet", "--n", "8", "--images", "8", option, "--out", tmp_path / "x.parquet")
-        assert ("cka" in read_signature(tmp_path / "x.parquet").table) == wanted
+        assert ("cka" in load_signature(tmp_path / "x.parquet").table) == wanted
 
 
 def test_the_order_of_reduction_and_activation(run, tmp_path):
     run("signature", "mini:digitsnet", *QUICK, "--order", "reduce-first", "--out", tmp_path / "x.parquet")
-    assert set(read_signature(tmp_path / "x.parquet").table["order"]) == {"reduce-first"}
+    assert set(load_signature(tmp_path / "x.parquet").table["order"]) == {"reduce-first"}
 
 
 def test_what_was_dropped_is_said_on_stderr(run):
@@ -128,7 +128,7 @@ def test_the_command_in_the_file_has_base_names_only(run, tmp_path):
     out = folder / "x.parquet"
     code, _, err = run("signature", f"mini:digitsnet@{folder / 'w.pth'}", *QUICK, f"--out={out}")
     assert code == 0, err
-    metadata = read_signature(out).metadata
+    metadata = load_signature(out).metadata
     words = f"affscore signature mini:digitsnet@w.pth {' '.join(QUICK)} --out=x.parquet"
     assert metadata["command"] == words
     assert b"secret" not in out.read_bytes()

@@ -11,7 +11,6 @@ from affscore.cli.main import app
 from affscore.papers import all_results, printed_table
 from affscore.papers.comparison import WAYS
 from affscore.papers.ledger import COLUMNS, KINDS, MATERIAL, Ledger, all_claims
-from affscore.survey import write_signature
 from tests.synthetic_signatures import synthetic
 
 
@@ -35,7 +34,7 @@ def own_results(tmp_path):
     store = tmp_path / "results"
     store.mkdir()
     signature = synthetic([0.5, 0.6, 0.7, 0.8, 0.75], "alexnet", noise=0.0005, batches=30, images=49_664)
-    write_signature(signature, store / "alexnet-IMAGENET1K_V1-imagenet-n512-mean-0123456789abcdef.parquet")
+    signature.save(store / "alexnet-IMAGENET1K_V1-imagenet-n512-mean-0123456789abcdef.parquet")
     return store
 
 
@@ -79,7 +78,7 @@ def test_own_results_give_verdicts(run, tmp_path, own_results):
 
 def test_results_that_are_not_taken_are_told(run, own_results):
     small = synthetic([0.5, 0.6], "vgg11", "random", n=64)
-    write_signature(small, own_results / "vgg11-random-imagenet-n64-mean-0123456789abcde0.parquet")
+    small.save(own_results / "vgg11-random-imagenet-n64-mean-0123456789abcde0.parquet")
     code, _, err = run("ledger", "--results", own_results)
     assert code == 0
     told = err.splitlines()

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from affscore import cli
+from affscore.network.result import load_signature
 from affscore.options import Options
-from affscore.survey import Store, read_signature
+from affscore.survey import Store
 from affscore.survey.job import Job, describe
 from affscore.survey.verify import verify
 
@@ -66,7 +67,7 @@ def test_options_are_those_of_the_command_signature(run, tmp_path):
     code, _, err = run("survey", "--model", "mini:digitsnet@random", *words, "--store", tmp_path, "--job", 0)
     assert code == 0, err
     (path,) = Store(tmp_path).files()
-    metadata = read_signature(path).metadata
+    metadata = load_signature(path).metadata
     wanted = {
         "n": 16, "images": 48, "covariance": "empirical", "seed": 3, "device": "cpu", "batch_size": 5,
         "order": "reduce-first", "reduction": "sum", "threads": 1, "coupling": "exact",
@@ -74,7 +75,7 @@ def test_options_are_those_of_the_command_signature(run, tmp_path):
     assert {name: metadata[name] for name in wanted} == wanted
     assert len(metadata["criteria"]) == 5
     assert run("survey", "--model", "mini:digitsnet", *QUICK, "--whole", "--store", tmp_path, "--job", 0)[0] == 0
-    assert {read_signature(path).metadata["coupling"] for path in Store(tmp_path).files()} == {"exact", "paired"}
+    assert {load_signature(path).metadata["coupling"] for path in Store(tmp_path).files()} == {"exact", "paired"}
 
 
 def test_names_may_hold_commas(run, tmp_path):
@@ -121,7 +122,7 @@ def test_bad_options_are_one_sentence(run, tmp_path, monkeypatch, words, message
 @pytest.mark.slow
 def test_the_command_in_a_result_has_base_names_only(store, measured):
     for path in Store(store).files():
-        command = read_signature(path).metadata["command"]
+        command = load_signature(path).metadata["command"]
         assert command.startswith("affscore survey --models mini:digitsnet --n 32")
         assert "--store store --job" in command
         assert str(measured.parent).encode() not in path.read_bytes()

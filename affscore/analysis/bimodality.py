@@ -54,8 +54,7 @@ def count_modes(values: ArrayLike, bandwidth: float) -> int:
     >>> count_modes([0.2, 0.3, 0.8, 0.9], 0.1), count_modes([0.2, 0.3, 0.8, 0.9], 0.5)
     (2, 1)
     """
-    sample = _sample(values)
-    return int(_modes(sample[None], np.array([bandwidth]))[0])
+    return int(_modes(_sample(values)[None], np.array([bandwidth]))[0])
 
 
 def unimodality_test(values: ArrayLike, resamples: int = 999, seed: int = 0) -> UnimodalityTest:

@@ -66,9 +66,7 @@ def cophenetic_correlation(distances: pd.DataFrame, tree: NDArray[np.float64]) -
     """
     pairs = condensed(distances)
     heights = hierarchy.cophenet(_tree_of(tree, len(distances)))
-    if np.ptp(pairs) == 0 or np.ptp(heights) == 0:
-        return np.nan
-    return float(np.corrcoef(pairs, heights)[0, 1])
+    return float(np.corrcoef(pairs, heights)[0, 1]) if np.ptp(pairs) and np.ptp(heights) else np.nan
 
 
 def clusters(tree: NDArray[np.float64], names: Sequence[str], count: int) -> pd.Series[int]:

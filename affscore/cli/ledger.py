@@ -8,7 +8,7 @@ import typer
 from typer import Option
 
 from affscore.cli import options
-from affscore.cli.words import warnings_on_stderr
+from affscore.cli.words import say, warnings_on_stderr
 
 _RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote.")
 
@@ -36,8 +36,7 @@ def ledger(
     if results is not None:
         used, count = len(gathered.own) - len(gathered.unused), len(gathered.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
-        for name, why in gathered.unused.items():
-            typer.echo(f"not taken for it: {name}: {why}", err=True)
+        say((f"not taken for it: {name}: {why}" for name, why in gathered.unused.items()), err=True)
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)
     if claims is not None:

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line
+from affscore.cli.words import command_line, say
 
 
 @options.measuring()
@@ -35,8 +35,7 @@ def signature(
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     about, *notes = repr(result).splitlines()
     typer.echo(about)
-    for note in notes:
-        typer.echo(note, err=True)
+    say(notes, err=True)
     if out is not None:
         result.metadata["command"] = command_line()
         result.save(out)

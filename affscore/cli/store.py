@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 from typer import Argument
 
-from affscore.cli.words import warnings_on_stderr
+from affscore.cli.words import say, warnings_on_stderr
 
 store = typer.Typer(help="Look into a folder of results.", no_args_is_help=True)
 
@@ -26,10 +26,8 @@ def ls(folder: Path = _FOLDER) -> None:
     if not table.empty:
         typer.echo(table.to_string(index=False, float_format=lambda value: f"{value:.4f}"))
     typer.echo(f"{len(table)} {'result' if len(table) == 1 else 'results'}")
-    for line in unfinished:
-        typer.echo(line)
-    for problem in unreadable:
-        typer.echo(f"affscore: {problem}", err=True)
+    say(unfinished)
+    say((f"affscore: {problem}" for problem in unreadable), err=True)
 
 
 @store.command()
@@ -64,9 +62,7 @@ def verify(folder: Path = _FOLDER) -> None:
     from affscore.survey.verify import verify as check
 
     found = check(folder)
-    for name, problems in found.items():
-        for problem in problems:
-            typer.echo(f"{name}: {problem}", err=True)
+    say((f"{name}: {problem}" for name, problems in found.items() for problem in problems), err=True)
     count = len(Store(folder).files())
     typer.echo(f"{count} {'file' if count == 1 else 'files'}, {len(found)} with problems")
     if found:

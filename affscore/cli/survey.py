@@ -10,7 +10,7 @@ import typer
 from typer import Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line
+from affscore.cli.words import command_line, say
 
 _INTERRUPTED = 130
 
@@ -51,8 +51,7 @@ def survey(
     if not names:
         raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")
     if show:
-        for line in listing(plan(names, specs, options_of(chosen)[0], **ways), store):
-            typer.echo(line)
+        say(listing(plan(names, specs, options_of(chosen)[0], **ways), store))
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the other processes end, too
     try:
@@ -65,7 +64,6 @@ def survey(
         raise typer.Exit(_INTERRUPTED) from None
     first, *failures = str(report).splitlines()
     typer.echo(first)
-    for line in failures:
-        typer.echo(f"affscore: {line}", err=True)
+    say((f"affscore: {line}" for line in failures), err=True)
     if not report.complete:
         raise typer.Exit(1)

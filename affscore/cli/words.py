@@ -6,7 +6,7 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import typer
@@ -34,6 +34,10 @@ def warnings_on_stderr() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", AffscoreWarning)
         yield
-    for one in found:
-        if issubclass(one.category, AffscoreWarning):
-            typer.echo(f"warning: {one.message}", err=True)
+    say((f"warning: {one.message}" for one in found if issubclass(one.category, AffscoreWarning)), err=True)
+
+
+def say(lines: Iterable[str], err: bool = False) -> None:
+    """Print lines, to the error stream where they are no result."""
+    for line in lines:
+        typer.echo(line, err=err)

@@ -116,5 +116,4 @@ def blind_spot(x: Values, y: Values) -> Hints:
 def _explained_variance(x: Values, y: Values) -> float:
     """Share of the variance of y that the least-squares affine map of x explains."""
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    residual = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
-    return float(1 - np.sum(residual**2) / np.sum(y**2))
+    return float(1 - np.square(y - x @ np.linalg.lstsq(x, y, rcond=None)[0]).sum() / np.square(y).sum())

@@ -11,16 +11,7 @@ import torchvision
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from affscore.exercises.answers import (
-    NotAnAnswerError,
-    as_array,
-    as_function,
-    as_number,
-    call,
-    close,
-    matching,
-    raised,
-)
+from affscore.exercises.answers import NotAnAnswerError, as_array, as_function, as_number, call, close, matching, raised
 from affscore.exercises.registry import Hints, exercise, right
 from affscore.network.model_state import prepared, unwrapped
 from affscore.network.recorder import ActivationCall, recording

@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affscore.analysis import rarefied_range, signature_distance
-from affscore.exercises.answers import (
-    as_array,
-    as_function,
-    as_number,
-    as_tuple,
-    close,
-    matching,
-    numbers_of,
-)
+from affscore.exercises.answers import as_array, as_function, as_number, as_tuple, close, matching, numbers_of
 from affscore.exercises.registry import Hints, exercise, right
 
 WIDTH = 0.9 - 0.4

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from affscore.analysis import signature_distance
-from affscore.exercises.answers import (
-    as_array,
-    as_function,
-    as_number,
-    close,
-    matching,
-    numbers_of,
-)
+from affscore.exercises.answers import as_array, as_function, as_number, close, matching, numbers_of
 from affscore.exercises.registry import Hints, exercise, right
 
 Values = NDArray[np.float64]

@@ -43,13 +43,7 @@ def power_law_correlation(width: int, exponent: float, seed: int = 0) -> NDArray
 
 
 def heavy_tailed_sample(
-    points: int = 512,
-    width: int = 2048,
-    *,
-    degrees: float = 1.0,
-    large: int = 200,
-    small: float = 1e-3,
-    seed: int = 0,
+    points: int = 512, width: int = 2048, *, degrees: float = 1.0, large: int = 200, small: float = 1e-3, seed: int = 0
 ) -> Tensor:
     """Normal samples whose rows have random sizes, a few large coordinates and many tiny ones.
 

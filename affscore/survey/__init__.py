@@ -15,16 +15,8 @@ from affscore.survey.store import Store
 from affscore.survey.survey import survey
 from affscore.survey.tables import load_results, stored_signatures
 
-__all__ = [
-    "Report",
-    "Store",
-    "load_or_measure",
-    "load_results",
-    "read_signature",
-    "stored_signatures",
-    "survey",
-    "write_signature",
-]
+__all__ = ["Report", "Store", "load_or_measure", "load_results", "read_signature", "stored_signatures", "survey",
+           "write_signature"]  # fmt: skip
 
 write_signature = Signature.save
 

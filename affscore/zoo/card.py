@@ -170,5 +170,4 @@ def tensor_bytes(tensor: Tensor) -> memoryview:
     >>> len(tensor_bytes(torch.zeros(3)))
     12
     """
-    flat = tensor.detach().cpu().contiguous().reshape(-1)
-    return flat.view(torch.uint8).numpy().data
+    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data

@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from affscore.analysis import (
-    distance_matrix,
-    family_agreement,
-    family_lead,
-    length_distances,
-    mantel_test,
-    per_step,
-)
+from affscore.analysis import distance_matrix, family_agreement, family_lead, length_distances, mantel_test, per_step
 from affscore.errors import AffscoreError
 
 scores = st.lists(st.floats(0, 1), min_size=1, max_size=8)

@@ -9,7 +9,7 @@ import affscore
 from affscore import AffscoreError
 from affscore.analysis import signature_distance
 from affscore.experiments import comparison
-from affscore.survey import survey, write_signature
+from affscore.survey import survey
 
 QUICK = {"n": 32, "images": 32, "criteria": False, "progress": False}
 MINI = "mini:digitsnet"
@@ -30,7 +30,7 @@ def test_two_networks_by_name(trained):
 
 
 def test_a_file_a_signature_and_a_network(trained, tmp_path):
-    file = write_signature(trained, tmp_path / "kept.parquet")
+    file = trained.save(tmp_path / "kept.parquet")
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.ReLU())
     net.preprocessing = None
     images = torch.randn(32, 1, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -132,7 +132,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_measured(trained,
         raise AssertionError("measured")
 
     monkeypatch.setattr(comparison, "signature", fail)
-    summed = write_signature(affscore.signature(MINI, "digits", **QUICK | {"reduction": "sum"}), tmp_path / "s.parquet")
+    summed = affscore.signature(MINI, "digits", **QUICK | {"reduction": "sum"}).save(tmp_path / "s.parquet")
     for models, more in (
         ((MINI, "missing.parquet"), {}),
         ((MINI, "shipped:nothing"), {}),

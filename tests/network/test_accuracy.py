@@ -12,8 +12,8 @@ import affscore
 from affscore import signature
 from affscore.network.accuracy import outputs_of_classes
 from affscore.network.measurement import Measurement
+from affscore.network.result import load_signature
 from affscore.options import Execution, Options
-from affscore.survey import read_signature
 from affscore.zoo import Preprocessing, card_of, digits
 
 QUIET = {"criteria": False, "progress": False}
@@ -204,9 +204,9 @@ class TestFinishedBatches:
 
 def test_a_file_keeps_it(tmp_path):
     result = signature("mini:digitsnet", "digits", n=64, images=64, **QUIET)
-    assert read_signature(result.save(tmp_path / "x.parquet")).metadata["accuracy"] == result.metadata["accuracy"]
+    assert load_signature(result.save(tmp_path / "x.parquet")).metadata["accuracy"] == result.metadata["accuracy"]
     del result.metadata["accuracy"]  # as in files of before
-    assert "accuracy" not in repr(read_signature(result.save(tmp_path / "y.parquet"))).splitlines()[0]
+    assert "accuracy" not in repr(load_signature(result.save(tmp_path / "y.parquet"))).splitlines()[0]
 
 
 def test_names_that_stand_twice_say_nothing():

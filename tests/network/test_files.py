@@ -13,7 +13,6 @@ import pytest
 
 from affscore import AffscoreError, Signature, load_results, load_signature, signature
 from affscore.network.files import check_destination
-from affscore.survey import read_signature, write_signature
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +24,8 @@ def result():
 
 def test_what_is_written_comes_back(result, tmp_path):
     file = tmp_path / "result.parquet"
-    assert write_signature(result, str(file)) == file
-    back = read_signature(file)
+    assert result.save(str(file)) == file
+    back = load_signature(file)
     pd.testing.assert_frame_equal(back.table, result.table)
     assert back.metadata == result.metadata
     assert back.notes == result.notes
@@ -37,14 +36,14 @@ def test_what_is_written_comes_back(result, tmp_path):
 
 def test_missing_scores_come_back_as_missing(result, tmp_path):
     table = result.table.assign(score=np.nan, flag="constant input")
-    write_signature(Signature(table, result.metadata), tmp_path / "x.parquet")
-    back = read_signature(tmp_path / "x.parquet")
+    Signature(table, result.metadata).save(tmp_path / "x.parquet")
+    back = load_signature(tmp_path / "x.parquet")
     assert back.table["score"].isna().all()
     assert (back.metadata, back.notes) == (result.metadata, [])
 
 
 def test_pandas_reads_it_without_this_package(result, tmp_path):
-    file = write_signature(result, tmp_path / "x.parquet")
+    file = result.save(tmp_path / "x.parquet")
     code = f"import sys, pandas; t = pandas.read_parquet({str(file)!r}); print(len(t), 'affscore' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["18", "False"]
@@ -66,7 +65,7 @@ def test_no_folder_of_the_machine_is_in_the_file(tmp_path):
         "import torch\nfrom torch import nn\ndef make():\n    return nn.Sequential(nn.Conv2d(3, 2, 3), nn.ReLU())\n"
     )
     measured = signature(f"{source}:make", f"folder:{folder}", n=4)
-    file = write_signature(measured, tmp_path / "x.parquet")
+    file = measured.save(tmp_path / "x.parquet")
     table = pq.read_table(file)
     content = file.read_bytes() + str(table.to_pylist()).encode() + str(table.schema.metadata).encode()
     for secret in (str(tmp_path), "private-folder", str(Path.home()), str(Path.cwd())):
@@ -81,7 +80,7 @@ def test_no_folder_of_the_machine_is_in_the_file(tmp_path):
 def test_a_write_that_fails_leaves_nothing_and_spares_what_was_there(result, tmp_path, monkeypatch, failure, existing):
     file = tmp_path / "x.parquet"
     if existing:
-        write_signature(result, file)
+        result.save(file)
     before = file.read_bytes() if existing else None
 
     def half(table, where, *args, **kwargs):
@@ -91,29 +90,29 @@ def test_a_write_that_fails_leaves_nothing_and_spares_what_was_there(result, tmp
     monkeypatch.setattr(pq, "write_table", half)
     expected = AffscoreError if isinstance(failure, OSError) else type(failure)
     with pytest.raises(expected, match="No space left on device" if expected is AffscoreError else None):
-        write_signature(result, file)
+        result.save(file)
     assert [entry.name for entry in tmp_path.iterdir()] == (["x.parquet"] if existing else [])
     if existing:
         assert file.read_bytes() == before
 
 
 def test_a_file_is_replaced_as_a_whole(result, tmp_path, monkeypatch):
-    file = write_signature(result, tmp_path / "x.parquet")
+    file = result.save(tmp_path / "x.parquet")
     write = pq.write_table
     seen = []
 
     def watch(table, where, *args, **kwargs):
         write(table, where, *args, **kwargs)
-        seen.append((Path(where) != file, len(read_signature(file).table)))
+        seen.append((Path(where) != file, len(load_signature(file).table)))
 
     monkeypatch.setattr(pq, "write_table", watch)
-    write_signature(Signature(result.table.head(9), result.metadata), file)
+    Signature(result.table.head(9), result.metadata).save(file)
     assert seen == [(True, 18)]  # until the very end the old file is there
-    assert len(read_signature(file).table) == 9
+    assert len(load_signature(file).table) == 9
 
 
 def test_everybody_may_read_it(result, tmp_path):
-    assert write_signature(result, tmp_path / "x.parquet").stat().st_mode & 0o777 == 0o644
+    assert result.save(tmp_path / "x.parquet").stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize(
@@ -139,17 +138,17 @@ def test_foreign_files(make, message, tmp_path):
     file = tmp_path / "x.parquet"
     make(file)
     with pytest.raises(AffscoreError, match=message) as caught:
-        read_signature(file)
+        load_signature(file)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
 def test_truncated_files(result, tmp_path, share):
-    file = write_signature(result, tmp_path / "x.parquet")
+    file = result.save(tmp_path / "x.parquet")
     content = file.read_bytes()
     file.write_bytes(content[: int(share * len(content))])
     with pytest.raises(AffscoreError, match="is not a Parquet file that can be read"):
-        read_signature(file)
+        load_signature(file)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +163,7 @@ def test_truncated_files(result, tmp_path, share):
 )
 def test_places_that_cannot_be_written_are_found_out_first(result, tmp_path, name, message):
     (tmp_path / "folder.parquet").mkdir()
-    for function in (check_destination, lambda path: write_signature(result, path)):
+    for function in (check_destination, lambda path: result.save(path)):
         with pytest.raises(AffscoreError, match=message):
             function(tmp_path / name)
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder.parquet"]
@@ -180,12 +179,12 @@ def test_a_folder_that_may_not_be_written_to(tmp_path):
 
 def test_the_longest_name_that_a_folder_can_hold(result, tmp_path):
     file = tmp_path / f"{'x' * 247}.parquet"
-    assert len(read_signature(write_signature(result, file))) == 9
+    assert len(load_signature(result.save(file))) == 9
 
 
 def test_a_name_alone_means_the_working_folder(result, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_signature(result, "x.parquet")
+    result.save("x.parquet")
     assert (tmp_path / "x.parquet").is_file()
 
 
@@ -211,7 +210,7 @@ def bomb(kind, table):
 @pytest.mark.parametrize("kind", ["a text in many rows", "a list in one row", "a long text"])
 def test_a_small_file_that_swells(result, tmp_path, refused_in_little_memory, kind):
     file = tmp_path / "result.parquet"
-    write_signature(result, file)
+    result.save(file)
     content = bomb(kind, pq.read_table(file))
     assert len(content) < 100_000
     file.write_bytes(content)

@@ -9,8 +9,8 @@ import affscore
 from affscore import AffscoreWarning
 from affscore.network.measurement import Measurement
 from affscore.network.notes import as_warning, give_warnings, lines, note_on
+from affscore.network.result import load_signature
 from affscore.options import Options
-from affscore.survey import read_signature, write_signature
 from affscore.survey.job import Job
 from affscore.survey.report import Report
 from affscore.survey.work import Outcome
@@ -46,7 +46,7 @@ def test_a_signature_shows_its_notes_and_gives_its_warnings_where_it_was_called(
 
 def test_a_file_keeps_notes_and_warnings_as_text(tmp_path):
     result, _ = given(lambda: affscore.signature("mini:digitsnet", "digits", **QUICK))
-    again, found = given(lambda: read_signature(write_signature(result, tmp_path / "x.parquet")))
+    again, found = given(lambda: load_signature(result.save(tmp_path / "x.parquet")))
     assert again.notes == NOTES
     assert repr(again) == repr(result)
     assert found == []

@@ -12,13 +12,7 @@ from affscore.network.recorder import recording
 from affscore.network.recorder.functions import ACTIVATIONS
 from tests.network import hard_networks as hard
 from tests.network.seen import Seen, seen_in
-from tests.network.torchvision_networks import (
-    MODULES,
-    NAMES,
-    activations_and_depths,
-    input_of,
-    without_numbers,
-)
+from tests.network.torchvision_networks import MODULES, NAMES, activations_and_depths, input_of, without_numbers
 
 COUNTS = {
     "alexnet": 7, "vgg16": 15, "resnet18": 17, "resnet50": 49, "googlenet": 57, "inception_v3": 94,
@@ -28,10 +22,7 @@ COUNTS = {
 
 # Two images of 3 x 8 x 8 in; (layer, call, activation, depth, kind, channel axis) of every activation out.
 EXPECTED = {
-    "ReusedReLU": (
-        hard.ReusedReLU,
-        [("relu", 0, "relu", 1, "hidden", 1), ("relu", 1, "relu", 2, "hidden", 1)],
-    ),
+    "ReusedReLU": (hard.ReusedReLU, [("relu", 0, "relu", 1, "hidden", 1), ("relu", 1, "relu", 2, "hidden", 1)]),
     "InPlaceOnAView": (
         hard.InPlaceOnAView,
         [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "tanh", 2, "hidden", 1)],
@@ -44,10 +35,7 @@ EXPECTED = {
             ("(root)", 2, "gelu", 3, "hidden", 1),
         ],
     ),
-    "InPlaceSum": (
-        hard.InPlaceSum,
-        [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "relu", 2, "after-sum", 1)],
-    ),
+    "InPlaceSum": (hard.InPlaceSum, [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "relu", 2, "after-sum", 1)]),
     "ChunkAndShuffle": (
         hard.ChunkAndShuffle,
         [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "sigmoid", 2, "hidden", 1)],
@@ -99,10 +87,7 @@ EXPECTED = {
         hard.CustomFunction,
         [("(root)", 0, "silu", 1, "hidden", 1), ("(root)", 1, "relu", 2, "hidden", 1)],
     ),
-    "IntoABuffer": (
-        hard.IntoABuffer,
-        [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "tanh", 2, "hidden", 1)],
-    ),
+    "IntoABuffer": (hard.IntoABuffer, [("(root)", 0, "relu", 1, "hidden", 1), ("(root)", 1, "tanh", 2, "hidden", 1)]),
     "ParallelBranches": (
         hard.ParallelBranches,
         [

@@ -369,10 +369,7 @@ CASES = {
         lambda: with_correlations(cka=[0.9] * 6 + [0.2] * 5 + [-0.6]),
         lambda: with_correlations(cka=[0.9] * 5 + [0.1] * 6 + [-0.6]),
     ),
-    "seeds-change-little": (
-        lambda: with_trainings("mean", of_seed=0.001),
-        lambda: with_trainings("mean", of_seed=0.3),
-    ),
+    "seeds-change-little": (lambda: with_trainings("mean", of_seed=0.001), lambda: with_trainings("mean", of_seed=0.3)),
     "other-training-changes-little": (
         lambda: checkpoints(*np.linspace(0.7, 0.71, 9)),
         lambda: checkpoints(*np.linspace(0.3, 0.9, 9)),

@@ -290,10 +290,7 @@ def test_a_criterion_that_was_not_measured_needs_data(store, absent):
     others = [one for one in store if one is not full]
     found = AllResults([Signature(table, full.metadata), *others])
     cka = row(found, "table 2", "vgg11: correlation of score and CKA")
-    assert (cka.verdict_text, cka.command.split()[:4]) == (
-        "needs data",
-        ["affscore", "survey", "--models", "vgg11"],
-    )
+    assert (cka.verdict_text, cka.command.split()[:4]) == ("needs data", ["affscore", "survey", "--models", "vgg11"])
     assert cka.ours is None
     assert row(found, "table 1", "VGGs: mean of the correlation of score and CKA").verdict_text == "needs data"
     assert row(found, "table 2", "vgg11: correlation of score and norm").verdict_text.startswith("reproduced")

@@ -21,8 +21,7 @@ ROWS = [
         command="affscore survey && affscore ledger",
     ),
     compare(
-        PrintedNumber("t", "d", "x", "2012", "paper, figure 7", "year"),
-        OurNumber(2012.0, exact=True, way="looked up"),
+        PrintedNumber("t", "d", "x", "2012", "paper, figure 7", "year"), OurNumber(2012.0, exact=True, way="looked up")
     ),
 ]
 

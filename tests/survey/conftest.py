@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from affscore.survey import Store, read_signature
+from affscore.network.result import load_signature
+from affscore.survey import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -48,7 +49,7 @@ def tables_of(folder):
     """The tables of a store by key, without what differs from run to run, and their metadata and notes."""
     found = {}
     for path in Store(folder).files():
-        result = read_signature(path)
+        result = load_signature(path)
         metadata = {name: value for name, value in result.metadata.items() if name not in OF_A_RUN}
         found[metadata["key"]] = (result.table.drop(columns="seconds"), metadata, result.notes)
     return found

@@ -26,11 +26,7 @@ for number, first in enumerate({orders!r}):
     assert affscore.survey.tables.load_results(f"store {{number}}")["n"].eq(8).all()
     print(str(report).splitlines()[0])
 """
-ORDERS = (
-    "import affscore",
-    "import affscore.survey",
-    "from affscore.survey import survey",
-)
+ORDERS = ("import affscore", "import affscore.survey", "from affscore.survey import survey")
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from PIL import Image
 
 from affscore import AffscoreError, compare, load_results, signature
 from affscore.options import Options
-from affscore.survey import Store, survey, write_signature
+from affscore.survey import Store, survey
 from affscore.survey.plan import plan
 from affscore.survey.report import listing
 from affscore.survey.tables import contents
@@ -99,7 +99,7 @@ def test_places_and_labels_that_are_not_utf_8(tmp_path, run, name, monkeypatch):
     monkeypatch.chdir(tmp_path)
     measured = signature("mini:digitsnet", "digits", **OPTIONS)
     calls = [
-        lambda: write_signature(measured, f"{name}.parquet"),
+        lambda: measured.save(f"{name}.parquet"),
         lambda: Store(name, create=True),
         lambda: compare("mini:digitsnet", "mini:digitsnet@random", names=[name, "b"], **OPTIONS),
         lambda: signature("mini:digitsnet", "digits", data_name=name, **OPTIONS),

@@ -11,7 +11,8 @@ import pytest
 
 from affscore import AffscoreError, Signature, compare, figures, load_results, signature
 from affscore.errors import AffscoreWarning
-from affscore.survey import Store, read_signature, survey, write_signature
+from affscore.network.result import load_signature
+from affscore.survey import Store, survey
 from affscore.survey.job import key_of
 from affscore.survey.tables import contents, find, stored_signatures
 
@@ -63,17 +64,17 @@ def test_copies_of_a_result_count_once_and_are_named(copied, run, tmp_path):
 @pytest.mark.parametrize("number", ["1.1", "2.0", "10.0"])
 def test_a_result_of_a_newer_format_is_refused(store, where, number):
     (file,) = Store(store).files()
-    result = read_signature(file)
+    result = load_signature(file)
     if where == "the job":
         result.metadata["job"]["format"] = number
         result.metadata["key"] = key_of(result.metadata["job"])
-        write_signature(result, file)  # with the right checksum
+        result.save(file)  # with the right checksum
     else:
         table = pq.read_table(file)
         kept = json.loads(table.schema.metadata[b"affscore"]) | {"format": number}
         pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
     with pytest.raises(AffscoreError, match=f"written by a newer affscore .its format is {number}, this version reads"):
-        read_signature(file)
+        load_signature(file)
     with pytest.raises(AffscoreError, match="update affscore"):
         load_results(store)
 
@@ -83,9 +84,9 @@ def test_a_file_without_a_number_is_of_the_first_format(store):
     table = pq.read_table(file)
     kept = json.loads(table.schema.metadata[b"affscore"])
     assert kept.pop("format") == "1.0"
-    expected = read_signature(file)
+    expected = load_signature(file)
     pq.write_table(table.replace_schema_metadata({b"affscore": json.dumps(kept).encode()}), file)
-    assert read_signature(file).metadata == expected.metadata
+    assert load_signature(file).metadata == expected.metadata
 
 
 NAMES = [r"$\frac{1$", "cost$_a$", "_hidden", r"a_b^c\d", "$5", "100 % # & ~ {}"]
@@ -146,7 +147,7 @@ def test_cells_of_csv_files_are_no_formulas(tmp_path):
     (tmp_path / "store").mkdir()
     for number, name in enumerate(FORMULAS):
         renamed = Signature(measured.table.assign(model=name, raw=-0.5), {**measured.metadata, "model": name})
-        write_signature(renamed, tmp_path / "store" / f"{number}.parquet")
+        renamed.save(tmp_path / "store" / f"{number}.parquet")
     found = compare(*sorted((tmp_path / "store").iterdir()), names=FORMULAS)
     found.save(tmp_path / "two.csv")
     from affscore.survey.tables import export

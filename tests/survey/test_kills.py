@@ -8,13 +8,7 @@ import pytest
 from affscore.survey.verify import verify
 from tests.survey.conftest import assert_same_results, tables_of
 
-SURVEY = {
-    "models": "mini:digitsnet",
-    "datasets": "digits",
-    "n": 64,
-    "images": 256,
-    "reductions": ["mean", "sample"],
-}
+SURVEY = {"models": "mini:digitsnet", "datasets": "digits", "n": 64, "images": 256, "reductions": ["mean", "sample"]}
 JOBS, BATCHES = 2, 4
 
 KILLS = [

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 
 from affscore import AffscoreError, compare, load_results, signature
-from affscore.survey import Store, read_signature, survey, write_signature
+from affscore.network.result import load_signature
+from affscore.survey import Store, survey
 from affscore.survey.tables import contents, export
 from affscore.survey.verify import verify
 
@@ -29,7 +30,7 @@ def good(tmp_path_factory):
     result = signature("mini:digitsnet", "digits", **OPTIONS)
     result.metadata["key"] = KEY
     file = tmp_path_factory.mktemp("good") / NAME
-    write_signature(result, file)
+    result.save(file)
     return result, pq.read_table(file), file.read_bytes()
 
 
@@ -50,7 +51,7 @@ def look_in_every_way(folder, good):
     """Every way to a result; the file must end as one sentence, named, and be left as it is."""
     file = folder / NAME
     before = file.read_bytes()
-    told = sentence(lambda: read_signature(file))
+    told = sentence(lambda: load_signature(file))
     if told is not None:
         assert NAME in told
         assert verify(folder).keys() == {NAME}
@@ -60,7 +61,7 @@ def look_in_every_way(folder, good):
         for call in (
             lambda: load_results(folder),
             lambda: export(folder, folder.parent / "out.csv"),
-            lambda: Store(folder).load(KEY, read_signature),
+            lambda: Store(folder).load(KEY, load_signature),
             lambda: compare(file, good[0]),
             lambda: compare(good[0], file),
         ):
@@ -171,7 +172,7 @@ def test_few_bytes_that_stand_for_many_rows_are_not_read(good, tmp_path, groups)
     content = sink.getvalue().to_pybytes()
     assert len(content) < 1_000_000
     with folder_with(tmp_path, content) as folder:
-        assert "more than a signature can have" in sentence(lambda: read_signature(folder / NAME))
+        assert "more than a signature can have" in sentence(lambda: load_signature(folder / NAME))
         assert verify(folder).keys() == {NAME}
 
 
@@ -187,7 +188,7 @@ def room_for(size):
 
 
 WRITERS = {
-    "result.parquet": lambda results, file: write_signature(results[0], file),
+    "result.parquet": lambda results, file: results[0].save(file),
     "table.csv": lambda results, file: export(results[1], file),
     "table.parquet": lambda results, file: export(results[1], file),
     "comparison.csv": lambda results, file: compare(results[0], results[0]).save(file),
@@ -200,7 +201,7 @@ WRITERS = {
 def test_a_disk_that_fills_up_leaves_no_part_and_what_was_there(good, tmp_path_factory, name, share, there):
     folder = tmp_path_factory.mktemp("full")
     (folder / "store").mkdir()
-    write_signature(good[0], folder / "store" / NAME)
+    good[0].save(folder / "store" / NAME)
     results, file = (good[0], folder / "store"), folder / name
     WRITERS[name](results, file)
     whole = file.read_bytes()
@@ -225,4 +226,4 @@ def test_a_survey_on_a_disk_that_fills_up_goes_on_afterwards(good, tmp_path_fact
     assert Store(folder).files() == []
     assert survey("mini:digitsnet", "digits", folder, only=0, **OPTIONS).complete
     (file,) = Store(folder).files()
-    assert read_signature(file).scores.tolist() == pytest.approx(good[0].scores.tolist(), abs=1e-12)
+    assert load_signature(file).scores.tolist() == pytest.approx(good[0].scores.tolist(), abs=1e-12)

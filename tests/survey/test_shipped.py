@@ -6,7 +6,6 @@ import pytest
 
 import affscore
 from affscore import AffscoreError
-from affscore.survey import write_signature
 from affscore.survey.shipped import shipped_signature
 
 
@@ -29,7 +28,7 @@ def folder(tmp_path_factory):
         result = dataclasses.replace(
             made, table=made.table.assign(**columns), metadata={**made.metadata, **columns, "key": name}
         )
-        write_signature(result, place / f"{name}.parquet")
+        result.save(place / f"{name}.parquet")
     return place
 
 

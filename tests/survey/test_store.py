@@ -10,8 +10,9 @@ import pytest
 import affscore
 from affscore import AffscoreError, load_results, signature
 from affscore.network.parquet import read_parquet
+from affscore.network.result import load_signature
 from affscore.options import Execution, Options
-from affscore.survey import Store, load_or_measure, read_signature, survey, tables, write_signature
+from affscore.survey import Store, load_or_measure, survey, tables
 from affscore.survey.job import Job, describe, key_of
 from affscore.survey.parts import Parts
 from affscore.survey.tables import export
@@ -55,7 +56,7 @@ def work(store, run="0", **more):
 
 
 def test_a_result_has_the_columns_and_the_provenance(finished, described):
-    result = Store(finished).load(described.key, read_signature)
+    result = Store(finished).load(described.key, load_signature)
     assert result.metadata["key"] == described.key
     assert result.metadata["job"] == described.description
     assert {"versions", "seed", "fingerprint_weights", "fingerprint_data", "created", "threads"} <= set(result.metadata)
@@ -91,7 +92,7 @@ def test_load_results(finished):
     assert table["job"].nunique() == 2
     assert list(table.columns[:4]) == ["model", "weights", "dataset", "index"]
     assert set(table["reduction"]) == {"mean", "sample"}
-    by_hand = read_signature(mean_of(finished)).scores
+    by_hand = load_signature(mean_of(finished)).scores
     rows = table[table["reduction"] == "mean"].groupby("index")["score"].mean()
     assert rows.to_numpy() == pytest.approx(by_hand)
 
@@ -172,7 +173,7 @@ def test_a_file_that_is_no_result_is_named_and_left_alone(store, described, name
     damage(file)
     before = file.read_bytes() if file.is_file() else None
     with pytest.raises(AffscoreError, match=message) as caught:
-        Store(store).load(described.key, read_signature)
+        Store(store).load(described.key, load_signature)
     assert file.name in str(caught.value)
     found = verify(store)
     assert list(found) == [file.name]
@@ -192,12 +193,12 @@ def test_a_flipped_bit_is_noticed_or_does_no_harm(store):
     """All over the file: in its pages, their headers, and the description at its end."""
     file = mean_of(store)
     content = file.read_bytes()
-    expected = read_signature(file)
+    expected = load_signature(file)
     noticed = 0
     for position in range(2, len(content), max(1, len(content) // 150)):
         file.write_bytes(content[:position] + bytes([content[position] ^ 0x10]) + content[position + 1 :])
         try:
-            found = read_signature(file)
+            found = load_signature(file)
         except AffscoreError:
             noticed += 1
             continue
@@ -212,7 +213,7 @@ def test_a_file_that_may_not_be_read(store, described, monkeypatch):
 
     monkeypatch.setattr(pq, "ParquetFile", refused)
     with pytest.raises(AffscoreError, match="may not be read"):
-        Store(store).load(described.key, read_signature)
+        Store(store).load(described.key, load_signature)
     assert len(verify(store)) == 2
 
 
@@ -234,11 +235,11 @@ def test_a_store_that_is_a_file(tmp_path):
 
 def rewritten(file, change):
     """The result in a file with another table or metadata, in the same place."""
-    result = read_signature(file)
+    result = load_signature(file)
     table, metadata = result.table.copy(), dict(result.metadata)
     changed = change(table, metadata)
     table = table if changed is None else changed
-    write_signature(type(result)(table, metadata, result.notes), file)
+    type(result)(table, metadata, result.notes).save(file)
 
 
 def assign(name, row, value):
@@ -422,9 +423,9 @@ def test_a_part_that_cannot_be_trusted_is_not_used(described, tmp_path, finished
         monkeypatch.setattr("affscore.__version__", "0.0.0")
     outcome = run_job(0, described, work(tmp_path))
     assert (outcome.state, outcome.resumed) == ("measured", 0)
-    table = store.load(described.key, read_signature).table["score"].to_numpy()
+    table = store.load(described.key, load_signature).table["score"].to_numpy()
     assert table == pytest.approx(
-        Store(finished).load(described.key, read_signature).table["score"].to_numpy(), abs=1e-6
+        Store(finished).load(described.key, load_signature).table["score"].to_numpy(), abs=1e-6
     )
 
 
@@ -432,14 +433,14 @@ def test_finished_batches_are_taken_over(described, tmp_path):
     store = interrupted(described, tmp_path)
     outcome = run_job(0, described, work(tmp_path))
     assert (outcome.state, outcome.resumed) == ("measured", 1)
-    assert not [note for note in store.load(described.key, read_signature).notes if "interruption" in note]
+    assert not [note for note in store.load(described.key, load_signature).notes if "interruption" in note]
     assert list(store.unfinished()) == []
 
 
 def test_finished_batches_of_other_conditions_are_told_of(described, tmp_path):
     store = interrupted(described, tmp_path)
     run_job(0, described, work(tmp_path, batch_size=7))
-    (note,) = (note for note in store.load(described.key, read_signature).notes if "interruption" in note)
+    (note,) = (note for note in store.load(described.key, load_signature).notes if "interruption" in note)
     assert note == "batches 0 were measured before an interruption, with batch_size=64, device=cpu, threads=1"
 
 
@@ -518,12 +519,12 @@ def test_what_an_older_version_left_of_a_job_stays_for_it(described, tmp_path):
 
 def as_written_by_version_0_1(file):
     """The same result under the key that names every option."""
-    result = read_signature(file)
+    result = load_signature(file)
     job = result.metadata["job"]
     every = {**vars(Options()), **job["options"], "criteria": result.metadata["criteria"]}
     job = {**job, "options": every}
     old = file.with_name(f"{file.stem[:-16]}{key_of(job)}.parquet")
-    write_signature(type(result)(result.table, {**result.metadata, "job": job, "key": key_of(job)}, result.notes), old)
+    type(result)(result.table, {**result.metadata, "job": job, "key": key_of(job)}, result.notes).save(old)
     file.unlink()
     return old
 
@@ -536,7 +537,7 @@ def test_results_of_older_versions_are_found_and_left_as_they_are(store):
     report = survey("mini:digitsnet", "digits", store, reductions=["mean", "sample"], progress=False, only=0, **OPTIONS)
     assert report.outcomes[0][1].state == "there"
     found = load_or_measure(["mini:digitsnet"], "digits", store, criteria="cka", shipped=False, **OPTIONS)
-    assert found["mini:digitsnet"] == read_signature(old)
+    assert found["mini:digitsnet"] == load_signature(old)
     assert {path: path.read_bytes() for path in store.iterdir()} == before
     old.write_bytes(old.read_bytes()[:-9])  # what is damaged does not stand in the way of the new key
     assert (
@@ -557,4 +558,4 @@ def test_a_store_of_anything_else(tmp_path):
     assert table["loss"].tolist() == [1, 1 / 3, 1 / 9]
     assert (metadata["rate"], notes) == (0.1, ["a note"])
     with pytest.raises(AffscoreError, match="is Parquet, but not a signature that affscore wrote: the column"):
-        read_signature(file)
+        load_signature(file)

@@ -55,10 +55,7 @@ def test_weights_come_back_however_they_were_saved(name, trained, tmp_path):
     [
         (lambda s: {k: v for k, v in s.items() if k != "2.bias"}, r"\(1 missing, 0 unknown, .* '2.bias' is missing\)"),
         (lambda s: {**s, "3.weight": torch.zeros(1)}, r"\(0 missing, 1 unknown, .* '3.weight' is not in the network\)"),
-        (
-            lambda s: net(4).state_dict(),
-            r"\(0 missing, 0 unknown, 7 of another shape: '0.bias' has shape \(4,\), not",
-        ),
+        (lambda s: net(4).state_dict(), r"\(0 missing, 0 unknown, 7 of another shape: '0.bias' has shape \(4,\), not"),
         (lambda s: {f"net.{k}": v for k, v in s.items()}, r"\(8 missing, 9 unknown"),
     ],
 )

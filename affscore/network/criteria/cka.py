@@ -72,9 +72,7 @@ def debiased_cka(x: Samples | CentredSample, y: Samples | CentredSample) -> floa
         return math.nan
     kernels = [(z @ z.T).fill_diagonal_(0.0) for z in (x, y)]
     own = [_unbiased_hsic(kernel, kernel) for kernel in kernels]
-    if min(own) <= 0:
-        return math.nan
-    return _unbiased_hsic(*kernels) / math.sqrt(own[0] * own[1])
+    return _unbiased_hsic(*kernels) / math.sqrt(own[0] * own[1]) if min(own) > 0 else math.nan
 
 
 def _unbiased_hsic(k: Tensor, m: Tensor) -> float:

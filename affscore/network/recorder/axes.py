@@ -124,8 +124,7 @@ def viewed(axes: Axes, steps: Sequence[int], shape: Sequence[int], strides: Sequ
 
 def regrouped(axes: Axes, shape: Sequence[int]) -> Axes | None:
     """The axes of a copy in another shape, which has its entries where a view of a contiguous tensor has them."""
-    sizes = tuple(length(parts) for parts in axes)
-    return viewed(axes, _contiguous(sizes), shape, _contiguous(shape))
+    return viewed(axes, _contiguous([length(parts) for parts in axes]), shape, _contiguous(shape))
 
 
 def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:

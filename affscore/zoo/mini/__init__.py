@@ -29,61 +29,47 @@ WEIGHTS = _FOLDER / "weights"
 """The folder of the trained weights."""
 
 
-BUILT: dict[str, tuple[Any, ...]] = {
-    "digitsnet": ("residual.DigitsNet",),
-    "alexnet": ("plain.MiniAlexNet",),
+BUILDERS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "residual.DigitsNet": {"digitsnet": ()},
+    "plain.MiniAlexNet": {"alexnet": ()},
     # convolutions in each stage, as in the originals
-    "vgg11": ("plain.MiniVGG", (1, 1, 2, 2, 2)),
-    "vgg13": ("plain.MiniVGG", (2, 2, 2, 2, 2)),
-    "vgg16": ("plain.MiniVGG", (2, 2, 3, 3, 3)),
-    "vgg19": ("plain.MiniVGG", (2, 2, 4, 4, 4)),
-    "googlenet": ("inception.MiniGoogLeNet",),
-    "inception_v3": ("inception.MiniInception",),
+    "plain.MiniVGG": {"vgg11": ((1, 1, 2, 2, 2),), "vgg13": ((2, 2, 2, 2, 2),),
+                      "vgg16": ((2, 2, 3, 3, 3),), "vgg19": ((2, 2, 4, 4, 4),)},
+    "inception.MiniGoogLeNet": {"googlenet": ()},
+    "inception.MiniInception": {"inception_v3": ()},
     # as many blocks as the originals, but 12 for 23 in resnet101, and 6 and 18 for 8 and 36 in resnet152
-    "resnet18": ("residual.MiniResNet", "BasicBlock", (2, 2, 2, 2), (8, 12, 16, 20)),
-    "resnet34": ("residual.MiniResNet", "BasicBlock", (3, 4, 6, 3), (8, 12, 16, 20)),
-    "resnet50": ("residual.MiniResNet", "Bottleneck", (3, 4, 6, 3), (8, 8, 8, 16)),
-    "resnet101": ("residual.MiniResNet", "Bottleneck", (3, 4, 12, 3), (8, 8, 8, 16)),
-    "resnet152": ("residual.MiniResNet", "Bottleneck", (3, 6, 18, 3), (8, 8, 8, 16)),
-    "squeezenet1_0": ("efficient.MiniSqueezeNet", "1_0"),
-    "squeezenet1_1": ("efficient.MiniSqueezeNet", "1_1"),
+    "residual.MiniResNet": {
+        "resnet18": ("BasicBlock", (2, 2, 2, 2), (8, 12, 16, 20)),
+        "resnet34": ("BasicBlock", (3, 4, 6, 3), (8, 12, 16, 20)),
+        "resnet50": ("Bottleneck", (3, 4, 6, 3), (8, 8, 8, 16)),
+        "resnet101": ("Bottleneck", (3, 4, 12, 3), (8, 8, 8, 16)),
+        "resnet152": ("Bottleneck", (3, 6, 18, 3), (8, 8, 8, 16)),
+    },
+    "efficient.MiniSqueezeNet": {"squeezenet1_0": ("1_0",), "squeezenet1_1": ("1_1",)},
     # half as many layers as the originals, and a growth of 3 channels, and 4 in the widest, for 32 and 48
-    "densenet121": ("residual.densenet", (3, 6, 12, 8), 3),
-    "densenet161": ("residual.densenet", (3, 6, 18, 12), 4),
-    "densenet169": ("residual.densenet", (3, 6, 16, 16), 3),
-    "densenet201": ("residual.densenet", (3, 6, 24, 16), 3),
-    "mobilenet_v2": ("efficient.mobilenet",),
+    "residual.densenet": {"densenet121": ((3, 6, 12, 8), 3), "densenet161": ((3, 6, 18, 12), 4),
+                          "densenet169": ((3, 6, 16, 16), 3), "densenet201": ((3, 6, 24, 16), 3)},
+    "efficient.mobilenet": {"mobilenet_v2": ()},
     # a tenth of the originals' widths
-    "mnasnet0_5": ("searched.mnasnet", 0.05),
-    "mnasnet0_75": ("searched.mnasnet", 0.075),
-    "mnasnet1_0": ("searched.mnasnet", 0.10),
-    "mnasnet1_3": ("searched.mnasnet", 0.13),
+    "searched.mnasnet": {"mnasnet0_5": (0.05,), "mnasnet0_75": (0.075,), "mnasnet1_0": (0.10,), "mnasnet1_3": (0.13,)},
     # the originals have 48, 96 and 192 channels, and 116, 232 and 464
-    "shufflenet_v2_x0_5": ("efficient.shufflenet", (16, 24, 48)),
-    "shufflenet_v2_x1_0": ("efficient.shufflenet", (24, 48, 96)),
+    "efficient.shufflenet": {"shufflenet_v2_x0_5": ((16, 24, 48),), "shufflenet_v2_x1_0": ((24, 48, 96),)},
     # the originals' widths times 0.05, and their depths times 0.6: they are 1.0, 1.1, 1.2, 1.4 and 1.1, 1.2, 1.4, 1.8
-    "efficientnet_b1": ("searched.efficientnet", 0.050, 0.66),
-    "efficientnet_b2": ("searched.efficientnet", 0.055, 0.72),
-    "efficientnet_b3": ("searched.efficientnet", 0.060, 0.84),
-    "efficientnet_b4": ("searched.efficientnet", 0.070, 1.08),
+    "searched.efficientnet": {"efficientnet_b1": (0.050, 0.66), "efficientnet_b2": (0.055, 0.72),
+                              "efficientnet_b3": (0.060, 0.84), "efficientnet_b4": (0.070, 1.08)},
     # patches of 16, 8 and 4 pixels stand for the originals' 32, 16 and 14; 6, 8 and 10 layers for 12, 24 and 32
-    "vit_b_16": ("transformers.vit", 8, 6, 16, 4),
-    "vit_b_32": ("transformers.vit", 16, 6, 16, 4),
-    "vit_l_16": ("transformers.vit", 8, 8, 20, 4),
-    "vit_l_32": ("transformers.vit", 16, 8, 20, 4),
-    "vit_h_14": ("transformers.vit", 4, 10, 24, 4),
+    "transformers.vit": {"vit_b_16": (8, 6, 16, 4), "vit_b_32": (16, 6, 16, 4), "vit_l_16": (8, 8, 20, 4),
+                         "vit_l_32": (16, 8, 20, 4), "vit_h_14": (4, 10, 24, 4)},
     # the originals have four stages: 2, 2, 6, 2 blocks, and 2, 2, 18, 2 in the two larger ones
-    "swin_t": ("transformers.swin", (2, 4, 2), 8),
-    "swin_s": ("transformers.swin", (2, 6, 2), 8),
-    "swin_b": ("transformers.swin", (2, 6, 2), 10),
+    "transformers.swin": {"swin_t": ((2, 4, 2), 8), "swin_s": ((2, 6, 2), 8), "swin_b": ((2, 6, 2), 10)},
     # the originals have 96 to 768, 128 to 1024 and 192 to 1536 channels, and 3, 3, 9 or 27, 3 blocks
-    "convnext_tiny": ("transformers.convnext", (8, 12, 16, 24), 3),
-    "convnext_small": ("transformers.convnext", (8, 12, 16, 24), 6),
-    "convnext_base": ("transformers.convnext", (10, 14, 18, 26), 6),
-    "convnext_large": ("transformers.convnext", (12, 16, 20, 28), 6),
-}
-"""What builds each network, in the order of the years: a class or function of a module of this package, and what it is
-called with."""
+    "transformers.convnext": {
+        "convnext_tiny": ((8, 12, 16, 24), 3), "convnext_small": ((8, 12, 16, 24), 6),
+        "convnext_base": ((10, 14, 18, 26), 6), "convnext_large": ((12, 16, 20, 28), 6),
+    },
+}  # fmt: skip
+"""The networks in the order of the years: under what builds them, a class or function of a module of this package, each
+with what that is called with."""
 
 
 @dataclass(frozen=True)
@@ -92,17 +78,20 @@ class MiniNetwork:
 
     Attributes:
         name: As in ``mini:NAME``.
+        builder: What builds it, as in :data:`BUILDERS`.
+        arguments: What that is called with.
     """
 
     preprocessing: ClassVar = Preprocessing(channels=1, size=32, resize=32, mean=(0.305,), std=(0.324,))
     """The scans at 32 x 32 pixels; mean and standard deviation are those of the training part."""
 
     name: str
+    builder: str
+    arguments: tuple[Any, ...]
 
     def build(self) -> nn.Module:
         """The network, with random weights."""
-        builder, *arguments = BUILT[self.name]
-        return pkgutil.resolve_name(f"{__name__}.{builder}")(*arguments)
+        return pkgutil.resolve_name(f"{__name__}.{self.builder}")(*self.arguments)
 
     @property
     def architecture(self) -> Any:
@@ -119,7 +108,11 @@ class MiniNetwork:
         return json.loads(self.weights.with_suffix(".json").read_text(encoding="utf-8"))
 
 
-MINI_NETWORKS = {name: MiniNetwork(name) for name in BUILT}
+MINI_NETWORKS = {
+    name: MiniNetwork(name, builder, arguments)
+    for builder, networks in BUILDERS.items()
+    for name, arguments in networks.items()
+}
 """All of them: ``digitsnet``, and one under the name of each network of torchvision that it stands for."""
 
 

@@ -27,8 +27,7 @@ class DigitsNet(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Logits (N, classes) of images (N, 1, 32, 32)."""
-        features = self.blocks(self.stem(x))
-        return self.head(features.mean(dim=(2, 3)))
+        return self.head(self.blocks(self.stem(x)).mean(dim=(2, 3)))
 
 
 def _wider(before: int, after: int) -> BasicBlock:

@@ -105,8 +105,7 @@ def _with_weights(
     """The network with these weights, whose names timm translates where they are not its own."""
 
     def translated() -> nn.Module:
-        overlay = {"state_dict": dict(state)}
-        return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay=overlay)
+        return timm.create_model(variant, pretrained=True, pretrained_cfg_overlay={"state_dict": dict(state)})
 
     check_kinds(model, state, file)
     try:

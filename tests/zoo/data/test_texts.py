@@ -56,10 +56,7 @@ def test_the_tokenizer_of_the_spec_comes_first(tmp_path):
     [
         (b"", "the file 'book.txt' holds no text"),
         (b" \n\t\n", "the file 'book.txt' holds no text"),
-        (
-            b"caf\xe9",
-            r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\); save it as UTF-8",
-        ),
+        (b"caf\xe9", r"'book.txt' is not a text in UTF-8 \(UnicodeDecodeError: .* position 3: .*\); save it as UTF-8"),
         (b"\x89PNG\r\n\x1a\n", "is not a text in UTF-8"),
         (b"abc", "the text 'text:book.txt' has 3 tokens, fewer than one window of 4"),
     ],
