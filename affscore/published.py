@@ -93,8 +93,7 @@ def _linear_part(source: Tensor, target: Tensor) -> Tensor:
     if float(target.trace()) <= 2.0 * RIDGE * len(target):
         return torch.zeros_like(target)
     root = _root(target)
-    inverse = torch.linalg.pinv(_root(root @ source @ root), rtol=PSEUDO_INVERSE_CUTOFF)
-    return root @ inverse @ root
+    return root @ torch.linalg.pinv(_root(root @ source @ root), rtol=PSEUDO_INVERSE_CUTOFF) @ root
 
 
 def _root(matrix: Tensor) -> Tensor:

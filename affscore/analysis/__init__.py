@@ -1,7 +1,5 @@
 """Floor 4: what many scores say. Arrays and tables in, tables out; it knows no networks, no papers and no files."""
 
-from __future__ import annotations
-
 from affscore.analysis.accuracy import ERROR as ERROR
 from affscore.analysis.accuracy import best_explained as best_explained
 from affscore.analysis.accuracy import best_of_each_seed as best_of_each_seed

@@ -134,8 +134,7 @@ def mixture_test(values: ArrayLike, resamples: int = 99, seed: int = 0) -> Mixtu
         return MixtureTest(np.nan, np.nan)
     drawn = np.random.default_rng(seed).standard_normal((resamples, len(sample)))
     observed, *under_one = (_likelihood_ratio(each) for each in (sample, *drawn))
-    reached = sum(ratio >= observed for ratio in under_one)
-    return MixtureTest(observed, (1 + reached) / (1 + resamples))
+    return MixtureTest(observed, (1 + sum(ratio >= observed for ratio in under_one)) / (1 + resamples))
 
 
 def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import t
 
 from affscore.analysis.correlations import fisher_interval
-from affscore.analysis.tables import check_columns
+from affscore.analysis.tables import check_columns, check_level
 
 
 def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str], level: float = 0.95) -> pd.DataFrame:
@@ -36,6 +36,7 @@ def family_correlations(correlations: pd.DataFrame, families: Mapping[str, str],
     >>> table[["family", "networks", "mean", "std"]].round(2).values.tolist()
     [['F', 2, 0.6, 0.1], ['Average', 2, 0.6, 0.1]]
     """
+    check_level(level)
     check_columns(correlations, ("model", "criterion", "correlation"))
     named = correlations.assign(family=correlations["model"].map(dict(families)))
     both = pd.concat([named.dropna(subset="family"), correlations.assign(family="Average")])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from affscore.analysis.tables import check_columns
+from affscore.analysis.tables import check_columns, check_level
 from affscore.errors import AffscoreError
 
 CRITERIA_OF_TABLE_1 = ("cka", "norm", "sparsity", "entropy", "r2")
@@ -71,6 +71,7 @@ def criterion_correlations(
     >>> table[["activations", "correlation", "low", "high"]].round(2).values.tolist()
     [[5.0, 0.83, -0.19, 0.99]]
     """
+    check_level(level)
     if not isinstance(summaries, Mapping):
         raise AffscoreError(f"expected a table for each network by its name, got {type(summaries).__name__}")
     rows = []

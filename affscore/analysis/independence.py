@@ -79,8 +79,7 @@ def independent_lead(lead: float, points: int, candidates: int, baselines: int) 
         raise AffscoreError(f"a lead of one R2 over another is in [-1, 1], got {lead}")
     best, one = _of_one(points, candidates), _of_one(points, baselines)
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
-    of_baselines = one.ppf(levels ** (1 / baselines))
-    return float(np.mean(1 - best.cdf(of_baselines + lead) ** candidates))
+    return float(np.mean(1 - best.cdf(one.ppf(levels ** (1 / baselines)) + lead) ** candidates))
 
 
 def _of_one(points: int, candidates: int) -> Any:

@@ -190,7 +190,8 @@ def best_fit_tests(table: pd.DataFrame, statistics: Sequence[str], **options: An
     check_columns(table, ["group", "family"])
     numbers_of(table, ["accuracy", *statistics])
     rows = {}
-    for name, members in table.fillna({"family": "none"}).groupby("group", sort=False):
+    named = table.assign(family=table["family"].astype(object).fillna("none"))
+    for name, members in named.groupby("group", sort=False):
         families = members["family"].nunique()
         row: dict[str, object] = {"networks": len(members), "families": families}
         row["between_families"] = between_families(members)

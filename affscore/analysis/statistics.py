@@ -76,8 +76,7 @@ def rarefied_range(scores: ArrayLike, size: int) -> float:
     if not 1 <= size <= k:
         raise AffscoreError(f"the size of a subset of {k} scores must be from 1 to {k}, got {size}")
     whole = comb(k, size)  # exact integers: these overflow a double
-    shares = [(comb(i, size - 1) - comb(k - 1 - i, size - 1)) / whole for i in range(k)]
-    return float(shares @ ordered)
+    return float([(comb(i, size - 1) - comb(k - 1 - i, size - 1)) / whole for i in range(k)] @ ordered)
 
 
 def along_depth(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:

@@ -21,6 +21,12 @@ def cell(table: pd.DataFrame, row: str, column: str) -> float:
     return float(cast(Any, table.loc[row, column]))
 
 
+def check_level(level: float) -> None:
+    """Refuse what is no level of an interval."""
+    if not 0 < level < 1:
+        raise AffscoreError(f"level must be in (0, 1), got {level}")
+
+
 def check_columns(table: pd.DataFrame, *lists: Iterable[str]) -> None:
     """Refuse what is no table with these columns.
 

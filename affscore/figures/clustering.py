@@ -147,7 +147,7 @@ def _heatmap(axes: Axes, distances: pd.DataFrame, names: Sequence[Any], **option
     import seaborn as sns  # slow to load
 
     look: Any = {"cmap": "Greys", "vmin": 0, "fmt": ".2f", "annot_kws": {"fontsize": 8}, "square": True}
-    sns.heatmap(distances, ax=axes, xticklabels=names, yticklabels=names, **look, **options)
+    sns.heatmap(distances.astype(float), ax=axes, xticklabels=names, yticklabels=names, **look, **options)
     axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0)
     axes.tick_params(axis="y", rotation=0)

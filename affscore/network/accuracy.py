@@ -61,8 +61,7 @@ def count_right(
     if least < 0 or largest >= len(outputs):
         note = f"there is no accuracy: some labels are not from 0 to {count - 1}, the numbers of the outputs"
         return None, NO_LABELS, [note] if data is None else []
-    right = int((found == torch.tensor(outputs)[labels]).sum())
-    return right, 0 if data else count - 1 - largest, []
+    return int((found == torch.tensor(outputs)[labels]).sum()), 0 if data else count - 1 - largest, []
 
 
 def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None, outputs: int) -> list[int] | None:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from affscore.network.accuracy import Predictions, count_right, predictions
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.notes import adding_assumptions
@@ -69,7 +69,7 @@ def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator
 
 def run_batch(
     of: Measurement, recorder: Recorder, number: int, chunks: Iterable[Inputs], known: Sequence[tuple[str, int]]
-) -> tuple[Batch, list[Pair]]:
+) -> tuple[Batch, Collector]:
     """Send a batch through the network; what its very first samples show is checked.
 
     Args:
@@ -80,7 +80,7 @@ def run_batch(
         known: Layer and call of every activation of the batch before.
 
     Returns:
-        The batch, which has no rows and no fingerprints yet; and its pairs.
+        The batch, which has no rows and no fingerprints yet; and the collector, which holds its pairs.
     """
     options, network, card, stream = of.options, of.network, of.card, of.stream
     room = options.n if stream.total is None else min(options.n, stream.total)
@@ -107,7 +107,7 @@ def run_batch(
         notes += _assumed_channels(recorder.calls)
     right, unused, why = count_right(predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-    return Batch(number, "", "", notes + why, [], right, unused, silent), collector.collected()
+    return Batch(number, "", "", notes + why, [], right, unused, silent), collector
 
 
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:

@@ -130,15 +130,15 @@ class Measurement:
             torch.manual_seed(options.seed)  # a loader may shuffle, and a data set draw, before the first batch begins
             self._declared = recorder.chosen.names
             for number, chunks in batches_of(self.stream.chunks, options.n):
-                batch, pairs, parts = done.get(number), list[Pair](), self._looked_at(chunks, bar)
+                batch, collector, parts = done.get(number), Collector(options), self._looked_at(chunks, bar)
                 if batch is None:
-                    batch, pairs = run_batch(self, recorder, number, parts, known)
+                    batch, collector = run_batch(self, recorder, number, parts, known)
                 deque(parts, maxlen=0)
                 size, images = self._seen - number * options.n, self._digest.hexdigest()
                 if number and size < options.n and not options.whole:  # scores of other sizes do not compare
                     self._dropped = size
                     return
-                if pairs:
+                if pairs := collector.collected():
                     batch = replace(batch, network=weights, images=images)
                 elif batch.images != images:
                     raise OtherDataError(f"the finished batch {number} is of other data")

@@ -67,7 +67,8 @@ def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     parameter = next(model.parameters(), None)
     home = parameter.device if parameter is not None else device
     try:
-        yield model.eval().to(device)
+        model.eval()  # whose result a network with a train() of its own may lack
+        yield model.to(device)
     finally:
         for module, state in training.items():
             module.training = state

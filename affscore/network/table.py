@@ -39,8 +39,7 @@ def table_of(rows: list[dict[str, Any]], choices: dict[str, str]) -> pd.DataFram
 def summary_of(table: pd.DataFrame) -> pd.DataFrame:
     """One row for every activation of such a table (see :attr:`affscore.Signature.summary`)."""
     groups = table.groupby("index", sort=True)
-    numbers = [field.name for field in SCHEMA if details(field)["kind"] == "number" and field.name in table]
-    numbers = [name for name in numbers if name not in ("score", "seconds")]
+    numbers = [f.name for f in SCHEMA if details(f)["kind"] == "number" and f.name in {*table} - {"score", "seconds"}]
     shares = ["pairing_optimal", "bound_exceeded"]  # of the batches; missing where not looked at
     return pd.concat(
         [

@@ -5,8 +5,6 @@ A folder a paper, a module a figure or table: what is printed in figure 15, ours
 estimates, comparison and verdict; the ledger puts all together.
 """
 
-from __future__ import annotations
-
 from affscore.papers.alexnet_to_transformers.figure_03 import history as history
 from affscore.papers.alexnet_to_transformers.figure_04 import common_characteristic_fits as common_characteristic_fits
 from affscore.papers.alexnet_to_transformers.figure_04 import (

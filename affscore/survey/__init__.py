@@ -5,6 +5,7 @@
 
 import inspect
 import sys
+from pathlib import Path
 from types import ModuleType
 
 from affscore.network.result import Signature
@@ -18,7 +19,10 @@ from affscore.survey.tables import load_results, stored_signatures
 __all__ = ["Report", "Store", "load_or_measure", "load_results", "read_signature", "stored_signatures", "survey",
            "write_signature"]  # fmt: skip
 
-write_signature = Signature.save
+
+def write_signature(result: Signature, path: str | Path) -> Path:
+    """Write a signature to a Parquet file: :meth:`affscore.Signature.save`."""
+    return result.save(path)
 
 
 class _Survey(ModuleType):

@@ -61,14 +61,14 @@ class DescribedJob:
     @property
     def batches(self) -> int:
         """How many batches the result will have, as far as that is known beforehand."""
-        images = self.description["data"]["images"]
-        return 1 if self.job.options.whole else max(1, images // self.job.options.n)
+        return 1 if self.job.options.whole else max(1, self.description["data"]["images"] // self.job.options.n)
 
     @property
     def file_name(self) -> str:
         """model-weights-dataset-options, in characters that every system takes: the file's name up to its key."""
         model, data = self.description["model"], self.description["data"]["data"]
-        return "-".join(map(_safe, [model["model"], model["weights"], data, *_words_of(self.job.options)]))
+        words = [model["model"], model["weights"], data, *_words_of(self.job.options)]
+        return "-".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_" for word in words)
 
 
 def describe(
@@ -142,7 +142,3 @@ def _words_of(options: Options) -> list[str]:
         elif name not in ("n", "reduction"):
             words.append(value if isinstance(value, str) else name if value is True else f"{name}{value}")
     return words
-
-
-def _safe(word: str) -> str:
-    return re.sub(r"[^A-Za-z0-9.+-]+", "_", word).strip("_.-")[:48] or "_"

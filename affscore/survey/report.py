@@ -17,9 +17,8 @@ from affscore.survey.plan import Outlook, look_at
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, State
 
-_WORDS: dict[State, str] = {
-    "measured": "measured", "there": "already there", "busy": "left to another process", "failed": "failed",
-}  # fmt: skip
+_WORDS: dict[State, str] = {"measured": "measured", "there": "already there", "busy": "left to another process",
+                            "failed": "failed"}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def shipped_signature(
         of_model = results[results["model"].map(_short) == model]
     found = of_model[of_model["weights"] == weights if weights else of_model["weights"] != "random"]
     if found.empty:
-        hint = near(model, results["model"].map(_short)) or "; affscore.load_results() shows what there is"
+        short = [name for name in results["model"].map(_short) if ":" in model or ":" not in name]
+        hint = near(model, short) or "; affscore.load_results() shows what there is"
         if not of_model.empty:
             hint = f"; there are weights {', '.join(sorted(set(of_model['weights'])))}: name them behind an @"
         raise AffscoreError(f"no result that comes with the package is called {name!r}{hint}")

@@ -255,8 +255,7 @@ def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 
     3.0
     """
     *_, singular, _ = _polar_parts(source, target)
-    squared = shift**2 + source.trace + target.trace - 2.0 * float(singular.sum())
-    return max(squared, 0.0) ** 0.5
+    return max(shift**2 + source.trace + target.trace - 2.0 * float(singular.sum()), 0.0) ** 0.5
 
 
 def _polar_parts(source: Covariance, target: Covariance) -> tuple[Tensor, ...]:

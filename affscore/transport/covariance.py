@@ -205,8 +205,7 @@ def ledoit_wolf_intensity(centred: Tensor, dimension: int | None = None, scatter
         centred = centred / power_of_two_above(float(centred.abs().max()))
         scatter = (centred.T @ centred if k <= n else centred @ centred.T) / n
     norms = torch.linalg.vector_norm(centred.double(), dim=1).square()
-    fourth = float(norms @ norms)
-    return _intensity(n, dimension, fourth, scatter)
+    return _intensity(n, dimension, float(norms @ norms), scatter)
 
 
 def _intensity(n: int, dimension: int, fourth: float, scatter: Tensor) -> float:

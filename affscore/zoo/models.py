@@ -66,8 +66,9 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     if not source.knows(name):
         raise _unknown(name)
     model, card = source.load(name, weights, seed)
+    model.eval()  # whose result a network with a train() of its own may lack
     _cards[model] = _complete(card, model)
-    return model.eval()
+    return model
 
 
 def card_of(model: nn.Module) -> ModelCard:

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from affscore.analysis import fisher_interval, simultaneous_intervals, strength_counts
+from affscore.analysis import (
+    criterion_correlations,
+    family_correlations,
+    fisher_interval,
+    simultaneous_intervals,
+    strength_counts,
+)
 from affscore.errors import AffscoreError
 
 
@@ -57,3 +63,12 @@ def test_a_criterion_that_runs_against_the_score_is_counted_in_its_direction():
 def test_another_table_is_refused():
     with pytest.raises(AffscoreError, match="no column 'criterion'"):
         strength_counts(pd.DataFrame({"model": ["a"]}))
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, float("nan")])
+def test_a_level_that_is_none(level):
+    table = pd.DataFrame({"model": ["a", "b"], "criterion": ["cka"] * 2, "correlation": [0.5, 0.7]})
+    with pytest.raises(AffscoreError, match=r"level must be in \(0, 1\)"):
+        family_correlations(table, {"a": "F", "b": "F"}, level=level)
+    with pytest.raises(AffscoreError, match=r"level must be in \(0, 1\)"):
+        criterion_correlations({}, level=level)

@@ -142,3 +142,11 @@ def test_a_lead_by_chance():
     assert found["lead_p_value"] == pytest.approx(np.mean(np.array(leads) >= lead - 1e-9))
     inside = best_fit_lead(table, ["mean", "max"], ["depth"], strata="family")
     assert inside["p_value"] == best_fit_test(table, ["mean", "max"], strata="family").p_value
+
+
+@pytest.mark.parametrize("kind", ["category", "string", object, "Int64", float])
+def test_families_of_any_type_may_be_missing(kind):
+    numbers = kind in ("Int64", float)
+    family = pd.Series([1, 1, 1, 2, 2, None] if numbers else ["a", "a", "a", "b", "b", None]).astype(kind)
+    table = pd.DataFrame({"group": "G", "family": family, "mean": range(6), "accuracy": [1.0, 3, 2, 5, 4, 6]})
+    assert best_fit_tests(table, ["mean"]).loc["G", "families"] == 3

@@ -194,3 +194,19 @@ def test_the_seed_fixes_what_the_data_draw():
     first, second = (result.metadata["fingerprint_data"] for result in found)
     assert first == second
     np.testing.assert_array_equal(found[0].scores, found[1].scores)
+
+
+class OneMoreForFew(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = torch.relu(self.layer(x))
+        return torch.tanh(y) if len(x) == 6 else y
+
+
+def test_samples_that_are_dropped_need_not_run_the_same_activations():
+    result = signature(OneMoreForFew(), torch.randn(70, 4), n=32, batch_size=32, progress=False)
+    assert len(result.scores) == 1
+    assert any("the last 6 samples were dropped" in note for note in result.notes)

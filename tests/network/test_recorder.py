@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.overrides import _get_current_function_mode_stack
 
+import affscore
 from affscore.network.recorder import recording
 from affscore.network.recorder.functions import ACTIVATIONS
 from tests.network import hard_networks as hard
@@ -410,3 +411,37 @@ def test_a_way_that_cannot_be_followed_is_noticed(images):
         recorder.start(images)
         assert not recorder.flow.lost(hard.FunctionsOnly()(images))
         assert not recorder.flow.lost("no tensor at all")
+
+
+def test_an_activation_that_raises_is_none():
+    class Tries(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+
+        def forward(self, x):
+            x = self.layer(x)
+            try:
+                F.prelu(x, torch.ones(99))
+            except RuntimeError:
+                x = torch.tanh(x)
+            return x
+
+    result = affscore.signature(Tries(), torch.randn(32, 4), n=32, progress=False)
+    assert result.table["activation"].tolist() == ["tanh"]
+    assert result.table["call"].tolist() == [0]
+
+
+def test_a_prelu_of_a_constant_whose_slopes_depend_on_the_samples_is_none():
+    class Slopes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 4)
+            self.register_buffer("constant", torch.ones(1, 4))
+
+        def forward(self, x):
+            z = torch.relu(self.layer(x))
+            return z + F.prelu(self.constant, z.mean(dim=0))
+
+    result = affscore.signature(Slopes(), torch.randn(32, 4), n=32, progress=False)
+    assert result.table["activation"].tolist() == ["relu"]

@@ -121,7 +121,8 @@ def running_whole(
         yield []
         return
     with recorder.aside:
-        x = next((tensor for tensor in tensors_in((args, kwargs)) if tensor in recorder.flow), None)
+        takes = tensors_in((args, kwargs)) if not builtin else [args[0] if args else kwargs["input"]]
+        x = next((tensor for tensor in takes if tensor in recorder.flow), None)
         if x is None:
             recorder.independent_of_input += 1
             yield []

@@ -124,9 +124,7 @@ class Recorder(TorchFunctionMode):
                 for part in formula.inside:
                     part.in_activation = True
                 for call in reversed(formula.calls):
-                    assert self.calls.pop() is call
-                    self._counts[call.layer] -= 1
-                    self.listener.forget(call)
+                    self.forget(call)
                 with self.activation(formula.name, formula.source, formula.apply, step) as returned:
                     returned.append(func(*args, **kwargs))
                 return returned[0]
@@ -155,7 +153,7 @@ class Recorder(TorchFunctionMode):
     ) -> Iterator[list[Any]]:
         """While an activation runs, which the listener receives: its output is appended, if it returns one.
 
-        One that returns none has raised, or has overwritten its input.
+        One that returns none has overwritten its input; one that raises is forgotten.
         """
         origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
         assert origin is not None
@@ -184,15 +182,23 @@ class Recorder(TorchFunctionMode):
             self.listener.before(call, x, apply)
             try:
                 yield returned
-            finally:
-                y = next((output for output in returned if output is not None), x)
-                check_shape(self.described(name), y, x)
-                self.listener.after(call, y)
-                self.layout.observe(None, [x], y)
-                self.flow.mark(y, Origin(call.depth, call.index, call.index))
-                if step is not None:
-                    step.call = call
-                    self.formulas.bind(step, y)
+            except BaseException:  # which the network may catch
+                self.forget(call)
+                raise
+            y = next((output for output in returned if output is not None), x)
+            check_shape(self.described(name), y, x)
+            self.listener.after(call, y)
+            self.layout.observe(None, [x], y)
+            self.flow.mark(y, Origin(call.depth, call.index, call.index))
+            if step is not None:
+                step.call = call
+                self.formulas.bind(step, y)
+
+    def forget(self, call: ActivationCall) -> None:
+        """The latest activation was none."""
+        assert self.calls.pop() is call
+        self._counts[call.layer] -= 1
+        self.listener.forget(call)
 
     def _propagate(
         self, func: Function, args: Any, kwargs: Any, inputs: list[Tensor], origins: list[Origin | None], output: Any

@@ -109,9 +109,7 @@ class MiniNetwork:
 
 
 MINI_NETWORKS = {
-    name: MiniNetwork(name, builder, arguments)
-    for builder, networks in BUILDERS.items()
-    for name, arguments in networks.items()
+    name: MiniNetwork(name, builder, args) for builder, some in BUILDERS.items() for name, args in some.items()
 }
 """All of them: ``digitsnet``, and one under the name of each network of torchvision that it stands for."""
 
@@ -152,8 +150,7 @@ def hard_task() -> pd.DataFrame:
     >>> table.groupby("name")["seed"].count().unique().tolist()
     [5]
     """
-    rows = pd.read_parquet(_FOLDER / "hard_task").set_index("name")
-    return rows.loc[list_models()["name"]].reset_index()
+    return pd.read_parquet(_FOLDER / "hard_task").set_index("name").loc[list_models()["name"]].reset_index()
 
 
 def grey(model: Network, kernel: int | None = None, stride: int | None = None) -> Network:

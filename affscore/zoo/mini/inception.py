@@ -36,8 +36,7 @@ class MiniGoogLeNet(nn.Module):
         """Logits (N, classes) of images (N, 1, 32, 32)."""
         x = self.inception3(self.pool(self.stem(x)))
         x = self.inception4(self.pool(x))
-        x = self.inception5(self.pool(x))
-        return self.head(x.mean(dim=(2, 3)))
+        return self.head(self.inception5(self.pool(x)).mean(dim=(2, 3)))
 
 
 class MiniInception(nn.Module):

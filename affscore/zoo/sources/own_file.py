@@ -102,6 +102,8 @@ def _importing_from(folder: Path) -> Iterator[None]:
     for name in hidden:
         del sys.modules[name]
     before = set(sys.modules)
+    # an environment may lie in the folder of the script: what is installed there stays
+    installed = [path for path in map(Path, sys.path) if path != folder and path.is_relative_to(folder)]
     sys.path.insert(0, place)
     sys.dont_write_bytecode = True
     try:
@@ -111,8 +113,8 @@ def _importing_from(folder: Path) -> Iterator[None]:
         if place in sys.path:
             sys.path.remove(place)
         for name in sys.modules.keys() - before:
-            here = any(Path(source).is_relative_to(folder) for source in _places(_spec(name)))
-            if here and name.partition(".")[0] in beside:  # what is installed stays, in an environment in it, too
+            places = map(Path, _places(_spec(name)))
+            if any(p.is_relative_to(folder) and not any(map(p.is_relative_to, installed)) for p in places):
                 del sys.modules[name]
         sys.modules.update(hidden)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -81,8 +82,7 @@ class Timm(Source):
 SOURCE = Timm()
 
 
-def _timm(name: str) -> ModuleType:
-    return needs("timm", name, "timm")
+_timm = partial(needs, "timm", extra="timm")
 
 
 def _tags(timm: ModuleType, architecture: str) -> list[str]:

@@ -59,9 +59,9 @@ class Place:
         Raises:
             AffscoreError: There is none.
         """
-        for file in map(self.config.with_name, filenames):  # which belong to a configuration of its usual name only
-            if file.exists() and self.config.name == "config.json":
-                return file
+        for filename in filenames if self.config.name == "config.json" else []:  # to another name nothing belongs
+            if (self.config.parent / filename).exists():
+                return self.config.parent / filename
         if self.repository is None:
             raise AffscoreError(
                 f"there are no trained weights ({filenames[0]}) beside the configuration of {self.name}; put them "
@@ -81,7 +81,7 @@ class Place:
         names = guarded(lambda: sorted(set(json.loads(text)["weight_map"].values())), what)
         if not names or not all(isinstance(name, str) and name == Path(name).name for name in names):
             raise AffscoreError(f"the file {index.name!r} names no files beside it")
-        return [self.first([name]) for name in names]
+        return [self.first([name]) if self.repository else index.parent / name for name in names]
 
     def beside(self, filename: str) -> Path | None:
         """Another file of the same place, if it is there or can be had."""

@@ -60,12 +60,13 @@ class Transformers(Source):
         place = Place.find(name)
         config_class, settings = _settings(transformers, place.config)
         files, fails = list[Path](), f"transformers cannot build {place.name}"
+        with _silence(transformers):
+            config = guarded(lambda: config_class.from_dict(settings), fails)
+            network_class = _network_class(transformers, config, place.name)
         if weights != "random":
             files = place.weights() if weights == "DEFAULT" else [weights_file(place.name, weights, [])]
         state = {key: value for file in files for key, value in read_state_dict(file).items()}
         with _silence(transformers):
-            config = guarded(lambda: config_class.from_dict(settings), fails)
-            network_class = _network_class(transformers, config, place.name)
             if files:
                 model = _with_weights(network_class, config, state, files[0].name, seed)
             else:

@@ -81,3 +81,18 @@ def test_a_network_of_timm_that_expects_enormous_images():
     network = timm.create_model("test_resnet", pretrained_cfg_overlay={"input_size": (3, 20_000, 20_000)})
     with pytest.raises(AffscoreError, match="resize at least as large and at most 2048, got 20000"):
         card_of(network)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 300, "b\0c", "x.safetensors"])
+def test_an_index_that_names_what_is_no_file(name, tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(BERT))
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": name}}))
+    with pytest.raises(AffscoreError) as caught:
+        load_model(f"hf:{tmp_path}")
+    assert "\0" not in str(caught.value)
+
+
+def test_a_configuration_that_cannot_be_used_is_named_before_weights_are_asked_for(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({**BERT, "hidden_size": "x"}))
+    with pytest.raises(AffscoreError, match="transformers cannot build"):
+        load_model(f"hf:{tmp_path}")

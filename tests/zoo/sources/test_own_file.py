@@ -5,6 +5,7 @@ import os
 import sys
 
 import pytest
+import torch
 
 from affscore import AffscoreError, load_model, signature
 
@@ -119,3 +120,33 @@ def test_files_that_fail_or_end_the_process(tmp_path, line, where):
     file.write_text(text.replace("    pass\n", f"    {line}\n") if where == "factory" else f"{line}\n{text}")
     with pytest.raises(AffscoreError, match=r"net\.py.* fails"):
         load_model(spec)
+
+
+def test_each_file_has_the_modules_of_the_folder_that_it_adds_itself(tmp_path):
+    for folder, act in (("one", "ReLU"), ("two", "Tanh")):
+        source = tmp_path / folder / "src"
+        source.mkdir(parents=True)
+        (source / "blocks_of_mine.py").write_text(f"from torch import nn\nAct = nn.{act}\n")
+        (tmp_path / folder / "net.py").write_text(
+            "import os, sys\nfrom torch import nn\n"
+            "sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'src'))\n"
+            "from blocks_of_mine import Act\ndef make(): return nn.Sequential(nn.Linear(2, 2), Act())\n"
+        )
+    path = list(sys.path)
+    try:
+        found = [type(load_model(f"{tmp_path}/{folder}/net.py:make")[1]).__name__ for folder in ("one", "two")]
+    finally:
+        sys.path[:] = path
+    assert found == ["ReLU", "Tanh"]
+
+
+def test_a_network_whose_train_returns_nothing(tmp_path):
+    (tmp_path / "frozen.py").write_text(
+        "from torch import nn\n"
+        "class Net(nn.Sequential):\n"
+        "    def train(self, mode=True): super().train(mode)\n"
+        "def make(): return Net(nn.Linear(4, 4), nn.ReLU())\n"
+    )
+    model = load_model(f"{tmp_path}/frozen.py:make")
+    assert not model.training
+    assert len(signature(model, torch.randn(16, 4), n=16, progress=False).scores) == 1
