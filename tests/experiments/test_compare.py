@@ -78,6 +78,7 @@ def test_bad_input_is_one_sentence(models, options, complaint):
         affscore.compare(*models, **options)
 
 
+@pytest.mark.slow
 def test_a_store_is_read_and_filled(tmp_path):
     store = tmp_path / "store"
     first = affscore.compare(MINI, f"{MINI}@random", store=store, **QUICK)
@@ -145,6 +146,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_measured(trained,
             affscore.compare(*models, **QUICK, **more)
 
 
+@pytest.mark.slow
 def test_a_result_with_further_criteria_is_taken_from_a_store(tmp_path):
     survey(MINI, "digits", tmp_path / "store", n=32, images=32, progress=False, only=0)
     found = affscore.compare(MINI, f"{MINI}@random", store=tmp_path / "store", **QUICK)

@@ -69,6 +69,7 @@ class TestPairedLimit:
 
     @pytest.mark.parametrize("name", ["relu", "gelu", "sigmoid"])
     @pytest.mark.parametrize("exponent", [0.5, 1.5])
+    @pytest.mark.slow
     def test_large_samples_tend_to_it(self, name, exponent):
         width, n = 24, 3000
         correlation = power_law_correlation(width, exponent)

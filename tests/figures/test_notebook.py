@@ -43,6 +43,7 @@ def test_a_cell_draws_a_figure_once(outputs, cell):
     assert len(images) == CELLS[cell]
 
 
+@pytest.mark.slow
 def test_no_figure_stays_open_after_its_cell(outputs):
     assert outputs["plt.get_fignums()"][0]["data"]["text/plain"] == "[]"
 

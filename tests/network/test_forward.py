@@ -68,6 +68,7 @@ def test_what_comes_in_front_of_the_images_does_not_matter(network, width):
 
 
 @pytest.mark.parametrize("name", ["resnet18", "swin_t", "convnext_tiny", "shufflenet_v2_x0_5", "efficientnet_b0"])
+@pytest.mark.slow
 def test_networks_that_keep_them_apart_are_not(name):
     images = torch.randn(4, 3, 64, 64, generator=torch.Generator().manual_seed(1))
     result = signature(load_model(f"{name}@random"), images, n=4, criteria=False, progress=False)

@@ -40,6 +40,7 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize(("name", "counts"), BLOCKS.items(), ids=BLOCKS)
+@pytest.mark.slow
 def test_places_in_the_blocks_of_known_networks(name, counts):
     assert block_counts(name) == counts
 

@@ -124,6 +124,7 @@ def calls_without_numbers(name):
 
 
 @pytest.mark.parametrize(("name", "count"), COUNTS.items())
+@pytest.mark.slow
 def test_counts_of_known_networks(name, count):
     _, _, recorder = calls_without_numbers(name)
     assert len(recorder.calls) == count

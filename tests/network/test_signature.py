@@ -223,6 +223,7 @@ def test_the_standard_deviation_of_a_single_batch_is_missing():
 
 @pytest.mark.parametrize("batch_size", [1, 7, 32, 1000])
 @pytest.mark.parametrize("reduction", ["mean", "sample", "flatten"])
+@pytest.mark.slow
 def test_the_batch_size_does_not_matter(batch_size, reduction):
     """Up to 1e-6: PyTorch sums in another order for other sizes of a chunk."""
     model, images = small_net(), pictures(70, side=12)
@@ -301,6 +302,7 @@ def test_published_differs_where_channels_come_last_and_only_there():
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "flatten", "sample", "published"])
 @pytest.mark.parametrize("order", ["activate-first", "reduce-first"])
+@pytest.mark.slow
 def test_in_place_and_out_of_place_networks_have_the_same_signature(reduction, order, images):
     def build(inplace):
         torch.manual_seed(0)

@@ -517,6 +517,7 @@ def test_a_claim_is_left_open_where_nothing_is_known(claim):
 
 
 @each_edge
+@pytest.mark.slow
 def test_each_part_and_each_limit_of_a_claim_decides(name, make, holds):
     verdict = decided(name, make())
     assert verdict.holds is holds, verdict.found

@@ -127,6 +127,7 @@ HIDDEN = {"comparison", "raw_signature", "dendrogram", "score_histograms", "time
 
 
 @pytest.mark.parametrize("kind", FIGURES)
+@pytest.mark.slow
 def test_names_in_figures_are_shown_letter_by_letter(kind, tmp_path):
     figure = FIGURES[kind]()
     with plt.rc_context({"svg.fonttype": "none"}):

@@ -296,6 +296,4 @@ def test_numbers_of_threads_and_stores_without_a_name(tmp_path):
 def test_metadata_can_be_read_as_json(photos, tmp_path):
     run(photos, tmp_path / "store")
     (file,) = Store(tmp_path / "store").files()
-    from affscore.survey import load_signature
-
     assert json.loads(json.dumps(load_signature(file).metadata))["depth"] == 9

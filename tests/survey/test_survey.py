@@ -129,6 +129,7 @@ def test_a_cluster_needs_a_package(tmp_path, monkeypatch):
         survey("mini:digitsnet", "digits", tmp_path, scheduler="tcp://127.0.0.1:1")
 
 
+@pytest.mark.slow
 def test_a_job_by_its_number_runs_in_this_process(tmp_path, broken):
     models = ["mini:digitsnet", broken("raising")]
     report = survey(models, "digits", tmp_path / "s", only=0, **OPTIONS)
@@ -246,12 +247,14 @@ def test_a_network_that_ends_the_process(tmp_path, broken, run, name):
     assert re.search(r"sys\.exit\(0\)|SystemExit: 0", err)
 
 
+@pytest.mark.slow
 def test_a_whole_data_set(tmp_path):
     report = survey("mini:digitsnet", "digits", tmp_path, whole=True, only=0, **OPTIONS)
     assert report.complete
     assert verify(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_progress_counts_batches(tmp_path, capsys):
     survey("mini:digitsnet", "digits", tmp_path, only=0, n=32, images=64, progress=True)
     shown = capsys.readouterr()

@@ -36,6 +36,7 @@ def test_it_is_no_larger_than_the_score(raw, ratio):
 
 @pytest.mark.parametrize("covariance", ["empirical", "ledoit-wolf"])
 @pytest.mark.parametrize("points", [64, 128])
+@pytest.mark.slow
 def test_the_bias_of_a_wide_layer_that_varies_in_few_directions(covariance, points):
     rng = np.random.default_rng(0)
     weights = rng.standard_normal((10, 512))

@@ -51,6 +51,7 @@ def test_the_other_depths_are_what_the_recorder_counts(name):
     assert depths().loc[name, ["depth", "activations"]].tolist() == counted(name)
 
 
+@pytest.mark.slow
 def test_the_script_writes_the_table(tmp_path):
     file = tmp_path / "depths.csv"
     few = [line for line in DEPTHS.read_text().splitlines() if line.split(",")[0] in ("name", "vgg11", "swin_t")]
