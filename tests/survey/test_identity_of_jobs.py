@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from affscore import signature
+from affscore import load_signature, signature
 from affscore.survey import Store, survey
 from affscore.zoo.datasets import identity_of_data
 from affscore.zoo.models import identity_of_model

@@ -108,7 +108,7 @@ def test_a_chapter_with_the_profile_of_the_papers(chapter, imagenet, downloads, 
 def test_the_ledger_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
     """It measures what the chapters do not: the networks whose printed numbers are of the published code's averages."""
     executed(LEDGER, imagenet, downloads, store, tmp_path, monkeypatch)
-    metadata = [affscore.survey.load_signature(path).metadata for path in store.glob("*.parquet")]
+    metadata = [affscore.load_signature(path).metadata for path in store.glob("*.parquet")]
     published = {found["model"] for found in metadata if found["reduction"] == "published"}
     assert published == {"swin_t", "convnext_tiny"}
     assert {found["model"] for found in metadata} >= {spec.partition("@")[0] for spec in SMALL}
