@@ -128,6 +128,7 @@ def test_the_command_in_a_result_has_base_names_only(store, measured):
         assert str(measured.parent).encode() not in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_ls(run, store):
     code, out, err = run("store", "ls", store)
     assert (code, err) == (0, "")

@@ -58,6 +58,7 @@ def test_too_little_for_a_test_is_missing(values):
     assert np.isnan(mixture_test(values).p_value)
 
 
+@pytest.mark.slow
 def test_two_gaussians_far_apart_refute_one_gaussian_and_one_does_not():
     generator = np.random.default_rng(1)
     one = [mixture_test(generator.normal(size=25), 19, k).p_value for k in range(10)]

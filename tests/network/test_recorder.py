@@ -140,6 +140,7 @@ def test_activations_and_depths_are_those_of_the_symbolic_graph(name):
 
 
 @pytest.mark.parametrize("name", ["alexnet", "resnet50", "mobilenet_v2", "mobilenet_v3_small", "mnasnet0_5", "swin_t"])
+@pytest.mark.slow
 def test_counts_are_those_of_forward_hooks_where_all_activations_are_modules(name):
     model, x, recorder = calls_without_numbers(name)
     hooked = []

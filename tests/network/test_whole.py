@@ -115,6 +115,7 @@ def test_what_is_needed_is_what_is_kept():
     assert bytes_needed([10], None) == 2400
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_mean_is_as_wide_as_repetition_says():
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(20, 30), nn.ReLU(), nn.Linear(30, 30), nn.Tanh()).double()

@@ -504,6 +504,7 @@ def test_a_claim_holds_on_data_that_are_as_it_says(claim):
 
 
 @pytest.mark.parametrize("claim", [one for one in all_claims() if CASES[one.name][1]], ids=lambda claim: claim.name)
+@pytest.mark.slow
 def test_a_claim_does_not_hold_on_data_that_are_otherwise(claim):
     verdict = claim.decide(CASES[claim.name][1]())
     assert verdict is not None
@@ -581,6 +582,7 @@ def test_averages_name_the_criterion_that_is_most_apart():
 
 
 @pytest.mark.parametrize("name", ["spread-grows-until-2020", "less-non-linear-until-2020"])
+@pytest.mark.slow
 def test_a_trend_that_a_few_designs_do_not_show_decides_nothing(name):
     """Neither a rise nor a fall beyond chance: no evidence is none in either direction."""
     generator = np.random.default_rng(1)

@@ -432,6 +432,7 @@ def test_the_error_of_a_spread_is_that_of_the_batches():
     assert error(alike=False) == pytest.approx(one_standard_deviation / 20**0.5, rel=0.4)
 
 
+@pytest.mark.slow
 def test_figure_15():
     there = []
     for number, name in enumerate(figure_15.networks()):

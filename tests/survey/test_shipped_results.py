@@ -64,6 +64,7 @@ def test_what_there_is():
     assert not listed & missing
 
 
+@pytest.mark.slow
 def test_every_small_network_is_there_with_its_present_weights():
     table = affscore.load_results()
     small = table[table["model"].str.startswith("mini:")]

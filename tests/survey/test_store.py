@@ -97,6 +97,7 @@ def test_load_results(finished):
     assert rows.to_numpy() == pytest.approx(by_hand)
 
 
+@pytest.mark.slow
 def test_criteria_that_were_not_measured_are_missing(tmp_path):
     for criteria, state in ((False, "measured"), (True, "measured"), ("cka", "there")):
         report = survey("mini:digitsnet", "digits", tmp_path, criteria=criteria, progress=False, only=0, **OPTIONS)

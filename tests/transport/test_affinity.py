@@ -47,6 +47,7 @@ def gaussian(n, d, seed=0):
 
 
 @given(pairs(ALL), st.sampled_from([0.0, 1e-2]))
+@pytest.mark.slow
 def test_ledoit_wolf_agrees_with_the_textbook(pair, ridge):
     x, y = pair
     # without shrinkage and ridge the textbook divides by zero where n <= d

@@ -41,6 +41,7 @@ def depths():
 
 
 @pytest.mark.parametrize("name", QUICK)
+@pytest.mark.slow
 def test_a_depth_is_what_the_recorder_counts(name):
     assert depths().loc[name, ["depth", "activations"]].tolist() == counted(name)
 

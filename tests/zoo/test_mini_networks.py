@@ -64,6 +64,7 @@ def test_all_weights_together_are_small_and_none_is_left_over():
     }
 
 
+@pytest.mark.slow
 def test_the_weights_are_recorded(network):
     record = network.training_record()
     model = network.build()
