@@ -124,13 +124,14 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	@touch $@
 
 # The notebooks. Each depends on the modules of the library that it used when it last ran (the .d files).
+# PASSIVE: threads that wait for others sleep. Else two notebooks at once keep each other from the cores.
 $(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/notebook_files.py | $(INSTALLED)
 	@$(BIN)/python scripts/notebook_files.py $(PARAMS)
 	@mkdir -p $(@D) && touch $@
 
 $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBRARY_DATA) requirements.lock \
     scripts/execute_notebook.py scripts/notebook_files.py | $(INSTALLED) $(EXECUTED)/.checked
-	@$(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
+	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
 
 # One page draws what the benchmarks wrote.
 $(EXECUTED)/notebooks/90_what_it_costs.ipynb: $(wildcard benchmarks/results/*.json) benchmarks/reading.py benchmarks/drawing.py
