@@ -37,7 +37,9 @@ class Job:
 
     def __str__(self) -> str:
         options = self.options
-        return f"{self.model} on {self.dataset} (n={options.n}, {options.reduction}, {options.order})"
+        how = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else options.reduction
+        order = "" if options.multiverse else f", {options.order}"
+        return f"{self.model} on {self.dataset} (n={options.n}, {how}{order})"
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ def describe(
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**options.changed, "images": used["images"]}
+    if options.multiverse:
+        chosen["multiverse"] = list(options.multiverse)
     if "criteria" in chosen:
         chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
     return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
@@ -135,10 +139,13 @@ def _compared(options: dict[str, Any]) -> dict[str, Any]:
 
 def _words_of(options: Options) -> list[str]:
     """The options as a file name shows them: those that most results share are omitted."""
-    words = [f"n{options.n}", options.reduction]
+    words = [
+        f"n{options.n}",
+        "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction,
+    ]
     for name, value in options.changed.items():
         if name == "criteria":
             words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
-        elif name not in ("n", "reduction"):
+        elif name not in ("n", "reduction", "multiverse"):
             words.append(value if isinstance(value, str) else name if value is True else f"{name}{value}")
     return words
