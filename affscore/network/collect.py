@@ -234,7 +234,7 @@ def _activated(pair: Pair) -> Tensor:
         if y.shape == pair.x.shape:
             return y
         problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+    except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
         problem = f"{type(error).__name__}: {first_line(error)}"
     raise AffscoreError(
         f"{pair.call} cannot be applied to vectors of channels, as order='reduce-first' needs it ({problem}); use "

@@ -122,7 +122,7 @@ class Signature:
         means = []
         costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
         for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
-            n = next(len(kept) for kept in rows["costs"] if kept is not None)
+            n = next((len(kept) for kept in rows["costs"] if kept is not None), int(rows["n"].iloc[0]))
             costs = np.stack([np.zeros((n, 2)) if kept is None else kept for kept in rows["costs"]], axis=2)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
             spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
