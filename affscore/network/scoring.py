@@ -24,6 +24,7 @@ from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import BiasName
 from affscore.options import Options
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score, paired_affinity_score
+from affscore.transport.extrapolation import extrapolated_affinity_scores
 from affscore.transport.moments import PairMoments
 
 SHARE_OF_MEMORY = 0.75
@@ -84,10 +85,15 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
     samples = BatchSamples(pair)
+
+    def correct(found: AffinityScore) -> tuple[float, float]:
+        return extrapolated_affinity_scores(samples.source, samples.target, found, group=pair.points_a_sample)
+
     row = _row(
         pair.call, samples.x.shape, options.criteria,
         lambda: affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling),
         lambda criterion: criterion.of_samples(samples),
+        correct if bias == "extrapolated" else None,
     )  # fmt: skip
     if (costs := row["sample_costs"]) is not None:  # of each sample, whose points lie one after the other
         row["sample_costs"] = costs.view(-1, pair.points_a_sample, 2).mean(dim=1)
@@ -97,6 +103,7 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
 def _row(
     call: ActivationCall, shape: tuple[int, ...], criteria: tuple[str, ...],
     score: Callable[[], AffinityScore], compute: Callable[[Criterion], Numbers],
+    correct: Callable[[AffinityScore], tuple[float, float]] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The columns of an activation of n samples and width c: ``shape`` is (n, c).
 
@@ -107,14 +114,17 @@ def _row(
     with naming(call):
         if shape[0] < 2:
             raise AffscoreError(f"a score needs at least 2 samples, got {shape[0]}")
+        corrected = (math.nan, math.nan)
         try:
             found = score()
+            corrected = correct(found) if correct else corrected
             flag = "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
         except ConstantInputError:
             found, flag = _NO_SCORE, "constant input"
         row = {name: getattr(call, name) for name in _OF_CALL} | {name: getattr(found, name) for name in _OF_SCORE}
         row |= {"score": found.value, "decided_by": found.decided_by or ""}
         row |= {"n": shape[0], "width": shape[1], "flag": flag}
+        row |= zip(("extrapolated", "paired_extrapolated"), corrected, strict=True) if correct else ()
         for name in criteria:
             row |= CRITERIA[name].numbers(flag, compute)
     return row | {"seconds": time.perf_counter() - start}
