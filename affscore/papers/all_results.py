@@ -214,10 +214,15 @@ def _by_name(
     **wanted: str,
 ) -> dict[str, Signature]:
     """Those of one of some specifications and what else is wanted, by network; of several the one of most images."""
+
+    def as_asked(one: Signature) -> bool:
+        options = (each for choice in asked for each in (choice._asdict(), choice.options(one.metadata["model"])))
+        return any(not other_options(one, **{**each, **wanted}) for each in options)
+
     return {
         one.metadata[by].removeprefix(prefix): one
         for one in sorted(signatures, key=lambda one: one.metadata["images"])
         if one.metadata["model"].startswith(prefix)
         and (one.metadata["weights"] != "random") == trained
-        and not all(other_options(one, **{**each.options(one.metadata["model"]), **wanted}) for each in asked)
+        and as_asked(one)
     }

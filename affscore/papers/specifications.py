@@ -12,6 +12,7 @@ import pandas as pd
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from affscore.papers.all_results import AllResults
+from affscore.papers.claim import Claim
 from affscore.papers.ledger import all_claims
 from affscore.papers.protocol import Specification
 from affscore.papers.robustness import COLUMNS
@@ -37,7 +38,9 @@ class Multiverse(Protocol):
         """The signature under one of them, with these choices in its metadata; AffscoreError where there is none."""
 
 
-def claims_by_specification(multiverses: Iterable[Multiverse], signatures: Sequence[Signature] = ()) -> pd.DataFrame:
+def claims_by_specification(
+    multiverses: Iterable[Multiverse], signatures: Sequence[Signature] = (), claims: Sequence[Claim] | None = None
+) -> pd.DataFrame:
     """Decide every claim about signatures under each specification, on each kind of results that has it.
 
     Kinds of results are those of :attr:`AllResults.of_signatures`. Claims about something else (activation functions,
@@ -48,6 +51,7 @@ def claims_by_specification(multiverses: Iterable[Multiverse], signatures: Seque
         multiverses: Of as many networks as there are.
         signatures: Others that were measured under one of the specifications; of two of the same network and
             specification the one of more images counts, then these.
+        claims: Which; None for all.
 
     Returns:
         A row for each claim, kind of results and specification: ``claim`` (its name), ``on`` (what the results are
@@ -62,7 +66,7 @@ def claims_by_specification(multiverses: Iterable[Multiverse], signatures: Seque
     multiverses, rows = list(multiverses), []
     for one in SPECIFICATIONS:
         there = AllResults([*_signatures(multiverses, one), *signatures], specification=one)
-        for results, claim in product(there.of_signatures, all_claims()):
+        for results, claim in product(there.of_signatures, all_claims() if claims is None else claims):
             verdict = claim.decide(results) if results.signatures else None
             if verdict is not None:
                 rows.append((claim.name, results.about, *one, verdict.word, verdict.networks, verdict.found))
