@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from affscore.errors import AffscoreWarning as AffscoreWarning
     from affscore.experiments.comparison import Comparison as Comparison
     from affscore.experiments.comparison import compare as compare
+    from affscore.network.multiverse import Multiverse as Multiverse
+    from affscore.network.multiverse import load_multiverse as load_multiverse
+    from affscore.network.multiverse import multiverse as multiverse
     from affscore.network.result import Signature as Signature
     from affscore.network.result import load_signature as load_signature
     from affscore.network.signature import signature as signature
@@ -31,6 +34,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "errors": "AffscoreError AffscoreWarning",
         "experiments.comparison": "Comparison compare",
+        "network.multiverse": "Multiverse load_multiverse multiverse",
         "network.result": "Signature load_signature",
         "network.signature": "signature",
         "survey.tables": "load_results",

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from affscore.errors import AffscoreError
 
 if TYPE_CHECKING:
-    from affscore.network.reduction import OrderName, ReductionName
+    from affscore.network.reduction import BiasName, OrderName, ReductionName
     from affscore.transport.covariance import CovarianceName
 
-COMMUTING = ("sample", "flatten")
+COMMUTING = ("sample", "positions", "flatten")
 """Reductions that commute with an elementwise function: both orders are the same."""
 
 MOST_IN_A_BATCH = 100_000
 """The coupling of n images needs n^2 distances: 80 GB at this n."""
 
 MOST_IMAGES = 10**9
+
+MOST_COUPLED = 2048
+"""Above so many points of several positions an image the coupling is the pairing."""
+
+MOST_POSITIONS = 4096
 
 
 def _option(default: Any, help: str) -> Any:
@@ -32,10 +38,11 @@ class Options:
 
     This is the one place where an option has its default and its check; the commands take their options, and the keys
     of a store what is not at its default, from here. ``criteria`` becomes a tuple of names, and ``order`` is
-    "activate-first" where both orders are the same.
+    "activate-first" where both orders are the same. A multiverse has no criteria, and takes the place of reduction,
+    order and covariance: :attr:`passes` are its options.
 
     Raises:
-        AffscoreError: An unknown name, or a number out of range.
+        AffscoreError: An unknown name, a number out of range, or options that exclude each other.
 
     >>> options = Options(n=64, reduction="sample", order="reduce-first")
     >>> options.order, options.changed
@@ -45,33 +52,48 @@ class Options:
     # ruff: noqa: RUF009  # what _option returns is a field
     n: int = _option(512, "Samples (images, windows of text) in a batch of the statistic.")
     images: int | None = _option(None, "How many samples in all (default: all there are).")
-    reduction: ReductionName = _option("mean", "mean, sum, flatten, sample or published.")
+    reduction: ReductionName = _option("mean", "mean, sum, flatten, sample, positions or published.")
     order: OrderName = _option("activate-first", "activate-first or reduce-first.")
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
     criteria: tuple[str, ...] = _option(True, "Compute the criteria of tables 1 and 2, too.")
     seed: int = _option(0, "Fixes random weights, and the choice of samples.")
     whole: bool = _option(False, "Score all samples together, under the paired coupling, not in batches.")
+    positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
+    multiverse: tuple[ReductionName, ...] = ()
+    bias: BiasName = "none"
 
     def __post_init__(self) -> None:
         from affscore.network.criteria import choose_criteria
-        from affscore.network.reduction import OrderName, ReductionName, check_word
+        from affscore.network.reduction import BiasName, OrderName, ReductionName, check_word
         from affscore.transport.covariance import check_name
 
         check_word("reduction", self.reduction, ReductionName)
         check_word("order", self.order, OrderName)
         check_name(self.covariance)
+        check_word("bias", self.bias, BiasName)
+        several = (self.multiverse,) if isinstance(self.multiverse, str) else tuple(self.multiverse)
+        for each in several:
+            check_word("reduction", each, ReductionName)
+        if several and self.whole:
+            raise AffscoreError("a multiverse is measured in batches: omit whole=True, or measure one signature")
+        if self.bias != "none" and not several:
+            raise AffscoreError(f"bias={self.bias!r} is a choice of a multiverse (affscore.multiverse)")
         images = self.images
         if images is not None and (isinstance(images, bool) or images == 0):
             raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
         if not isinstance(self.whole, bool):
             raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
-        checked = {
+        checked: dict[str, Any] = {
             "n": check_integer("n", self.n, 2, MOST_IN_A_BATCH),
             "seed": check_integer("seed", self.seed, 0),
             "images": None if images is None else check_integer("images", images, 2, MOST_IMAGES),
             "order": "activate-first" if self.reduction in COMMUTING else self.order,
-            "criteria": choose_criteria(self.criteria),
+            "criteria": () if several else choose_criteria(self.criteria),
+            "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
+            "multiverse": tuple(dict.fromkeys(several)),
         }
+        if several:  # each of its passes has its own
+            checked |= {"reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf"}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -79,12 +101,48 @@ class Options:
     def changed(self) -> dict[str, Any]:
         """The options that are not at their defaults."""
         usual = vars(Options())
-        return {name: value for name, value in vars(self).items() if value != usual[name]}
+        unused = set() if "positions" in (self.reduction, *self.multiverse) else {"positions"}
+        unused |= {"criteria"} if self.multiverse else set()
+        return {name: value for name, value in vars(self).items() if name not in unused and value != usual[name]}
+
+    @property
+    def passes(self) -> tuple[tuple[Options, ...], ...]:
+        """The options of all signatures that one forward pass gives, those of the same reduced samples together.
+
+        >>> [[one.covariance for one in several] for several in Options().passes]
+        [['ledoit-wolf']]
+        >>> [(several[0].reduction, several[0].order) for several in Options(multiverse=("mean", "sample")).passes]
+        [('mean', 'activate-first'), ('mean', 'reduce-first'), ('sample', 'activate-first')]
+        """
+        from affscore.network.reduction import OrderName
+        from affscore.transport.covariance import CovarianceName
+
+        if not self.multiverse:
+            return ((self,),)
+        found = dict[tuple[str, str], tuple[Options, ...]]()
+        for reduction, order in itertools.product(self.multiverse, get_args(OrderName)):
+            several = tuple(
+                replace(self, multiverse=(), bias="none", reduction=reduction, order=order, covariance=covariance,
+                        criteria=())
+                for covariance in get_args(CovarianceName)
+            )  # fmt: skip
+            found[reduction, several[0].order] = several
+        return tuple(found.values())
+
+    @property
+    def points_a_sample(self) -> int:
+        """How many points of a cloud come from one sample, where a feature map has as many positions."""
+        return self.positions if self.reduction == "positions" else 1
+
+    @property
+    def coupling(self) -> Literal["exact", "paired"]:
+        """The coupling of the score."""
+        many = self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED
+        return "paired" if self.whole or many else "exact"
 
     def as_columns(self) -> dict[str, str]:
         """The choices that are columns of the table."""
-        named = {name: getattr(self, name) for name in ("reduction", "order", "covariance")}
-        return named | {"coupling": "paired" if self.whole else "exact"}
+        return {name: getattr(self, name) for name in ("reduction", "order", "covariance", "coupling")}
 
 
 @dataclass(frozen=True)

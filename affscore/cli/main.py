@@ -11,6 +11,7 @@ from typer import Option
 import affscore
 from affscore.cli.compare import compare
 from affscore.cli.ledger import ledger
+from affscore.cli.multiverse import multiverse
 from affscore.cli.signature import signature
 from affscore.cli.store import store
 from affscore.cli.survey import survey
@@ -20,7 +21,7 @@ _HELP = "Measure how non-linear a neural network is, layer by layer."
 app = typer.Typer(
     name="affscore", help=_HELP, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
-for command in (signature, survey, compare, ledger):
+for command in (signature, multiverse, survey, compare, ledger):
     app.command()(command)
 app.add_typer(store, name="store")
 

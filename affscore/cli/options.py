@@ -60,6 +60,7 @@ def split(values: list[str]) -> list[str]:
 
 
 DATASETS_BY_COMMAS = names("S,T", "Data sets, separated by commas. May be repeated.")
+BIAS = Option("none", help="none, or extrapolated: scores of a multiverse that are corrected for a finite n, too.")
 CRITERION = names(
     "NAME,...", "Compute these criteria instead (cka,r2,nlc, say), or all; an unknown name is answered with their list."
 )

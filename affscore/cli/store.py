@@ -32,11 +32,11 @@ def ls(folder: Path = _FOLDER) -> None:
 
 @store.command()
 def show(folder: Path = _FOLDER, name: str = _RESULT) -> None:
-    """Show a result: how it was made, and a line for every activation."""
-    from affscore.network.result import load_signature
+    """Show a result: how it was made, and a line for every activation, or specification."""
+    from affscore.network.multiverse import load_result
     from affscore.survey.tables import find
 
-    result = load_signature(find(folder, name))
+    result = load_result(find(folder, name))
     for key, value in result.metadata.items():
         typer.echo(f"{key}: {value if isinstance(value, str) else json.dumps(value)}")
     summary = result.summary

@@ -27,6 +27,10 @@ def survey(
     jobs: int = Option(1, help="How many processes at once."),
     reduction: list[str] = options.several("reduction", "or several"),
     order: list[str] = options.several("order", "or both"),
+    multiverse: list[str] = options.names(
+        "R,...", "Measure multiverses of these reductions (mean,sample, say) instead."
+    ),
+    bias: str = options.BIAS,
     criterion: list[str] = options.CRITERION,
     threads: int | None = Option(None, help="Threads of each process (default: cores divided by --jobs)."),
     scheduler: str | None = Option(None, metavar="ADDRESS", help="Use the workers of the dask scheduler there."),
@@ -47,6 +51,7 @@ def survey(
     names = [*model, *models]
     specs = [*dataset, *datasets] or ["digits"]
     ways: dict[str, Any] = {"reductions": reduction or ["mean"], "orders": order or ["activate-first"]}
+    chosen |= {"multiverse": tuple(multiverse), "bias": bias}
     chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
     if not names:
         raise typer.BadParameter("say which networks, with --models A,B or --model A --model B")

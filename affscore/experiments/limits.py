@@ -53,48 +53,54 @@ def limit_score(function: Activation, mean: float = 0.0, std: float = 1.0) -> fl
     return 1.0 if correlation is None else 1.0 - (1.0 - max(correlation, 0.0)) ** 0.5
 
 
-def paired_limit(function: Activation, correlation: Matrix) -> float:
-    r"""The score of the true covariances, with the pairs as the coupling, for standard normal coordinates.
+def paired_limit(function: Activation, covariance: Matrix) -> float:
+    r"""The score of the true covariances, with the pairs as the coupling, for normal coordinates of mean zero.
 
     .. math:: 1 - \sqrt{1 - \frac{\operatorname{tr}(A\, S_{XY})}{\operatorname{tr} S_Y}}
 
     It is what both estimates of the covariance converge to with the number of points, as long as the pairs
-    stay the optimal coupling. With the orthonormal Hermite polynomials and
-    :math:`\sigma = \sum_k a_k h_k` the covariances of y are known (Mehler): the entry (i, j) of
-    :math:`S_Y` is :math:`\sum_{k \ge 1} a_k^2 r_{ij}^k` and that of :math:`S_{XY}` is :math:`a_1 r_{ij}`.
+    stay the optimal coupling. With the orthonormal Hermite polynomials, :math:`x_i = s_i z_i`, the correlations r and
+    :math:`\sigma(s_i z) = \sum_k a_{ik} h_k(z)` the covariances of y are known (Mehler): the entry (i, j) of
+    :math:`S_Y` is :math:`\sum_{k \ge 1} a_{ik} a_{jk} r_{ij}^k` and that of :math:`S_{XY}` is
+    :math:`s_i a_{j1} r_{ij}`.
 
     Args:
         function: A function of tensors that acts on each entry.
-        correlation: Array (d, d), the correlation matrix of the input, positive definite.
+        covariance: Array (d, d), the covariance matrix of the input, positive definite.
 
     Returns:
         A number, at most 1.
 
     Raises:
-        AffscoreError: A matrix that is no positive definite correlation matrix, or a constant function.
+        AffscoreError: A matrix that is no positive definite covariance matrix, or a constant function.
 
     >>> round(paired_limit(torch.relu, np.eye(2)), 3)  # the closed form of independent coordinates
     0.621
     """
-    correlation = np.asarray(correlation, dtype=np.float64)
-    if correlation.ndim != 2 or not np.allclose(correlation, correlation.T) or not np.allclose(np.diag(correlation), 1):
-        raise AffscoreError("expected a symmetric matrix with ones on the diagonal")
-    values, vectors = np.linalg.eigh(correlation)
+    covariance = np.asarray(covariance, dtype=np.float64)
+    if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1] or not np.allclose(covariance, covariance.T):
+        raise AffscoreError("expected a symmetric matrix")
+    values, vectors = np.linalg.eigh(covariance)
     if values[0] <= 0:
-        raise AffscoreError(f"the correlation matrix must be positive definite, its smallest eigenvalue is {values[0]}")
-    coefficients, variance = _hermite_coefficients(function)
-    if variance == 0:
+        raise AffscoreError(f"the covariance matrix must be positive definite, its smallest eigenvalue is {values[0]}")
+    stds = np.diag(covariance) ** 0.5
+    correlation = covariance / stds / stds[:, None]
+    distinct, which = np.unique(stds, return_inverse=True)
+    expansions, variances = zip(*(_hermite_coefficients(function, float(std)) for std in distinct), strict=True)
+    coefficients, variance = np.stack(expansions)[which], np.array(variances)[which]
+    if not variance.any():
         raise AffscoreError("the function is constant, so that its outputs have no covariance")
     # Horner; on the diagonal the series converges slowly for functions with kinks, but its sum is known
     spread = np.zeros_like(correlation)
-    for coefficient in coefficients[:0:-1]:
-        spread = (spread + coefficient**2) * correlation
+    for coefficient in coefficients.T[:0:-1]:
+        spread = (spread + np.outer(coefficient, coefficient)) * correlation
     np.fill_diagonal(spread, variance)
     root = (vectors * values**0.5) @ vectors.T
     inverse_root = (vectors / values**0.5) @ vectors.T
     middle_values, middle = np.linalg.eigh(root @ spread @ root)
     matrix = inverse_root @ (middle * middle_values.clip(min=0) ** 0.5) @ middle.T @ inverse_root
-    explained = coefficients[1] * np.sum(matrix * correlation) / np.trace(spread)
+    cross = stds[:, None] * correlation * coefficients[:, 1]
+    explained = np.sum(matrix * cross) / np.trace(spread)
     return float(1 - max(1 - explained, 0.0) ** 0.5)
 
 
@@ -160,9 +166,14 @@ def _on_normal_input(function: Activation, mean: float, std: float) -> tuple[Mat
     return z, weights, y.to(torch.float64).numpy()
 
 
-def _hermite_coefficients(function: Activation) -> tuple[Matrix, float]:
-    """Coefficients of a function of a standard normal variable in orthonormal Hermite polynomials, and its variance."""
-    z, weights, y = _on_normal_input(function, 0.0, 1.0)
-    orthonormal = hermevander(z, DEGREE) / factorial(np.arange(DEGREE + 1)) ** 0.5
-    coefficients = (weights * y) @ orthonormal
+def _hermite_coefficients(function: Activation, std: float) -> tuple[Matrix, float]:
+    """Coefficients of function(std z), z standard normal, in orthonormal Hermite polynomials of z, and its variance."""
+    _, weights, y = _on_normal_input(function, 0.0, std)
+    coefficients = (weights * y) @ _hermite_polynomials()
     return coefficients, float(weights @ (y - coefficients[0]) ** 2)
+
+
+@cache
+def _hermite_polynomials() -> Matrix:
+    """The orthonormal Hermite polynomials at the nodes of the quadrature, array (nodes, DEGREE + 1)."""
+    return hermevander(normal_quadrature()[0], DEGREE) / factorial(np.arange(DEGREE + 1)) ** 0.5

@@ -5,6 +5,7 @@ from affscore.network.criteria.entropy import entropy
 from affscore.network.criteria.nonlinearity_coefficient import nonlinearity_coefficient
 from affscore.network.criteria.norm import norm
 from affscore.network.criteria.r2 import r2
+from affscore.network.multiverse import Multiverse, load_multiverse, multiverse
 from affscore.network.recorder import Recorder, recording
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
@@ -13,12 +14,15 @@ from affscore.network.signature import signature
 
 __all__ = [
     "ActivationCall",
+    "Multiverse",
     "Recorder",
     "Signature",
     "debiased_cka",
     "entropy",
     "linear_cka",
+    "load_multiverse",
     "load_signature",
+    "multiverse",
     "nonlinearity_coefficient",
     "norm",
     "r2",

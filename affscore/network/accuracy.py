@@ -99,9 +99,9 @@ def are_wordnet_ids(classes: Sequence[str]) -> bool:
     return all(re.fullmatch(r"n\d{8}", name) for name in classes)
 
 
-def accuracy_of(batches: Sequence[Batch]) -> float | None:
-    """The share of the samples that were classified rightly; None where that is not known of all of them."""
+def accuracy_of(batches: Sequence[Batch], samples: int) -> float | None:
+    """The share of so many samples that were classified rightly; None where that is not known of all of them."""
     right = [batch.right for batch in batches if batch.right is not None]
     if len(right) < len(batches) or min(batch.unused for batch in batches) > 0:
         return None
-    return sum(right) / sum(batch.rows[0]["n"] for batch in batches)
+    return sum(right) / samples

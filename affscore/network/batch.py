@@ -103,7 +103,7 @@ def run_batch(
         notes.append(f"the activations inside {names} are no calls of their own, and not seen")
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
-    if options.reduction not in ("flatten", "published"):
+    if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels(recorder.calls)
     right, unused, why = count_right(predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]

@@ -14,7 +14,7 @@ from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
-from affscore.network.reduction import reduce
+from affscore.network.reduction import chosen_positions, reduce
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
 
@@ -69,6 +69,8 @@ class Pair:
         y: Y, likewise.
         entries: Number of entries of the full feature maps.
         sparse: How many of them are next to zero, before and after the activation.
+        refused: Why there is no Y, where the activation cannot be applied to reduced vectors.
+        points_a_sample: How many rows each image has, one after the other; 1 for a row an image.
     """
 
     call: ActivationCall
@@ -78,6 +80,8 @@ class Pair:
     y: Tensor = field(default_factory=lambda: torch.empty(0))
     entries: int = 0
     sparse: tuple[int, int] = (0, 0)
+    refused: str = ""
+    points_a_sample: int = 1
 
     @property
     def rounding(self) -> float:
@@ -86,7 +90,7 @@ class Pair:
 
     def extend(self, other: Pair, room: int) -> None:
         """Add what the same activation saw of further images, ``room`` being the number of images in all."""
-        self.call = other.call
+        self.call, self.refused, self.points_a_sample = other.call, other.refused, other.points_a_sample
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
@@ -98,6 +102,9 @@ class Collector(Listener):
 
     The positions of ``sample`` depend on the seed, the layer and the number of the image, and not on how many images
     go through the network at once.
+
+    Of a multiverse it hands all that it hears to a further collector for each other way to reduce, and an activation
+    that cannot be applied to reduced vectors is no error.
 
     Args:
         options: What is measured.
@@ -113,6 +120,20 @@ class Collector(Listener):
     images: int = field(default=0, init=False)
     _pairs: list[Pair] = field(default_factory=list, init=False)
     _arriving: list[Pair] = field(default_factory=list, init=False)  # of the forward pass that is running
+    _others: list[Collector] = field(default_factory=list, init=False)
+    _lenient: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        first, *others = (several[0] for several in self.options.passes)
+        self._others = [Collector(one, self.room, self.first) for one in others]
+        for one in (self, *self._others):
+            one._lenient = bool(self.options.multiverse)
+        self.options = first
+
+    def all_collected(self) -> list[list[Pair]]:
+        """The pairs of each of the options' passes, as :meth:`collected`; none where nothing was collected."""
+        pairs = self.collected()
+        return [pairs, *(other.collected() for other in self._others)] if pairs else []
 
     def collected(self) -> list[Pair]:
         """The pairs of all forward passes so far, to which those of the last one are added.
@@ -136,7 +157,7 @@ class Collector(Listener):
         # copies in memory that is set aside now, while there are no feature maps
         self._pairs = self._pairs or [Pair(pair.call, pair.dtype, pair.function) for pair in arriving]
         for pair, other in zip(self._pairs, arriving, strict=True):
-            pair.extend(other, self.room)
+            pair.extend(other, self.room * self.options.points_a_sample)
         return self._pairs
 
     def start(self, images: int) -> None:
@@ -148,16 +169,26 @@ class Collector(Listener):
         self.collected()
         self.first += self.images
         self.images = images
+        for other in self._others:
+            other.start(images)
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
         pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
+        pair.points_a_sample = len(pair.x) // self.images
         self._arriving.append(pair)
         if "sparsity" in self.options.criteria:
             small, low = sparse_entries(x)
             pair.sparse = (small, low if _is_relu(call) else 0)
         if self.options.order == "reduce-first":
-            pair.y = _activated(pair)
+            try:
+                pair.y = _activated(pair)
+            except AffscoreError as error:
+                if not self._lenient:
+                    raise
+                pair.y, pair.refused = pair.x, str(error)
+        for other in self._others:
+            other.before(call, x, apply)
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
@@ -166,10 +197,14 @@ class Collector(Listener):
             pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
         if self.options.order == "activate-first":
             pair.y = self._reduce(call, y)
+        for other in self._others:
+            other.after(call, y)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
         del self._arriving[call.index]
+        for other in self._others:
+            other.forget(call)
 
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
         reduction, channel_axis = self.options.reduction, call.channel_axis
@@ -185,10 +220,11 @@ class Collector(Listener):
             raise AffscoreError(f"{call}: {error}") from None
 
     def _positions(self, call: ActivationCall, count: int) -> Tensor:
-        """One of so many positions an image, the same for the input and the output of this activation."""
+        """Some of so many positions, for each image, the same for the input and the output of this activation."""
         bits = np.random.PCG64([self.options.seed, zlib.crc32(call.layer.encode()), call.call])
-        uniform = np.random.Generator(bits.advance(self.first)).random(self.images)  # one number an image
-        return torch.from_numpy((uniform * count).astype(np.int64))
+        each = self.options.points_a_sample
+        uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
+        return chosen_positions(uniform, count)
 
 
 def _activated(pair: Pair) -> Tensor:
@@ -198,7 +234,7 @@ def _activated(pair: Pair) -> Tensor:
         if y.shape == pair.x.shape:
             return y
         problem = f"it returns shape {tuple(y.shape)} for {tuple(pair.x.shape)}"
-    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+    except Exception as error:  # noqa: BLE001  # whatever an activation of somebody else raises
         problem = f"{type(error).__name__}: {first_line(error)}"
     raise AffscoreError(
         f"{pair.call} cannot be applied to vectors of channels, as order='reduce-first' needs it ({problem}); use "

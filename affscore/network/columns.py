@@ -96,6 +96,12 @@ ALWAYS = (
     column("coupling", "text", "of the score: `paired` for a whole data set", words=("exact", "paired")),
     column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=("constant input",)),
     column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=("constant input",)),
+    column("paired", "number", r"the score under the pairing $i \to i$ of each input with its own output; never above "
+           "`score`", (0, 1), missing=("constant input",), required=False),
+    column("extrapolated", "number", "the score, corrected for the bias of a finite $n$; only in a multiverse, on "
+           "request", (0, 1), missing=(ANYWHERE,), required=False),
+    column("paired_extrapolated", "number", "`paired`, corrected likewise", (0, 1), missing=(ANYWHERE,),
+           required=False),
     column("effective_width", "number", "$d$ in the rule for the bias of a small $n$: four times the "
            "participation ratio of the variances of the input or the output, at most `width`", _FROM_1,
            missing=CONSTANT, required=False),

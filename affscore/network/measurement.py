@@ -24,10 +24,19 @@ from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
 from affscore.network.model_state import choose_device, prepared, unwrapped
-from affscore.network.notes import on_accuracy, on_input, on_n, on_rows, on_values, on_weights
+from affscore.network.notes import (
+    on_accuracy,
+    on_input,
+    on_n,
+    on_positions,
+    on_refusals,
+    on_rows,
+    on_values,
+    on_weights,
+)
 from affscore.network.recorder import recording
 from affscore.network.result import Signature
-from affscore.network.scoring import WholeDataset, score_pair
+from affscore.network.scoring import WholeDataset, score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -112,8 +121,8 @@ class Measurement:
             else:
                 yield from itertools.starmap(self._scored, measured)
 
-    def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[Pair]]]:
-        """Each batch with its pairs; one of the finished batches, which has its rows, without."""
+    def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[list[Pair]]]]:
+        """Each batch with the pairs of all passes of the options; a finished batch, which has its rows, without."""
         options, network, device = self.options, self.network, self.device
         weights, known = fingerprint(network), list[tuple[str, int]]()
         done = {number: batch for number, batch in done.items() if batch.network == weights}
@@ -138,13 +147,15 @@ class Measurement:
                 if number and size < options.n and not options.whole:  # scores of other sizes do not compare
                     self._dropped = size
                     return
-                if pairs := collector.collected():
-                    batch = replace(batch, network=weights, images=images)
+                if passes := collector.all_collected():
+                    notes = [*batch.notes, *on_refusals(passes)]
+                    batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
                     raise OtherDataError(f"the finished batch {number} is of other data")
-                known = [(pair.call.layer, pair.call.call) for pair in pairs]
-                known = known or [(row["layer"], row["call"]) for row in batch.rows]
-                yield batch, pairs
+                known = [(pair.call.layer, pair.call.call) for pairs in passes[:1] for pair in pairs]
+                first = [row for row in batch.rows if not row.get("specification")]
+                known = known or [(row["layer"], row["call"]) for row in first]
+                yield batch, passes
 
     def _looked_at(self, chunks: Iterable[Inputs], bar: tqdm[Any]) -> Iterator[Inputs]:
         """The same chunks; what the first samples show is noted, and every one counts for the fingerprint."""
@@ -159,28 +170,28 @@ class Measurement:
             yield chunk
             bar.update(len(chunk))
 
-    def _scored(self, batch: Batch, pairs: list[Pair]) -> Batch:
-        return replace(batch, rows=[score_pair(pair, self.options) for pair in pairs]) if pairs else batch
+    def _scored(self, batch: Batch, passes: list[list[Pair]]) -> Batch:
+        return replace(batch, rows=score_batch(passes, self.options)) if passes else batch
 
-    def _behind(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
+    def _behind(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
         """Score each batch in another thread, while the next one goes through the network.
 
         On a GPU the assignment problems are solved by the processor, which is idle then. At most one batch waits.
         """
         waiting: Future[Batch] | None = None
         with ThreadPoolExecutor(1) as threads:
-            for batch, pairs in measured:
+            for batch, passes in measured:
                 if waiting is not None:
                     yield waiting.result()
-                waiting = threads.submit(self._scored, batch, pairs)
+                waiting = threads.submit(self._scored, batch, passes)
             if waiting is not None:
                 yield waiting.result()
 
-    def _together(self, measured: Iterator[tuple[Batch, list[Pair]]]) -> Iterator[Batch]:
+    def _together(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
         """Score all samples together, at the end (:class:`affscore.network.scoring.WholeDataset`)."""
         whole, parts = WholeDataset(self.stream.total, self.options), list[Batch]()
-        for batch, pairs in measured:
-            whole.add(pairs)
+        for batch, passes in measured:
+            whole.add(passes[0])
             parts.append(batch)
         if parts:
             right = [part.right for part in parts if part.right is not None]
@@ -195,21 +206,47 @@ class Measurement:
         Raises:
             AffscoreError: There is no batch, since the data holds no sample.
         """
+        return self.signatures(batches)[0]
+
+    def signatures(self, batches: Sequence[Batch]) -> list[Signature]:
+        """The signatures that all batches make, one for each specification of a multiverse.
+
+        Those of a specification that no activation allows are left out, and a note says so.
+
+        Raises:
+            AffscoreError: There is no batch, since the data holds no sample.
+        """
         if not batches:
             raise AffscoreError("the data holds no sample; give at least 2")
-        stream, card, options, last = self.stream, self.card, self.options, batches[-1]
+        if not self.options.multiverse:
+            return [self._signature(batches, self.options)]
+        found = []
+        for number, options in enumerate(itertools.chain.from_iterable(self.options.passes)):
+            rows = [[row for row in batch.rows if row["specification"] == number] for batch in batches]
+            own = [
+                replace(batch, rows=[_without(row, "specification") for row in some])
+                for batch, some in zip(batches, rows, strict=True)
+            ]
+            if any(rows):
+                found.append(self._signature(own, options))
+        return found
+
+    def _signature(self, batches: Sequence[Batch], options: Options) -> Signature:
+        stream, card, last = self.stream, self.card, batches[-1]
         rows = [{**row, "batch": batch.number} for batch in batches for row in batch.rows]
         # all or none: a batch that was read from a file comes without them
         known = all("sample_costs" in row for row in rows)
         costs = [row.pop("sample_costs", None) for row in rows]
         choices = {"model": card.name, "weights": card.weights, "dataset": self._dataset, **options.as_columns()}
         table = table_of(rows, choices)
-        accuracy = accuracy_of(batches)
+        samples = self._seen - self._dropped
+        accuracy = accuracy_of(batches, samples)
         silent = [name for name in self._declared if all(name in batch.silent for batch in batches)]
         notes = [
             *self._notes, *on_input(stream, self.network), *on_weights(card),
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
-            *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes, *on_rows(table),
+            *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
+            *on_positions(options), *on_rows(table),
         ]  # fmt: skip
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
@@ -220,7 +257,7 @@ class Measurement:
             )
         forward, weights = self._forward, next(self.network.parameters(), None)
         metadata = {
-            **choices, "n": options.n, "images": int(table.loc[table["index"] == 0, "n"].sum()), "seed": options.seed,
+            **choices, "n": options.n, "images": samples, "seed": options.seed,
             "criteria": list(options.criteria), "depth": int(table["depth"].max()), "items": self._items,
             "batch_size": self.execution.batch_size, "device": self.device.type, "threads": torch.get_num_threads(),
             "dtype": str(torch.get_default_dtype() if weights is None else weights.dtype),
@@ -229,10 +266,16 @@ class Measurement:
             "accuracy": accuracy, "preprocessing": stream.preprocessing.as_dict() if stream.preprocessing else None,
             "fingerprint_weights": last.network, "fingerprint_data": f"crc32:{last.images[:16]}", **provenance(),
         }  # fmt: skip
+        if options.reduction == "positions":
+            metadata["positions"] = options.positions
         kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
         result = Signature(table, metadata, notes, kept)
         notes.extend(on_n(result))
         return result
+
+
+def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != name}
 
 
 def _checksums(numbers: Tensor) -> bytes:

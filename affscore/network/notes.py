@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.accuracy import NO_LABELS, are_wordnet_ids
+from affscore.options import MOST_COUPLED, Options
 from affscore.transport.sample_size import points_needed
 from affscore.zoo.card import ModelCard
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
@@ -21,6 +22,7 @@ from affscore.zoo.text import Expected
 if TYPE_CHECKING:
     import pandas as pd
 
+    from affscore.network.collect import Pair
     from affscore.network.images import ImageStream
     from affscore.network.result import Signature
 
@@ -171,6 +173,30 @@ def on_rows(table: pd.DataFrame) -> Iterator[str]:
             f"{lacking} of {count} activations have no non-linearity coefficient: on vectors of "
             "channels they are not elementwise functions with a finite derivative in PyTorch"
         )
+
+
+def on_refusals(passes: Iterable[list[Pair]]) -> Iterator[str]:
+    """Which activations have no score under an order, since they cannot be applied to reduced vectors."""
+    refused = {str(pair.call): pair.refused for pairs in passes for pair in pairs if pair.refused}
+    if refused:
+        yield (
+            f"{len(refused)} activations have no score under reduce-first, which needs them on vectors of channels: "
+            f"{next(iter(refused.values()))}"
+        )
+
+
+def on_positions(options: Options) -> Iterator[str]:
+    """What several points of one sample mean for the numbers."""
+    if (each := options.points_a_sample) > 1:
+        yield (
+            f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
+            "depend on each other, and an interval draws samples again, not points"
+        )
+        if options.coupling == "paired" and not options.whole:
+            yield (
+                f"the coupling is the pairing, since there are {options.n * each} points, more than {MOST_COUPLED}: "
+                "scores are lower bounds of the exact ones"
+            )
 
 
 def on_n(result: Signature) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""From a feature map to one vector of channels for every image."""
+"""From a feature map to one vector of channels for every image, or to several."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
 
-ReductionName = Literal["mean", "sum", "flatten", "sample", "published"]
+ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
 OrderName = Literal["activate-first", "reduce-first"]
+BiasName = Literal["none", "extrapolated"]
 
 
 def check_word(what: str, value: str, words: Any) -> None:
@@ -28,19 +31,20 @@ def reduce(
     reduction: ReductionName,
     positions: Callable[[int], Tensor] | None = None,
 ) -> Tensor:
-    """Reduce the feature map of a batch of images to one vector an image.
+    """Reduce the feature map of a batch of images to one vector an image, or to several.
 
-    ======== =============================================================== ===========
-    name     vector of an image                                              length
-    ======== =============================================================== ===========
-    mean     average over all positions (space or tokens), per channel       c
-    sum      sum over all positions, per channel                             c
-    flatten  everything                                                      c * p
-    sample   the channels at one position                                    c
-    published average over all axes behind the second, whatever they hold    second axis
-    ======== =============================================================== ===========
+    ========= =============================================================== ===========
+    name      vector of an image                                              length
+    ========= =============================================================== ===========
+    mean      average over all positions (space or tokens), per channel       c
+    sum       sum over all positions, per channel                             c
+    flatten   everything                                                      c * p
+    sample    the channels at one position                                    c
+    positions the channels at some positions: a vector for each               c
+    published average over all axes behind the second, whatever they hold     second axis
+    ========= =============================================================== ===========
 
-    The first four agree on what a channel is wherever the channels lie. ``published`` is what the
+    All but ``published`` agree on what a channel is wherever the channels lie. ``published`` is what the
     papers' code does: it averages a ViT's (N, tokens, C) over the channels, and Swin's and ConvNeXt's
     (N, H, W, C) over width and channels.
 
@@ -50,11 +54,12 @@ def reduce(
         images: Number of images in the batch.
         channel_axis: Axis of the channels in ``features``.
         reduction: One of the names above.
-        positions: For ``sample``: given the number p of positions, the position of each image, a tensor
-            (images,) of integers in [0, p).
+        positions: For ``sample`` and ``positions``: given the number p of positions, those of each image, a tensor
+            (images, k) of integers in [0, p).
 
     Returns:
-        Tensor (images, length), in float32 at least; never a view of the features.
+        Tensor (images, length), or (images * k, length), those of an image one after the other; in float32 at
+        least; never a view of the features.
 
     Raises:
         AffscoreError: An unknown name, or N that is no multiple of the number of images.
@@ -64,8 +69,10 @@ def reduce(
     >>> features = torch.arange(12.0).reshape(1, 3, 2, 2)  # one image, three channels, 2 x 2 pixels
     >>> reduce(features, 1, 1, "mean").tolist()
     [[1.5, 5.5, 9.5]]
-    >>> reduce(features, 1, 1, "sample", lambda p: torch.tensor([3])).tolist()
+    >>> reduce(features, 1, 1, "sample", lambda p: torch.tensor([[3]])).tolist()
     [[3.0, 7.0, 11.0]]
+    >>> reduce(features, 1, 1, "positions", lambda p: torch.tensor([[3, 0]])).tolist()
+    [[3.0, 7.0, 11.0], [0.0, 4.0, 8.0]]
     """
     check_word("reduction", reduction, ReductionName)
     if features.ndim == 0 or len(features) == 0 or len(features) % images:
@@ -82,12 +89,34 @@ def reduce(
         return features.reshape(images, -1).clone()
     if reduction == "published":
         return features.flatten(2).mean(dim=2)
-    if reduction == "sample":
+    if reduction in ("sample", "positions"):
         assert positions is not None
         tokens = features.movedim(channel_axis, -1).flatten(1, -2)
         where = positions(tokens.shape[1]).to(features.device)
-        return tokens[torch.arange(images, device=features.device), where]
+        return tokens[torch.arange(images, device=features.device)[:, None], where].flatten(0, 1)
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
     # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself
     total = features.sum(dim=others)
     return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total
+
+
+def chosen_positions(uniform: NDArray[np.float64], count: int) -> Tensor:
+    """Positions that are drawn at random without replacement.
+
+    Args:
+        uniform: Array (images, k), uniform in [0, 1).
+        count: How many positions there are.
+
+    Returns:
+        Tensor (images, min(k, count)) of integers in [0, count); those of an image are different.
+
+    >>> chosen_positions(np.array([[0.0, 0.5, 0.99], [0.99, 0.99, 0.99]]), 3).tolist()
+    [[0, 2, 1], [2, 1, 0]]
+    """
+    chosen = np.empty((len(uniform), 0), dtype=np.int64)
+    for place in range(min(uniform.shape[1], count)):
+        position = (uniform[:, place] * (count - place)).astype(np.int64)  # among those that are left
+        for taken in np.sort(chosen, axis=1).T:
+            position += position >= taken
+        chosen = np.column_stack([chosen, position])
+    return torch.from_numpy(chosen)

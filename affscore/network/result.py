@@ -59,6 +59,11 @@ class Signature:
     sample_costs: list[NDArray[np.float64] | None] = field(default_factory=list, repr=False)
 
     @property
+    def rows(self) -> pd.DataFrame:
+        """What a file holds: the table."""
+        return self.table
+
+    @property
     def summary(self) -> pd.DataFrame:
         """One row for every activation: mean score, its standard deviation over batches, and criteria.
 
@@ -117,7 +122,7 @@ class Signature:
         means = []
         costs_of = pd.Series(self.sample_costs, self.table.index, dtype=object)
         for _, rows in self.table.assign(costs=costs_of).dropna(subset="score").groupby("batch"):
-            n = int(rows["n"].iloc[0])
+            n = next((len(kept) for kept in rows["costs"] if kept is not None), int(rows["n"].iloc[0]))
             costs = np.stack([np.zeros((n, 2)) if kept is None else kept for kept in rows["costs"]], axis=2)
             weights = generator.multinomial(n, np.full(n, 1 / n), size=resamples)
             spent, spread = weights @ costs[:, 0], weights @ costs[:, 1]
@@ -196,9 +201,10 @@ class Signature:
     def __repr__(self) -> str:
         first, scores = self.table.iloc[0], self.scores[~np.isnan(self.scores)]
         items, accuracy = self.metadata.get("items", "images"), self.metadata.get("accuracy")  # old files lack both
+        batches = self.table["batch"].nunique()
         parts = [
             "1 activation" if len(self) == 1 else f"{len(self)} activations",
-            f"{self.table['batch'].nunique()} x {first['n']} {items}",
+            f"{batches} x {self.metadata['images'] // batches} {items}",
             f"scores {min(scores):.2f} to {max(scores):.2f}, mean {scores.mean():.2f}" if len(scores) else "no score",
         ]
         parts += [f"accuracy {accuracy:.3f}"] if isinstance(accuracy, float) else []

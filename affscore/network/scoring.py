@@ -10,7 +10,8 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,15 +21,51 @@ from affscore.network.collect import Pair
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
 from affscore.network.recorder.calls import ActivationCall
+from affscore.network.reduction import BiasName
 from affscore.options import Options
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score, paired_affinity_score
+from affscore.transport.extrapolation import extrapolated_affinity_scores
 from affscore.transport.moments import PairMoments
 
 SHARE_OF_MEMORY = 0.75
 """How much of the machine's memory the moments may fill."""
 
 
-def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"] = "exact") -> dict[str, Any]:
+def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, Any]]:
+    """The rows of a batch: of each activation, or of a multiverse of each activation and specification.
+
+    Rows of a multiverse have the number of their specification (``specification``), its place in ``options.passes``.
+    Where several reductions give the same samples, these are scored once.
+
+    Args:
+        passes: The pairs of each of the options' passes.
+        options: What is measured.
+
+    Raises:
+        AffscoreError: As :func:`score_pair`.
+    """
+    if not options.multiverse:
+        return [score_pair(pair, options) for pair in passes[0]]
+    rows, number = list[dict[str, Any]](), 0
+    scored = list[list[tuple[Pair, str, list[dict[str, Any]]]]]([] for _ in passes[0])
+    for pairs, several in zip(passes, options.passes, strict=True):
+        for pair, before in zip(pairs, scored, strict=True):
+            if pair.refused:
+                continue
+            coupling = several[0].coupling
+            same = (found for one, way, found in before if way == coupling and _same_samples(one, pair))
+            found = next(same, None) or [score_pair(pair, one, options.bias) for one in several]
+            before.append((pair, coupling, found))
+            rows += [{**row, "specification": number + place} for place, row in enumerate(found)]
+        number += len(several)
+    return sorted(rows, key=itemgetter("specification", "index"))
+
+
+def _same_samples(one: Pair, other: Pair) -> bool:
+    return one.x.shape == other.x.shape and torch.equal(one.x, other.x) and torch.equal(one.y, other.y)
+
+
+def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[str, Any]:
     """The score of one activation on one batch, with everything that is reported beside it.
 
     An activation whose input is constant while its output varies has no score: it is NaN, and ``flag``
@@ -38,8 +75,8 @@ def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"
 
     Args:
         pair: The reduced input and output, (n, c) each.
-        options: Which covariance, and which criteria.
-        coupling: As :func:`affscore.affinity_score` takes it.
+        options: Which covariance, coupling and criteria.
+        bias: "extrapolated" for the columns ``extrapolated`` and ``paired_extrapolated``, too.
 
     Returns:
         Column names and values.
@@ -48,16 +85,25 @@ def score_pair(pair: Pair, options: Options, coupling: Literal["exact", "paired"
         AffscoreError: NaN or infinity in the activation; the message names the layer and how many.
     """
     samples = BatchSamples(pair)
-    return _row(
+
+    def correct(found: AffinityScore) -> tuple[float, float]:
+        return extrapolated_affinity_scores(samples.source, samples.target, found, group=pair.points_a_sample)
+
+    row = _row(
         pair.call, samples.x.shape, options.criteria,
-        lambda: affinity_score(samples.source, samples.target, options.covariance, coupling=coupling),
+        lambda: affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling),
         lambda criterion: criterion.of_samples(samples),
+        correct if bias == "extrapolated" else None,
     )  # fmt: skip
+    if (costs := row["sample_costs"]) is not None:  # of each sample, whose points lie one after the other
+        row["sample_costs"] = costs.view(-1, pair.points_a_sample, 2).mean(dim=1)
+    return row
 
 
 def _row(
     call: ActivationCall, shape: tuple[int, ...], criteria: tuple[str, ...],
     score: Callable[[], AffinityScore], compute: Callable[[Criterion], Numbers],
+    correct: Callable[[AffinityScore], tuple[float, float]] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The columns of an activation of n samples and width c: ``shape`` is (n, c).
 
@@ -68,21 +114,24 @@ def _row(
     with naming(call):
         if shape[0] < 2:
             raise AffscoreError(f"a score needs at least 2 samples, got {shape[0]}")
+        corrected = (math.nan, math.nan)
         try:
             found = score()
+            corrected = correct(found) if correct else corrected
             flag = "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
         except ConstantInputError:
             found, flag = _NO_SCORE, "constant input"
         row = {name: getattr(call, name) for name in _OF_CALL} | {name: getattr(found, name) for name in _OF_SCORE}
         row |= {"score": found.value, "decided_by": found.decided_by or ""}
         row |= {"n": shape[0], "width": shape[1], "flag": flag}
+        row |= zip(("extrapolated", "paired_extrapolated"), corrected, strict=True) if correct else ()
         for name in criteria:
             row |= CRITERIA[name].numbers(flag, compute)
     return row | {"seconds": time.perf_counter() - start}
 
 
 _OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
-_OF_SCORE = ("raw", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
+_OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)
 
 
@@ -177,7 +226,7 @@ class _Part:
 
     def row(self) -> dict[str, Any]:
         if self.moments is None:
-            row = score_pair(self.pair, self.options, coupling="paired")
+            row = score_pair(self.pair, self.options)
         else:
             pair, pairs = self.pair, self.moments.centred(self.pair.rounding)
             row = _row(

@@ -33,6 +33,7 @@ def signature(
     activations: Collection[Any] | Mapping[str, Any] | None = None,
     forward: Forward | None = None,
     data_name: str | None = None,
+    positions: int = 4,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -49,9 +50,10 @@ def signature(
             that is shorter is dropped, unless it is the only one.
         images: How many samples to use in all; None for all there are.
         reduction: "mean" (over positions, per channel), "sum", "flatten", "sample" (one random position
-            a sample) or "published" (what the papers' code does where channels come last).
+            a sample), "positions" (several, each a point of its own) or "published" (what the papers'
+            code does where channels come last).
         order: "activate-first" scores (r(X), r(s(X))), as the published code does; "reduce-first" scores
-            (r(X), s(r(X))), as definition 3.1 is printed. "sample" and "flatten" have one order only.
+            (r(X), s(r(X))), as definition 3.1 is printed. "sample", "positions" and "flatten" have one order only.
         covariance: "ledoit-wolf" or "empirical".
         criteria: True for the criteria of tables 1 and 2 (cka, norm, sparsity, entropy, r2), False for
             none, "all", or names (a list, or a text as "cka,r2"), which may be "cka_debiased" and "nlc" (Philipp's
@@ -70,6 +72,9 @@ def signature(
             tuple or dictionary, all of them (N, ...)), in place of the rules below.
         data_name: What results call the data (column ``dataset``); None for the name of a SPEC, or the kind of
             object that it is.
+        positions: For reduction="positions": how many random positions of each sample become points, at most all
+            there are. The clouds are those of the activation itself, with as many times the points; points of one
+            sample depend on each other. Above 2,048 points a batch the coupling is the pairing (a lower bound).
 
     Which entries of the data (of a tuple or dictionary, or of the items of a Dataset or DataLoader) go into
     the network is never guessed:

@@ -10,13 +10,14 @@ from types import ModuleType
 
 from affscore.network.result import Signature
 from affscore.network.result import load_signature as read_signature
-from affscore.survey.load import load_or_measure
+from affscore.survey.load import load_or_measure, load_or_measure_multiverses
 from affscore.survey.report import Report
 from affscore.survey.store import Store
 from affscore.survey.survey import survey
-from affscore.survey.tables import load_results, stored_signatures
+from affscore.survey.tables import load_results, stored_multiverses, stored_signatures
 
-__all__ = ["Report", "Store", "load_or_measure", "load_results", "read_signature", "stored_signatures", "survey",
+__all__ = ["Report", "Store", "load_or_measure", "load_or_measure_multiverses", "load_results", "read_signature",
+           "stored_multiverses", "stored_signatures", "survey",
            "write_signature"]  # fmt: skip
 
 

@@ -37,7 +37,9 @@ class Job:
 
     def __str__(self) -> str:
         options = self.options
-        return f"{self.model} on {self.dataset} (n={options.n}, {options.reduction}, {options.order})"
+        how = f"multiverse of {', '.join(options.multiverse)}" if options.multiverse else options.reduction
+        order = "" if options.multiverse else f", {options.order}"
+        return f"{self.model} on {self.dataset} (n={options.n}, {how}{order})"
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,15 @@ def describe(
     options = job.options
     used = data(job.dataset, options.images, options.n, options.seed)
     chosen = {**options.changed, "images": used["images"]}
+    if options.multiverse:
+        chosen["multiverse"] = list(options.multiverse)
     if "criteria" in chosen:
         chosen["criteria"] = "all" if options.criteria == tuple(CRITERIA) else list(options.criteria)
     return DescribedJob(job, {"format": FORMAT, "model": model(job.model), "data": used, "options": chosen})
 
 
 def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
-    """Whether a result is of this job, and has its criteria at least.
+    """Whether a result is of this job, and has its criteria at least, or a multiverse its reductions.
 
     Descriptions are compared and not keys: older versions wrote every option into them, whatever its value. All
     criteria are those that there were when it was measured: one that came later is measured where it is named.
@@ -110,6 +114,11 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     """
     stated, criteria = metadata.get("job"), metadata.get("criteria")
     if not isinstance(stated, dict) or not isinstance(stated.get("options"), dict) or not isinstance(criteria, list):
+        return False
+    several = stated["options"].get("multiverse", [])
+    if not (isinstance(several, list) and set(job.job.options.multiverse) <= set(several)):
+        return False
+    if bool(several) != bool(job.job.options.multiverse):
         return False
     alike = {**stated, "options": _compared(stated["options"])}
     wanted = {**job.description, "options": _compared(job.description["options"])}
@@ -129,16 +138,20 @@ def key_of(description: dict[str, Any]) -> str:
 
 
 def _compared(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a description that are not at their defaults, without the criteria."""
-    return {name: value for name, value in options.items() if name != "criteria" and value != _USUAL.get(name, "")}
+    """The options of a description that are not at their defaults, without those of which there may be more."""
+    more = ("criteria", "multiverse")
+    return {name: value for name, value in options.items() if name not in more and value != _USUAL.get(name, "")}
 
 
 def _words_of(options: Options) -> list[str]:
     """The options as a file name shows them: those that most results share are omitted."""
-    words = [f"n{options.n}", options.reduction]
+    words = [
+        f"n{options.n}",
+        "+".join(["multiverse", *options.multiverse]) if options.multiverse else options.reduction,
+    ]
     for name, value in options.changed.items():
         if name == "criteria":
             words.append("all-criteria" if value == tuple(CRITERIA) else "+".join(value) or "no-criteria")
-        elif name not in ("n", "reduction"):
+        elif name not in ("n", "reduction", "multiverse"):
             words.append(value if isinstance(value, str) else name if value is True else f"{name}{value}")
     return words

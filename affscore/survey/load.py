@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.result import Signature, load_signature
+from affscore.network.multiverse import REDUCTIONS, Multiverse, load_result
+from affscore.network.result import Signature
 from affscore.options import check_integer, options_of
 from affscore.survey.plan import look_at, plan
-from affscore.survey.shipped import SHIPPED
+from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.survey import survey
 
@@ -74,13 +75,44 @@ def load_or_measure(
     >>> {name: len(result) for name, result in results.items()}
     {'mini:digitsnet': 9}
     """
+    return _loaded(models, dataset, store, jobs, [SHIPPED] if shipped else [], **options)  # type: ignore[return-value]
+
+
+def load_or_measure_multiverses(
+    models: Iterable[str], dataset: str, store: str | Path, *, jobs: int = 1, shipped: bool = True,
+    reductions: str | Iterable[str] = REDUCTIONS, **options: Any,
+) -> dict[str, Multiverse]:  # fmt: skip
+    """The multiverses of several networks out of a store; what is missing is measured and kept there.
+
+    Args:
+        models: As in :func:`load_or_measure`.
+        dataset: As there.
+        store: As there.
+        jobs: As there.
+        shipped: As there.
+        reductions: As in :func:`affscore.multiverse`.
+        options: Further ones of :func:`affscore.multiverse` that a survey has.
+
+    Returns:
+        A multiverse for each of the models, by its name as it was given.
+
+    Raises:
+        AffscoreError: As :func:`load_or_measure`.
+    """
+    shipped_stores = [MULTIVERSES] if shipped else []
+    return _loaded(models, dataset, store, jobs, shipped_stores, multiverse=reductions, **options)  # type: ignore[return-value]
+
+
+def _loaded(
+    models: Iterable[str], dataset: str, store: str | Path, jobs: int, shipped: list[Path], **options: Any
+) -> dict[str, Signature | Multiverse]:
     models, jobs = list(models), check_integer("jobs", jobs, 1)
     chosen, _, rest = options_of(options)
     if unknown := rest.keys() - {"command"}:
         raise TypeError(f"load_or_measure has no option {', '.join(sorted(unknown))}")
     own = Store(store, create=True)
     asked = plan(models, dataset, chosen, chosen.reduction, chosen.order)
-    seen = look_at(asked, [own, Store(SHIPPED)] if shipped and SHIPPED.is_dir() else [own], range(len(asked)))
+    seen = look_at(asked, [own, *(Store(folder) for folder in shipped if folder.is_dir())], range(len(asked)))
     failures = [outcome.message for outcome in seen.outcomes.values() if outcome.state == "failed"]
     missing = [asked[number].model for number in seen.described if number not in seen.results]
     if missing and not failures:
@@ -89,9 +121,9 @@ def load_or_measure(
         failures = [message for _, message in report.failures]
     if failures:
         raise AffscoreError(failures[0])
-    found = {}
+    found = dict[str, Signature | Multiverse]()
     for number, job in enumerate(asked):
-        result = seen.results.get(number) or own.load(seen.described[number].key, load_signature)
+        result = seen.results.get(number) or own.load(seen.described[number].key, load_result)
         if result is None:
             raise AffscoreError(f"the result of {job.model} was removed from the store while it was measured")
         found[job.model] = result

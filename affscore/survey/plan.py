@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.result import Signature, load_signature
+from affscore.network.multiverse import Multiverse, load_result
+from affscore.network.result import Signature
 from affscore.options import Options
 from affscore.survey.job import DescribedJob, Job, describe, is_of_job
-from affscore.survey.shipped import SHIPPED
+from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 from affscore.survey.work import Outcome, outcome_of_error
 from affscore.zoo.datasets import identity_of_data
@@ -30,7 +31,8 @@ def plan(
 ) -> list[Job]:
     """The jobs of a survey: every network on every data set with every reduction and order, each once.
 
-    Their numbers, from 0, depend on nothing but these arguments. ``sample`` and ``flatten`` have one order.
+    Their numbers, from 0, depend on nothing but these arguments. ``sample`` and ``flatten`` have one order. A
+    multiverse is one job, whatever the reductions and orders.
 
     Args:
         models: Names of networks, or one name.
@@ -71,7 +73,7 @@ class Outlook:
     """
 
     described: dict[int, DescribedJob] = field(default_factory=dict)
-    results: dict[int, Signature] = field(default_factory=dict)
+    results: dict[int, Signature | Multiverse] = field(default_factory=dict)
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
 
@@ -91,7 +93,7 @@ def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]
     for number in numbers:
         try:
             job = seen.described[number] = describe(jobs[number], model, data)
-            found = stores[0].load(job.key, load_signature) if stores else None
+            found = stores[0].load(job.key, load_result) if stores else None
             if found is not None or (found := _first(stored, job)) is not None:
                 seen.results[number] = found
                 seen.outcomes[number] = Outcome(number, "there", notes=tuple(found.notes))
@@ -102,7 +104,7 @@ def look_at(jobs: Sequence[Job], stores: Sequence[Store], numbers: Iterable[int]
     return seen
 
 
-def _first(stored: Iterable[tuple[Path, dict[str, Any]]], job: DescribedJob) -> Signature | None:
+def _first(stored: Iterable[tuple[Path, dict[str, Any]]], job: DescribedJob) -> Signature | Multiverse | None:
     """The first result of this job that is not damaged.
 
     Raises:
@@ -112,9 +114,9 @@ def _first(stored: Iterable[tuple[Path, dict[str, Any]]], job: DescribedJob) -> 
     for path, metadata in stored:
         if is_of_job(metadata, job):
             try:
-                return load_signature(path)
+                return load_result(path)
             except AffscoreError as error:
-                damaged = damaged or (None if path.parent == SHIPPED else error)
+                damaged = damaged or (None if path.parent in (SHIPPED, MULTIVERSES) else error)
     if damaged is not None:
         raise AffscoreError(f"{damaged}; it is the result of this job: move it out of the store and run again")
     return None

@@ -17,6 +17,9 @@ from affscore.zoo.naming import near
 SHIPPED = Path(__file__).parent / "results"
 """The store of the results that come with the package."""
 
+MULTIVERSES = Path(__file__).parent / "multiverses"
+"""The store of the multiverses that come with the package."""
+
 PREFIX = "shipped:"
 
 

@@ -12,6 +12,7 @@ import joblib
 import torch
 
 from affscore.errors import AffscoreError
+from affscore.network.reduction import BiasName, ReductionName
 from affscore.options import check_integer, options_of
 from affscore.survey.plan import look_at, plan
 from affscore.survey.report import Report, progress_of
@@ -32,6 +33,9 @@ def survey(
     reductions: str | Iterable[str] = "mean",
     orders: str | Iterable[str] = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
+    multiverse: str | Iterable[ReductionName] = (),
+    bias: BiasName = "none",
+    positions: int = 4,
     criteria: bool | str | Collection[str] = True,
     device: str = "auto",
     batch_size: int = 64,
@@ -62,6 +66,10 @@ def survey(
         reductions: One or more reductions; each gives results of its own.
         orders: One or more orders.
         covariance: As in :func:`affscore.signature`.
+        multiverse: Names of reductions; where there are some, each job is a multiverse of them
+            (:func:`affscore.multiverse`), in place of ``reductions``, ``orders``, ``covariance`` and ``criteria``.
+        bias: As in :func:`affscore.multiverse`.
+        positions: As in :func:`affscore.signature`.
         criteria: As there.
         device: As there; with several GPUs "auto" and "cuda" give them to the jobs in turn.
         batch_size: As there.

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.files import atomic_write, check_destination
-from affscore.network.result import Signature, load_signature
+from affscore.network.multiverse import Multiverse, load_result
+from affscore.network.result import Signature
 from affscore.network.table import without_formulas
-from affscore.survey.shipped import SHIPPED
+from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
+
+Result = TypeVar("Result", Signature, Multiverse)
+_Found: TypeAlias = tuple[Path, Signature | Multiverse]
 
 _SHOWN = ("key", "model", "weights", "dataset", "reduction", "order")
 
 
 def load_results(path: str | Path | None = None) -> pd.DataFrame:
-    """All rows of all results in a store.
+    """All rows of all signatures in a store (of multiverses there are :func:`stored_multiverses`).
 
     Args:
         path: The folder of a store; None for the results that come with the package.
@@ -35,13 +39,13 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
     """
-    tables = [found.table.assign(job=key) for key, (_, found) in _read_all(path).items()]
+    tables = [found.table.assign(job=key) for key, (_, found) in _read_all(path, SHIPPED, Signature).items()]
     table = pd.concat(tables, ignore_index=True)
     return table[[*(name for name in table.columns if name not in ("seconds", "job")), "seconds", "job"]]
 
 
 def stored_signatures(path: str | Path | None = None) -> list[Signature]:
-    """All results in a store, each as the signature that was measured.
+    """All signatures in a store.
 
     Args:
         path: The folder of a store; None for the results that come with the package.
@@ -55,7 +59,22 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
     >>> stored_signatures()[0].metadata["model"]
     'alexnet'
     """
-    return [found for _, found in _read_all(path).values()]
+    return [found for _, found in _read_all(path, SHIPPED, Signature).values()]
+
+
+def stored_multiverses(path: str | Path | None = None) -> list[Multiverse]:
+    """All multiverses in a store.
+
+    Args:
+        path: The folder of a store; None for those that come with the package.
+
+    Returns:
+        The multiverses, in the order of the names of their files.
+
+    Raises:
+        AffscoreError: As :func:`stored_signatures`.
+    """
+    return [found for _, found in _read_all(path, MULTIVERSES, Multiverse).values()]
 
 
 def export(folder: str | Path, file: str | Path) -> Path:
@@ -115,9 +134,10 @@ def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
         problems[copy] = f"the file {copy.name!r} has the key of {first.name!r}, and counts once with it"
     for path, result in found.values():
         try:
-            row: dict[str, Any] = {name: str(result.metadata[name]) for name in _SHOWN}
+            several = {"reduction": "multiverse", "order": "all"} if isinstance(result, Multiverse) else {}
+            row: dict[str, Any] = {name: str({**result.metadata, **several}[name]) for name in _SHOWN}
             row |= {"n": int(result.metadata["n"]), "images": int(result.metadata["images"])}
-            rows.append(row | {"activations": len(result), "mean": float(result.scores.mean())})
+            rows.append(row | {"activations": result.rows["index"].nunique(), "mean": _mean_score(result)})
         except (KeyError, TypeError, ValueError) as error:
             problems[path] = f"the file {path.name!r} is no result of a survey ({type(error).__name__}: {error})"
     unfinished = []
@@ -150,32 +170,40 @@ def find(folder: str | Path, name: str) -> Path:
     raise AffscoreError(f"there is no result {name!r} in {str(folder)!r}; affscore store ls shows what there is")
 
 
-def _read_all(path: str | Path | None) -> dict[str, tuple[Path, Signature]]:
-    if path is None and not (SHIPPED.is_dir() and Store(SHIPPED).files()):
+def _read_all(path: str | Path | None, shipped: Path, kind: type[Result]) -> dict[str, tuple[Path, Result]]:
+    """The results of one kind in a store, by their keys."""
+    if path is None and not (shipped.is_dir() and Store(shipped).files()):
         raise AffscoreError(
             "this version of the package comes without results; give the folder of a store, as written by: "
             "affscore survey ... --store DIR"
         )
-    found, problems, copies = _read(Store(SHIPPED if path is None else path))
+    found, problems, copies = _read(Store(shipped if path is None else path))
     for error in problems.values():
         raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
-    if not found:
+    if not any(isinstance(one, kind) for _, one in found.values()):
+        what, how = ("multiverse", "--multiverse mean,sample ") if kind is Multiverse else ("result", "")
         raise AffscoreError(
-            f"there is no result in the folder {str(path)!r}; make some with: affscore survey ... --store {path}"
+            f"there is no {what} in the folder {str(path)!r}; make some with: affscore survey ... {how}--store {path}"
         )
     if copies:
         pairs = "; ".join(f"{copy.name!r} and {first.name!r}" for copy, first in copies.items())
         text = f"files with the same key are one result, and count once: {pairs}"
         warnings.warn(text, AffscoreWarning, stacklevel=3)
-    return found
+    return {key: (file, one) for key, (file, one) in found.items() if isinstance(one, kind)}
 
 
-def _read(store: Store) -> tuple[dict[str, tuple[Path, Signature]], dict[Path, AffscoreError], dict[Path, Path]]:
+def _mean_score(result: Signature | Multiverse) -> float:
+    """Of a multiverse under its first specification."""
+    scores = result.scores.iloc[:, 0] if isinstance(result, Multiverse) else result.scores
+    return float(scores.mean())
+
+
+def _read(store: Store) -> tuple[dict[str, _Found], dict[Path, AffscoreError], dict[Path, Path]]:
     """The results of a store by their keys; why other files are none; and copies, with the file that counts."""
-    found, problems, copies = dict[str, tuple[Path, Signature]](), dict[Path, AffscoreError](), dict[Path, Path]()
+    found, problems, copies = dict[str, _Found](), dict[Path, AffscoreError](), dict[Path, Path]()
     for file in store.files():
         try:
-            result = load_signature(file)
+            result = load_result(file)
         except AffscoreError as error:
             problems[file] = error
             continue

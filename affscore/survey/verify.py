@@ -13,8 +13,8 @@ import pyarrow as pa
 from affscore.errors import AffscoreError
 from affscore.network.columns import ANYWHERE, details, misfits
 from affscore.network.criteria import CRITERIA, schema
+from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.parquet import FORMAT
-from affscore.network.result import load_signature
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 
@@ -45,10 +45,10 @@ def verify(folder: str | Path) -> dict[str, list[str]]:
 def problems_of(path: Path) -> list[str]:
     """What is wrong with a file: with its columns and their values, its batches, its metadata."""
     try:
-        result = load_signature(path)
+        result = load_result(path)
     except AffscoreError as error:
         return [str(error)]
-    table, metadata = result.table, result.metadata
+    table, metadata = result.rows, result.metadata
     criteria = metadata["criteria"]
     if not isinstance(criteria, list) or not set(criteria) <= CRITERIA.keys():
         return ["its metadata does not say which criteria it holds"]
@@ -56,7 +56,11 @@ def problems_of(path: Path) -> list[str]:
     foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
     if problems := [*misfits(table, expected), *foreign]:
         return problems  # nothing else can be asked
-    return [*_of_values(table, expected), *_of_batches(table, metadata), *_of_metadata(path, table, metadata)]
+    parts = [result.signature(*choice) for choice in result.choices] if isinstance(result, Multiverse) else [result]
+    found = list(_of_values(table, expected))
+    for part in parts:
+        found += [*_of_batches(part.table, part.metadata), *_of_metadata(path, part.table, part.metadata)]
+    return list(dict.fromkeys(found))
 
 
 def _of_values(table: pd.DataFrame, expected: pa.Schema) -> Iterator[str]:
@@ -71,6 +75,8 @@ def _of_values(table: pd.DataFrame, expected: pa.Schema) -> Iterator[str]:
         lacks = values.isna() & ~table["flag"].isin(asked["missing"])
         if ANYWHERE not in asked["missing"] and lacks.any():
             yield f"the column {field.name!r} lacks {int(lacks.sum())} values"
+    if "paired" in table and (above := int((table["paired"] > table["score"] + ROUNDING).sum())):
+        yield f"{above} scores of the pairing are above the score itself"
     if wrong := int(((table["score"] - table["raw"].clip(lower=0)).abs() > ROUNDING).sum()):
         yield f"{wrong} scores are not their raw values, cut at 0"
 
@@ -88,7 +94,7 @@ def _of_batches(table: pd.DataFrame, metadata: dict[str, Any]) -> Iterator[str]:
     if (described > 1).any(axis=None):
         yield "an activation is not the same in all batches"
     images = int(table.loc[table["index"] == 0, "n"].sum())
-    if metadata.get("images") != images:
+    if metadata.get("images") != images and metadata.get("reduction") != "positions":
         yield f"its metadata speaks of {metadata.get('images')} images, its rows of {images}"
 
 

@@ -13,7 +13,8 @@ import torch
 from affscore.errors import AffscoreError, first_line
 from affscore.network.batch import Batch
 from affscore.network.measurement import Measurement, OtherDataError
-from affscore.network.result import Signature, load_signature
+from affscore.network.multiverse import Multiverse, load_result
+from affscore.network.result import Signature
 from affscore.network.table import provenance
 from affscore.options import Execution
 from affscore.survey.job import DescribedJob, describe
@@ -113,7 +114,7 @@ def _run(number: int, job: DescribedJob, work: Work, wait: bool) -> Outcome:
         if not held:
             return Outcome(number, "busy")
         parts = store.parts(job.key)
-        result = store.load(job.key, load_signature)
+        result: Signature | Multiverse | None = store.load(job.key, load_result)
         if result is not None:
             parts.remove()
             # the outcome of a job of this run is lost where another process dies in the moment that it ends
@@ -135,7 +136,7 @@ def _run(number: int, job: DescribedJob, work: Work, wait: bool) -> Outcome:
             raise
         command = {} if work.command is None else {"command": work.command}
         metadata = {**result.metadata, "job": job.description, "run": work.run, **command}
-        store.add(job.key, job.file_name, result.table, metadata, result.notes)
+        store.add(job.key, job.file_name, result.rows, metadata, result.notes)
         return Outcome(number, "measured", resumed=resumed, notes=tuple(result.notes))
 
 
@@ -150,7 +151,7 @@ def _check_unchanged(job: DescribedJob) -> None:
         raise AffscoreError(changed)
 
 
-def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Signature, int]:
+def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Signature | Multiverse, int]:
     """The signature, and how many of its batches were there already; every other one becomes a part of the store."""
     versions = provenance()["versions"]  # the bits of a number depend on those of PyTorch and NumPy
     done, conditions_of = dict[int, Batch](), dict[int, dict[str, Any]]()
@@ -171,7 +172,8 @@ def _measure(job: DescribedJob, execution: Execution, parts: Parts) -> tuple[Sig
                 if batch is not done.get(batch.number) and not options.whole:
                     about = {"batch": _without("rows", vars(batch)), "conditions": conditions, "versions": versions}
                     parts.write(batch.number, [_without("sample_costs", row) for row in batch.rows], about)
-        result = measurement.signature(batches)
+        signatures = measurement.signatures(batches)
+    result = Multiverse.of(signatures, options) if options.multiverse else signatures[0]
     taken = [batch.number for batch in batches if batch is done.get(batch.number)]
     if others := [number for number in taken if conditions_of[number] != conditions]:
         settings = ", ".join(f"{name}={value}" for name, value in sorted(conditions_of[others[0]].items()))

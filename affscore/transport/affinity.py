@@ -46,6 +46,8 @@ class AffinityScore:
         w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
         pairing_optimal: Whether the coupling of T x_i with y_i was optimal; None where only that one
             was tried (:func:`paired_affinity_score`).
+        paired: The score under that coupling, max(1 - sqrt(mean |T x_i - y_i|^2 / (2 tr S_Y)), 0), in [0, 1]; never
+            above the value.
         bound_exceeded: Whether raw is below 0, so that the value was cut.
         covariance: The covariance estimate that was used.
         constant_output: Whether Y does not vary (a constant is affine: the value is 1).
@@ -75,6 +77,7 @@ class AffinityScore:
     width: int
     degenerate_input: bool = False
     effective_width: float = math.nan
+    paired: float = math.nan
     sample_costs: Tensor | None = field(default=None, repr=False, compare=False)
     decided_by: DecidedBy | None = field(default=None, compare=False)
 
@@ -127,6 +130,9 @@ def affinity_score(
     >>> score = affinity_score(x, np.maximum(x, 0))  # 1 - sqrt(1 - corr(x, relu(x))) = 0.621
     >>> round(score.value, 2), score.pairing_optimal, score.bound_exceeded
     (0.62, True, False)
+    >>> mirrored = affinity_score(x, -x)  # the same cloud: T is the identity, and takes each x_i far from its -x_i
+    >>> mirrored.value > 0.3, mirrored.paired
+    (True, 0.0)
     """
     check_name(covariance)
     if coupling not in ("exact", "paired"):
@@ -138,7 +144,7 @@ def affinity_score(
     check_same_shape(source.points, target.points)
     n, d = source.points.shape
     if target.constant:
-        return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d)
+        return AffinityScore(1.0, 1.0, 0.0, True, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)
     if source.constant:
         raise ConstantInputError
     basis_x, basis_y = joint_span(source.points, target.points)
@@ -146,17 +152,19 @@ def affinity_score(
     covariance_x = estimate(basis_x, covariance, dimension=d, ridge=ridge, second=known[0])
     covariance_y = estimate(basis_y, covariance, dimension=d, ridge=ridge, second=known[1])
     transported = transport(basis_x, covariance_x, covariance_y)
-    pairing_optimal, decided_by, partners = None, None, basis_y
+    pairing_optimal, decided_by, partners, pairing_cost = None, None, basis_y, 0.0
     if coupling == "exact":
         optimal = optimal_coupling(transported, basis_y)
         pairing_optimal, decided_by = optimal.pairing_optimal, optimal.decided_by
         if not pairing_optimal:
-            partners = basis_y[optimal.assignment]
+            partners, pairing_cost = basis_y[optimal.assignment], optimal.pairing_cost
     moved = float(transported.square().sum()) / n
     costs = torch.stack([(transported - partners).square().sum(dim=1), partners.square().sum(dim=1)], dim=1)
     cost = float(costs[:, 0].mean())
     score = _score(cost, moved, pairing_optimal, covariance_x, covariance_y, n, target.scale)
-    return replace(score, sample_costs=costs, decided_by=decided_by)
+    # of a coupling that is not cheaper, however the two sums are rounded
+    paired = _raw(max(cost, pairing_cost), covariance_y)
+    return replace(score, paired=max(paired, 0.0), sample_costs=costs, decided_by=decided_by)
 
 
 def paired_affinity_score(
@@ -195,7 +203,7 @@ def paired_affinity_score(
     pairs = moments.centred(rounding)
     d = len(pairs.x.first)
     if pairs.y.constant:
-        return AffinityScore(1.0, 1.0, 0.0, None, False, covariance, True, (0.0, 0.0), n, d)
+        return AffinityScore(1.0, 1.0, 0.0, None, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)
     if pairs.x.constant:
         raise ConstantInputError
     covariance_x = estimate_from_moments(pairs.x, covariance)
@@ -210,12 +218,12 @@ def paired_affinity_score(
 def _score(
     cost: float, moved: float, pairing_optimal: bool | None, x: Covariance, y: Covariance, samples: int, scale: float
 ) -> AffinityScore:
-    w2 = cost**0.5
-    raw = 1.0 - w2 / (2.0 * y.trace) ** 0.5
+    raw = _raw(cost, y)
+    value = max(raw, 0.0)
     return AffinityScore(
-        value=min(max(raw, 0.0), 1.0),
+        value=value,
         raw=raw,
-        w2=w2 * scale,
+        w2=cost**0.5 * scale,
         pairing_optimal=pairing_optimal,
         bound_exceeded=raw < -ROUNDING,
         covariance=x.name,
@@ -225,4 +233,10 @@ def _score(
         width=x.dimension,
         degenerate_input=x.floor == 0.0 and abs(moved / y.trace - 1.0) > UNREACHED,
         effective_width=max(effective_width(one.scatter, samples, one.dimension) for one in (x, y)),
+        paired=value,
     )
+
+
+def _raw(cost: float, y: Covariance) -> float:
+    """The score before it is cut at 0, of a coupling with this mean squared distance."""
+    return 1.0 - cost**0.5 / (2.0 * y.trace) ** 0.5

@@ -54,6 +54,23 @@ class CentredSample:
         r"""The product :math:`Z^\top Z` of the points, tensor (d, d): score and criteria share it."""
         return second_moments(self.points)
 
+    def part(self, rows: Tensor) -> CentredSample:
+        """Some of the points, centred on their own mean.
+
+        A coordinate that is constant up to rounding in the whole cloud is so in every part.
+
+        Args:
+            rows: Which points, tensor (m,) of int64, m >= 1.
+
+        >>> sample = centred([[0.0], [5.0], [8.0], [5.0]])
+        >>> part = sample.part(torch.tensor([0, 2]))
+        >>> (part.mean + part.scale * part.points).tolist(), sample.part(torch.tensor([1, 3])).constant
+        ([[0.0], [8.0]], True)
+        """
+        part = _centre(self.points[rows], self.noise)
+        scale = 1.0 if part.constant else self.scale * part.scale
+        return CentredSample(part.points, self.mean + self.scale * part.mean, scale, part.noise)
+
 
 def second_moments(points: Tensor) -> Tensor:
     r"""The product :math:`Z^\top Z` of points (n, d), tensor (d, d): by blocks, a quarter is known by symmetry."""
@@ -183,10 +200,14 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
         inner = centre(x / size, rounding)
         scale = inner.scale * size if not inner.constant else 1.0
         return CentredSample(inner.points, inner.mean * size, scale, inner.noise)
+    return _centre(x, CONSTANT_TOLERANCE * rounding * magnitude)
+
+
+def _centre(x: Tensor, noise: Tensor) -> CentredSample:
+    """Centre points of a safe size; coordinates whose standard deviation is at most their noise (d,) are constant."""
     mean = x.mean(dim=0)
     points = x - mean
     scale = _to_unit_size(points)
-    noise = CONSTANT_TOLERANCE * rounding * magnitude
     # a product with ones reads memory in order, which a norm along the first axis does not
     deviations = (points.new_ones(len(points)) @ points.square() / len(points)).sqrt()
     varies = deviations > noise / scale

@@ -81,6 +81,26 @@ class TestPairedLimit:
         else:
             assert score.raw > paired_limit(ACTIVATIONS[name], correlation) - 0.01
 
+    def test_independent_coordinates_of_unequal_variance_add_up(self):
+        stds = np.array([0.1, 1.0, 3.0])
+        z, weights = normal_quadrature()
+        outputs = np.tanh(stds[:, None] * z)
+        explained = (outputs @ (weights * z)) @ (outputs**2 @ weights) ** 0.5
+        expected = score_of(explained / np.sum(outputs**2 @ weights))
+        assert paired_limit(torch.tanh, np.diag(stds**2)) == pytest.approx(expected, abs=1e-6)
+
+    def test_units_do_not_matter_to_relu(self):
+        correlation = power_law_correlation(6, 1.0)
+        assert paired_limit(torch.relu, 9 * correlation) == pytest.approx(paired_limit(torch.relu, correlation))
+
+    @pytest.mark.slow
+    def test_large_samples_of_unequal_correlated_coordinates_tend_to_it(self):
+        stds = np.geomspace(0.2, 4.0, 16)
+        covariance = power_law_correlation(16, 1.0) * stds * stds[:, None]
+        x = np.random.default_rng(3).standard_normal((4000, 16)) @ np.linalg.cholesky(covariance).T
+        score = affinity_score(x, np.tanh(x), "empirical")
+        assert score.paired == pytest.approx(paired_limit(torch.tanh, covariance), abs=0.01)
+
     def test_an_affine_function_scores_one(self):
         assert paired_limit(lambda x: 3 * x - 1, power_law_correlation(5, 1.0)) == pytest.approx(1, abs=1e-5)
 
@@ -88,7 +108,8 @@ class TestPairedLimit:
         ("matrix", "message"),
         [
             (np.ones((2, 2)), "positive definite"),
-            (2 * np.eye(2), "ones on the diagonal"),
+            (-np.eye(2), "positive definite"),
+            (np.ones((2, 3)), "symmetric"),
             (np.array([[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
             (np.ones(3), "symmetric"),
         ],

@@ -109,5 +109,7 @@ def test_features_that_are_not_parts_of_the_images(shape):
 
 
 def test_unknown_reduction():
-    with pytest.raises(AffscoreError, match="must be one of mean, sum, flatten, sample, published, got 'median'"):
+    with pytest.raises(
+        AffscoreError, match="must be one of mean, sum, flatten, sample, positions, published, got 'median'"
+    ):
         reduce(torch.zeros(2, 3), 2, 1, "median")

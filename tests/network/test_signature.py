@@ -125,7 +125,7 @@ def test_the_table_has_a_row_for_every_activation_and_batch():
     table = result.table
     assert list(table.columns) == [
         "model", "weights", "dataset", "index", "layer", "call", "activation", "kind", "depth", "width", "batch", "n",
-        "reduction", "order", "covariance", "coupling", "score", "raw", "effective_width", "pairing_optimal",
+        "reduction", "order", "covariance", "coupling", "score", "raw", "paired", "effective_width", "pairing_optimal",
         "decided_by", "bound_exceeded", "flag",
         "cka", "norm", "sparsity_before", "sparsity_after", "entropy_before", "entropy_after", "r2", "seconds",
     ]  # fmt: skip
@@ -530,7 +530,7 @@ def test_bad_networks_and_data_give_one_sentence(model, data, message):
         ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
         ({"batch_size": True}, "batch_size must be an integer of at least 1, got True"),
         ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
-        ({"reduction": "max"}, "reduction must be one of mean, sum, flatten, sample, published, got 'max'"),
+        ({"reduction": "max"}, "reduction must be one of mean, sum, flatten, sample, positions, published, got 'max'"),
         ({"order": "both"}, "order must be one of activate-first, reduce-first, got 'both'"),
         ({"covariance": "oas"}, "covariance must be .* got 'oas'"),
         ({"device": "gpu"}, "the device 'gpu' cannot be used here"),

@@ -54,6 +54,7 @@ def test_the_defaults_are_those_that_keys_leave_out():
     assert vars(Options()) == {
         "n": 512, "images": None, "reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf",
         "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0, "whole": False,
+        "positions": 4, "multiverse": (), "bias": "none",
     }  # fmt: skip
     assert describe(Job("mini:digitsnet", "random", Options(images=64))).description["options"] == {"images": 64}
 

@@ -70,6 +70,28 @@ def test_empirical_agrees_with_the_textbook_where_n_is_above_d(d, rng, kind_x, k
 
 
 @given(pairs(ALL), st.sampled_from(NAMES))
+def test_the_pairing_is_never_above_the_exact_score_and_is_that_of_the_paired_coupling(pair, name):
+    exact, paired = (affinity_score(*pair, name, coupling=coupling) for coupling in ("exact", "paired"))
+    assert 0 <= exact.paired <= exact.value
+    assert paired.paired == paired.value
+    assert cost(paired) == pytest.approx((1 - exact.paired) ** 2, **SAME) or paired.bound_exceeded
+    if exact.pairing_optimal:
+        assert exact.paired == exact.value
+
+
+def test_the_pairing_of_a_mirrored_cloud_is_far_below_the_exact_score():
+    x = gaussian(512, 2)
+    score = affinity_score(x, -x, "empirical")  # T is the identity: |x + x|^2 = 4 |x|^2, above the bound of 2 tr S
+    assert score.paired == 0.0
+    assert score.value > 0.8
+    assert not score.pairing_optimal
+
+
+def test_a_constant_output_is_affine_under_the_pairing_too():
+    assert affinity_score(gaussian(9, 2), np.ones((9, 2))).paired == 1.0
+
+
+@given(pairs(ALL), st.sampled_from(NAMES))
 def test_the_score_says_how_it_was_made(pair, name):
     x, y = pair
     score = affinity_score(x, y, name)

@@ -173,3 +173,23 @@ def test_arrays_of_every_stride_are_taken_and_not_written_to(make):
     assert points.tolist() == before.tolist()
     affscore.affinity_score(array, array**2)
     np.testing.assert_array_equal(array, before)
+
+
+@given(clouds(), st.integers(-100, 100), st.floats(-100, 100))
+def test_a_part_is_the_cloud_of_its_points(x, exponent, offset):
+    x = torch.tensor((x + offset) * 2.0**exponent)
+    rows = torch.arange(0, len(x), 2)
+    part, alone = centre(x).part(rows), centre(x[rows])
+    size = 1e-12 * float(x.abs().max())
+    assert torch.allclose(part.mean + part.scale * part.points, x[rows], rtol=0, atol=size)
+    assert torch.allclose(part.scale * part.points, alone.scale * alone.points, rtol=0, atol=size)
+    assert part.constant == alone.constant
+
+
+def test_a_part_of_rounding_is_constant_if_the_whole_is():
+    x = torch.tensor([[1.0], [1.0], [-64.0], [1.0 + 2.0**-50]], dtype=torch.float64)
+    assert not centre(x[[0, 3]], 2.0**-56).constant
+    part = centre(x, 2.0**-56).part(torch.tensor([0, 3]))
+    assert part.constant
+    assert part.scale == 1.0
+    assert not centre(x).part(torch.tensor([0, 2])).constant

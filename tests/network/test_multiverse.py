@@ -1,0 +1,264 @@
+"""One forward pass gives what separate signatures give, for every combination of the choices."""
+
+import itertools
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from matplotlib import pyplot as plt
+from torch import nn
+
+from affscore import AffscoreError, load_multiverse, load_signature, multiverse, signature
+from affscore.figures import specification_curve
+from affscore.network.multiverse import DEFAULT, Specification, load_result
+from affscore.options import Options
+
+COVARIANCES = ("ledoit-wolf", "empirical")
+COUPLINGS = ("exact", "paired")
+WAYS = (("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first"))
+TWELVE = [Specification(*way, *more) for way in WAYS for more in itertools.product(COVARIANCES, COUPLINGS)]
+"""reduction and order, covariance, coupling."""
+
+NETWORKS = ("mini:resnet18", "mini:vit_b_16", "mini:mobilenet_v2", "mini:squeezenet1_1")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return multiverse("mini:resnet18", "digits", n=64, images=192)
+
+
+def separate(model, specification, **options):
+    words = {name: getattr(specification, name) for name in ("reduction", "order", "covariance")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return signature(model, "digits", criteria=False, **words, **options)
+
+
+def test_it_has_twelve_specifications_the_default_first(found):
+    assert found.choices == TWELVE
+    assert found.choices[0] == DEFAULT == Specification()
+
+
+@pytest.mark.parametrize("model", NETWORKS)
+def test_its_scores_are_those_of_separate_signatures_to_the_last_bit(model):
+    options = {"n": 48, "images": 96, "seed": 3}
+    several = multiverse(model, "digits", **options)
+    for choice in several.choices:
+        alone = separate(model, choice, **options)
+        expected = alone.scores if choice.coupling == "exact" else alone.summary["paired"].to_numpy()
+        np.testing.assert_array_equal(several.scores[choice].to_numpy(), expected)
+        np.testing.assert_array_equal(several.signature(*choice).scores, expected)
+        if choice.coupling == "exact":
+            of_it, own = (one.table.drop(columns="seconds") for one in (several.signature(*choice), alone))
+            pd.testing.assert_frame_equal(of_it, own, check_exact=True)
+
+
+def test_no_result_depends_on_how_many_go_through_at_once(found):
+    again = multiverse("mini:resnet18", "digits", n=64, images=192, batch_size=17)
+    np.testing.assert_allclose(again.scores.to_numpy(), found.scores.to_numpy(), atol=1e-5)
+
+
+def test_the_network_runs_once():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.GELU())
+    passes = []
+    network.register_forward_hook(lambda *_: passes.append(1))
+    samples = torch.randn(64, 3, 8, 8)
+    signature(network, samples, n=64, criteria=False)
+    once = len(passes)
+    multiverse(network, samples, n=64)
+    assert len(passes) == 2 * once
+
+
+def test_the_table_has_a_row_for_each_activation_and_specification(found):
+    table = found.table
+    names = ["index", "layer", "call", "activation", "kind", "depth", "reduction", "order", "covariance", "coupling"]
+    assert list(table.columns) == [*names, "bias", "score"]
+    assert len(table) == 17 * 12
+    assert not table.duplicated(names).any()
+    assert table["score"].between(0, 1).all()
+    default = separate("mini:resnet18", DEFAULT, n=64, images=192)
+    first = table.head(17)
+    np.testing.assert_array_equal(first["score"], default.scores)
+    assert first["layer"].tolist() == default.summary["layer"].tolist()
+
+
+def test_the_summary_has_a_row_for_each_specification(found):
+    summary = found.summary
+    assert list(map(tuple, summary[list(Specification._fields)].to_numpy())) == found.choices
+    scores = found.scores
+    for row, choice in zip(summary.itertuples(), found.choices, strict=True):
+        own = scores[choice]
+        assert row.activations == 17
+        assert row.mean == pytest.approx(own.mean())
+        assert row.spread == pytest.approx(own.max() - own.min())
+        assert row.minimum == own.min()
+        ranks = [one.rank() for one in (own, scores[DEFAULT])]
+        assert row.rank_correlation == pytest.approx(np.corrcoef(*ranks)[0, 1])
+    assert summary.loc[0, "rank_correlation"] == 1
+
+
+def test_the_pairing_is_never_above_the_exact_score(found):
+    for choice in found.choices:
+        if choice.coupling == "paired":
+            exact = found.scores[choice._replace(coupling="exact")]
+            assert (found.scores[choice] <= exact).all()
+    assert (found.rows["paired"] <= found.rows["score"]).all()
+    optimal = found.rows["pairing_optimal"].to_numpy(dtype=bool)
+    assert 0 < optimal.sum() < len(optimal)
+    assert (found.rows["paired"] == found.rows["score"])[optimal].all()
+    assert (found.rows["paired"] < found.rows["score"])[~optimal].all()
+
+
+def test_further_reductions_and_corrected_scores_are_further_rows():
+    more = multiverse("mini:vit_b_16", "digits", n=64, images=128, reductions=("mean", "published", "flatten"))
+    ways = dict.fromkeys((choice.reduction, choice.order) for choice in more.choices)
+    assert list(ways) == [
+        ("mean", "activate-first"), ("mean", "reduce-first"),
+        ("published", "activate-first"), ("published", "reduce-first"), ("flatten", "activate-first"),
+    ]  # fmt: skip
+    corrected = multiverse("mini:alexnet", "digits", n=64, images=128, bias="extrapolated")
+    assert corrected.choices == TWELVE + [choice._replace(bias="extrapolated") for choice in TWELVE]
+    plain = multiverse("mini:alexnet", "digits", n=64, images=128)
+    np.testing.assert_array_equal(corrected.scores[TWELVE], plain.scores[TWELVE])
+    wide = corrected.scores[Specification(covariance="empirical", bias="extrapolated")]
+    assert wide.mean() < corrected.scores[Specification(covariance="empirical")].mean()  # n = 64 is biased upwards
+    assert wide.between(0, 1).all()
+
+
+def test_one_reduction_may_be_given_by_its_name():
+    assert multiverse("mini:digitsnet", "digits", n=32, images=32, reductions="sample").choices == TWELVE[8:]
+
+
+class Folded(nn.Module):
+    """Takes (N, C, H, W) only."""
+
+    def forward(self, x):
+        assert x.ndim == 4, "an image is needed"
+        return torch.relu(x)
+
+
+def test_an_activation_that_cannot_be_applied_to_vectors_has_no_score_there():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3), Folded())
+    samples = torch.randn(64, 3, 8, 8)
+    found = multiverse(network, samples, n=32, activations=[Folded])
+    counts = found.summary.set_index(["reduction", "order"])["activations"]
+    assert set(counts["mean", "reduce-first"]) == {1}
+    assert set(counts["mean", "activate-first"]) == set(counts["sample", "activate-first"]) == {2}
+    (note,) = [note for note in found.notes if "reduce-first" in note]
+    assert note.startswith("1 activations have no score under reduce-first")
+    with pytest.raises(AffscoreError, match="activate-first"):
+        signature(network, samples, n=32, activations=[Folded], order="reduce-first")
+    only = nn.Sequential(nn.Conv2d(3, 4, 3), Folded())
+    assert len(multiverse(only, samples, n=32, activations=[Folded]).choices) == 8
+
+
+def test_vectors_have_the_same_scores_under_every_reduction_and_order():
+    network = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 5), nn.Tanh())
+    found = multiverse(network, torch.randn(64, 6), n=64)
+    for covariance, coupling in itertools.product(COVARIANCES, COUPLINGS):
+        some = [found.scores[Specification(*way, covariance, coupling)] for way in WAYS]
+        assert all((one == some[0]).all() for one in some)
+
+
+def test_a_constant_input_has_no_score_and_a_constant_output_is_affine():
+    class Constant(nn.Module):
+        def forward(self, x):
+            dead, still = torch.relu(x - 100), torch.relu(0 * x + 1)
+            return dead + still
+
+    found = multiverse(Constant(), torch.rand(32, 3, 4, 4), n=32)
+    assert (found.scores == 1).all(axis=None)
+
+
+def test_files(found, tmp_path):
+    path = found.save(tmp_path / "x.parquet")
+    assert load_multiverse(path) == load_result(path) == found
+    with pytest.raises(AffscoreError, match="not a signature"):
+        load_signature(path)
+    alone = separate("mini:digitsnet", DEFAULT, n=32, images=32)
+    own = alone.save(tmp_path / "y.parquet")
+    assert load_result(own) == alone
+    with pytest.raises(AffscoreError, match="it holds one signature"):
+        load_multiverse(own)
+    with pytest.raises(AffscoreError, match="must end in"):
+        found.save(tmp_path / "x.csv")
+
+
+def test_what_was_not_measured_is_said(found):
+    with pytest.raises(AffscoreError, match=r"published, activate-first, .* was not measured; there are: mean, "):
+        found.signature("published")
+    with pytest.raises(AffscoreError, match="was not measured"):
+        found.signature(bias="extrapolated")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"reductions": ()}, "needs the name of one reduction"),
+        ({"reductions": ("mean", "median")}, "reduction must be one of"),
+        ({"bias": "removed"}, "bias must be one of"),
+        ({"n": 1}, "n must be an integer of at least 2"),
+        ({"positions": 0}, "positions must be an integer of at least 1"),
+    ],
+)
+def test_wrong_arguments(wrong, message):
+    with pytest.raises(AffscoreError, match=message):
+        multiverse("mini:digitsnet", "digits", **wrong)
+
+
+def test_options_that_exclude_each_other():
+    with pytest.raises(AffscoreError, match="whole=True"):
+        Options(multiverse=("mean",), whole=True)
+    with pytest.raises(AffscoreError, match="a choice of a multiverse"):
+        Options(bias="extrapolated")
+
+
+def test_it_is_drawn(found):
+    figure = found.plot()
+    curve, dots = figure.axes
+    assert [text.get_text() for text in curve.get_legend().get_texts()] == ["default", "Definition 3.1"]
+    heights = curve.lines[0].get_ydata()
+    assert sorted(heights) == list(heights)
+    assert len(heights) == 12
+    labels = [label.get_text() for label in dots.get_yticklabels()]
+    assert sorted(labels) == sorted({word for choice in TWELVE for word in choice} - {"none"})
+    (diamond,) = [line for line in curve.lines if line.get_label() == "default"]
+    assert diamond.get_ydata()[0] == pytest.approx(found.scores[DEFAULT].mean())
+    plt.close(figure)
+    with pytest.raises(AffscoreError, match="has no column 'median'"):
+        specification_curve(found.summary, "median")
+    with pytest.raises(AffscoreError, match="no specification"):
+        specification_curve(found.summary.head(0))
+
+
+def test_the_published_reduction_is_marked_where_it_was_measured():
+    more = multiverse("mini:vit_b_16", "digits", n=32, images=32, reductions=("mean", "published"))
+    figure = more.plot("a title")
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert legend == ["default", "Definition 3.1", "published code"]
+    assert figure.axes[0].get_title() == "a title"
+    plt.close(figure)
+
+
+def test_the_text(found):
+    first, *notes = repr(found).splitlines()
+    assert first.startswith("Multiverse of mini:resnet18 (DEFAULT) on digits: 17 activations, 12 specifications")
+    assert notes
+    assert found == found
+    assert found != found.signature()
+
+
+@pytest.mark.slow
+def test_the_command(tmp_path):
+    out = tmp_path / "x.parquet"
+    command = ["affscore", "multiverse", "mini:digitsnet", "--n", "64", "--images", "64", "--out", str(out)]
+    done = subprocess.run([sys.executable, "-m", "affscore.cli", *command[1:]], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "rank_correlation" in done.stdout
+    kept, again = load_multiverse(out), multiverse("mini:digitsnet", "digits", n=64, images=64)
+    np.testing.assert_array_equal(kept.scores, again.scores)
+    assert kept.metadata["command"].endswith("--out x.parquet")

@@ -1,0 +1,139 @@
+"""Several positions of each sample as points of the clouds."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from affscore import AffscoreError, affinity_score, signature
+from affscore.network.reduction import chosen_positions
+from affscore.options import Options
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 99))
+def test_positions_are_drawn_without_replacement(each, count, seed):
+    uniform = np.random.default_rng(seed).random((50, each))
+    drawn = chosen_positions(uniform, count).numpy()
+    assert drawn.shape == (50, min(each, count))
+    assert drawn.min() >= 0
+    assert drawn.max() < count
+    assert all(len(set(row)) == len(row) for row in drawn)
+
+
+def test_every_position_and_every_pair_is_equally_likely():
+    drawn = chosen_positions(np.random.default_rng(0).random((60_000, 2)), 4).numpy()
+    pairs = drawn[:, 0] * 4 + drawn[:, 1]
+    counts = np.bincount(pairs, minlength=16).reshape(4, 4)
+    assert counts.diagonal().sum() == 0
+    assert np.abs(counts[~np.eye(4, dtype=bool)] / 60_000 - 1 / 12).max() < 0.006  # five standard deviations
+
+
+class Wide(nn.Module):
+    """Features that say which image and which position they are of."""
+
+    def forward(self, x):
+        return torch.relu(x)
+
+
+def maps(images=32, channels=3, side=4):
+    return torch.randn(images, channels, side, side, generator=torch.Generator().manual_seed(1))
+
+
+def test_one_position_is_the_reduction_sample():
+    network = nn.Sequential(nn.Conv2d(3, 5, 3), nn.ReLU())
+    torch.manual_seed(0)
+    samples = torch.randn(64, 3, 8, 8)
+    one = signature(network, samples, n=64, reduction="positions", positions=1, criteria=False)
+    sample = signature(network, samples, n=64, reduction="sample", criteria=False)
+    np.testing.assert_array_equal(one.scores, sample.scores)
+
+
+def test_all_positions_are_the_points_of_the_feature_map():
+    x = maps()
+    found = signature(Wide(), x, n=32, reduction="positions", positions=16, criteria=False)
+    points = x.movedim(1, -1).reshape(-1, 3)
+    assert found.table["n"].tolist() == [512]
+    assert found.scores[0] == pytest.approx(affinity_score(points, points.clamp(min=0)).value, abs=1e-9)
+    assert found.metadata["images"] == 32
+    assert found.metadata["positions"] == 16
+
+
+def test_an_activation_with_fewer_positions_gives_each_once():
+    network = nn.Sequential(
+        nn.Conv2d(3, 5, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(5, 4), nn.ReLU()
+    )
+    found = signature(network, torch.randn(64, 3, 8, 8), n=64, reduction="positions", positions=5, criteria=False)
+    assert found.table["n"].tolist() == [320, 64]
+
+
+def test_no_result_depends_on_how_many_go_through_at_once():
+    network = nn.Sequential(nn.Conv2d(3, 5, 3), nn.ReLU())
+    samples = torch.randn(60, 3, 8, 8)
+    scores = [
+        signature(network, samples, n=20, reduction="positions", criteria=False, batch_size=size).scores
+        for size in (64, 7, 1)
+    ]
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-6)
+    np.testing.assert_allclose(scores[2], scores[0], atol=1e-6)
+
+
+def test_the_interval_draws_images_and_not_points():
+    # all points of an image are the same: sixteen times the points, and no more images
+    x = torch.randn(64, 3, 1, 1, generator=torch.Generator().manual_seed(0)).expand(64, 3, 4, 4).contiguous()
+    found = signature(Wide(), x, n=64, reduction="positions", positions=16, criteria=False)
+    costs = found.sample_costs[0]
+    assert costs.shape == (64, 2)
+    alone = signature(Wide(), x[:, :, :1, :1].contiguous(), n=64, reduction="sample", criteria=False)
+    low, high = found.mean_interval()
+    expected = alone.mean_interval()
+    assert high - low == pytest.approx(expected[1] - expected[0], rel=0.6)
+    assert high - low > 0.5 * (expected[1] - expected[0])
+
+
+def test_the_costs_of_an_image_are_the_means_of_its_points():
+    x = maps(images=16)
+    found = signature(Wide(), x, n=16, reduction="positions", positions=16, criteria=False)
+    points = x.movedim(1, -1).reshape(-1, 3)
+    own = affinity_score(points, points.clamp(min=0)).sample_costs.view(16, 16, 2).mean(dim=1)
+    # in another unit, the same for both
+    ratio = found.sample_costs[0] / own.numpy()
+    np.testing.assert_allclose(ratio, ratio[0, 0], rtol=1e-6)
+
+
+def test_above_2048_points_the_coupling_is_the_pairing_and_that_is_said():
+    x = torch.randn(512, 3, 4, 4)
+    few, many = (signature(Wide(), x, reduction="positions", positions=k, criteria=False) for k in (4, 5))
+    assert (few.metadata["coupling"], many.metadata["coupling"]) == ("exact", "paired")
+    assert few.table["n"].max() == 2048
+    assert any("lower bounds" in note for note in many.notes)
+    assert not any("lower bounds" in note for note in few.notes)
+    assert any("depend on each other" in note for note in few.notes)
+    assert many.table["paired"].equals(many.table["score"])
+    assert many.table["pairing_optimal"].isna().all()
+
+
+def test_labels_count_once_for_each_image():
+    found = signature("mini:digitsnet", "digits", n=64, images=128, reduction="positions", criteria=False)
+    plain = signature("mini:digitsnet", "digits", n=64, images=128, criteria=False)
+    assert found.metadata["accuracy"] == plain.metadata["accuracy"]
+    assert "2 x 64 images" in repr(found)
+
+
+def test_the_whole_data_set_takes_all_its_points():
+    x = maps(images=64)
+    found = signature(Wide(), x, n=16, reduction="positions", positions=16, criteria=False, whole=True)
+    points = x.movedim(1, -1).reshape(-1, 3)
+    assert found.table["n"].tolist() == [1024]
+    assert found.scores[0] == pytest.approx(
+        affinity_score(points, points.clamp(min=0), coupling="paired").value, abs=1e-9
+    )
+
+
+def test_positions_are_an_option_of_that_reduction_alone():
+    assert Options(positions=8).changed == {}
+    assert Options(positions=8, reduction="positions").changed == {"positions": 8, "reduction": "positions"}
+    assert Options(reduction="positions", order="reduce-first").order == "activate-first"
+    with pytest.raises(AffscoreError, match="positions must be"):
+        Options(positions=0)
