@@ -8,9 +8,8 @@ import pytest
 import torchvision
 import typer
 
-import affscore.survey
 from affscore.cli.main import app
-from affscore.papers import all_results, printed_table
+from affscore.papers import all_results, printed_table, specifications
 from affscore.papers.claim import WORDS
 from affscore.papers.comparison import WAYS
 from affscore.papers.ledger import COLUMNS, KINDS, MATERIAL, Ledger, all_claims
@@ -113,7 +112,7 @@ def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_result
     for place, one in enumerate(networks):
         one.signature().save(own_results / f"{one.metadata['model'][5:]}-DEFAULT-digits-n512-mean-{place}.parquet")
     stores = {None: networks[:1], own_results: networks[1:]}
-    monkeypatch.setattr(affscore.survey, "stored_multiverses", stores.get, raising=False)
+    monkeypatch.setattr(specifications, "stored_multiverses", lambda path, required: stores[path])
     file, claims = tmp_path / "specifications.csv", tmp_path / "claims.csv"
     code, out, err = run("ledger", "--specifications", file, "--claims", claims, "--results", own_results)
     assert code == 0, err

@@ -12,7 +12,7 @@ from affscore.survey import load_or_measure
 from affscore.zoo.sources import torchvision_networks
 from affscore.zoo.sources.torchvision_networks import weight_versions
 
-OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "n": 512}
+OPTIONS = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "bias": "none", "n": 512}
 """The options of the papers, and of all that is compared with them."""
 
 IMAGENET = "imagenet"
@@ -84,7 +84,7 @@ def other_options(signature: Signature, **wanted: Any) -> list[str]:
         signature: A finished signature.
         wanted: What is wanted instead of the papers' :data:`OPTIONS`.
     """
-    found = {"coupling": "exact", **signature.metadata}
+    found = {"coupling": "exact", "bias": "none", **signature.metadata}
     return [
         f"{key} is {found.get(key, '')} and not {value}"
         for key, value in {**OPTIONS, **wanted}.items()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
 
 import pandas as pd
 
 from affscore.errors import AffscoreError
+from affscore.network.multiverse import Multiverse
 from affscore.network.result import Signature
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import Claim
 from affscore.papers.ledger import all_claims
 from affscore.papers.protocol import Specification
 from affscore.papers.robustness import COLUMNS
+from affscore.survey import stored_multiverses
 
 _AVERAGES = (("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first"))  # sample has one order
 _AXES_OF_THE_CODE = (("published", "activate-first"), ("published", "reduce-first"))
@@ -25,17 +26,6 @@ SPECIFICATIONS = tuple(
     Specification(*average, *estimate) for average, estimate in product((*_AVERAGES, *_AXES_OF_THE_CODE), _ESTIMATES)
 )
 """All that are asked for: the 12 that are as defensible as the papers' own, which comes first, and 8 counted apart."""
-
-
-class Multiverse(Protocol):
-    """The signature of a network under several specifications."""
-
-    @property
-    def metadata(self) -> Mapping[str, Any]:
-        """How it was measured, as of a signature."""
-
-    def signature(self, reduction: str, order: str, covariance: str, coupling: str) -> Signature:
-        """The signature under one of them, with these choices in its metadata; AffscoreError where there is none."""
 
 
 def claims_by_specification(
@@ -82,9 +72,7 @@ def gathered_multiverses(results: str | Path | None = None) -> list[Multiverse]:
     Raises:
         AffscoreError: No such folder, or a file that is no result.
     """
-    from affscore.survey import stored_multiverses  # type: ignore[attr-defined]
-
-    return [one for store in dict.fromkeys((None, results)) for one in stored_multiverses(store)]
+    return [one for store in dict.fromkeys((None, results)) for one in stored_multiverses(store, required=False)]
 
 
 def _signatures(multiverses: Iterable[Multiverse], specification: Specification) -> Iterator[Signature]:

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from affscore.errors import AffscoreError
+from affscore.network.multiverse import multiverse
 from affscore.papers import robustness as module
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, ClaimRow, Verdict
@@ -12,6 +14,7 @@ from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE, Specificatio
 from affscore.papers.results import Results
 from affscore.papers.robustness import COLUMNS, Robustness, robustness, shipped_claims
 from affscore.papers.specifications import SPECIFICATIONS, claims_by_specification, gathered_multiverses
+from affscore.survey import tables
 from tests.synthetic_signatures import CRITERIA, SyntheticMultiverse, synthetic, with_sums
 
 SUMS, PATCHES = (
@@ -215,6 +218,27 @@ def test_a_package_without_the_file_asks_nothing_again(monkeypatch, tmp_path):
     finally:
         monkeypatch.undo()
         shipped_claims.cache_clear()
+
+
+def test_a_store_of_signatures_alone_has_no_multiverses(monkeypatch, tmp_path):
+    monkeypatch.setattr(tables, "MULTIVERSES", tmp_path / "none")
+    store = tmp_path / "results"
+    store.mkdir()
+    synthetic([0.5, 0.6]).save(store / "resnet18-a.parquet")
+    assert gathered_multiverses(store) == gathered_multiverses() == []
+    multiverse("mini:digitsnet", "digits", n=64, images=64).save(store / "digitsnet-b.parquet")
+    (found,) = gathered_multiverses(store)
+    assert found.metadata["model"] == "mini:digitsnet"
+    with pytest.raises(AffscoreError, match="no folder"):
+        gathered_multiverses(tmp_path / "missing")
+
+
+def test_multiverses_are_asked_as_they_are_measured():
+    one = multiverse("mini:vit_l_16", "digits", n=512, images=512, reductions=["mean", "sample", "published"])
+    table = claims_by_specification([one], claims=[PATCHES])
+    assert [tuple(row) for row in table[list(Specification._fields)].to_numpy()] == list(SPECIFICATIONS)
+    assert (table["networks"] == 1).all()
+    assert table["found"].nunique() > 8
 
 
 @pytest.mark.slow
