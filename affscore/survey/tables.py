@@ -62,11 +62,12 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
     return [found for _, found in _read_all(path, SHIPPED, Signature).values()]
 
 
-def stored_multiverses(path: str | Path | None = None) -> list[Multiverse]:
+def stored_multiverses(path: str | Path | None = None, required: bool = True) -> list[Multiverse]:
     """All multiverses in a store.
 
     Args:
         path: The folder of a store; None for those that come with the package.
+        required: Whether it is an error that there are none.
 
     Returns:
         The multiverses, in the order of the names of their files.
@@ -74,7 +75,7 @@ def stored_multiverses(path: str | Path | None = None) -> list[Multiverse]:
     Raises:
         AffscoreError: As :func:`stored_signatures`.
     """
-    return [found for _, found in _read_all(path, MULTIVERSES, Multiverse).values()]
+    return [found for _, found in _read_all(path, MULTIVERSES, Multiverse, required).values()]
 
 
 def export(folder: str | Path, file: str | Path) -> Path:
@@ -170,9 +171,13 @@ def find(folder: str | Path, name: str) -> Path:
     raise AffscoreError(f"there is no result {name!r} in {str(folder)!r}; affscore store ls shows what there is")
 
 
-def _read_all(path: str | Path | None, shipped: Path, kind: type[Result]) -> dict[str, tuple[Path, Result]]:
+def _read_all(
+    path: str | Path | None, shipped: Path, kind: type[Result], required: bool = True
+) -> dict[str, tuple[Path, Result]]:
     """The results of one kind in a store, by their keys."""
     if path is None and not (shipped.is_dir() and Store(shipped).files()):
+        if not required:
+            return {}
         raise AffscoreError(
             "this version of the package comes without results; give the folder of a store, as written by: "
             "affscore survey ... --store DIR"
@@ -180,7 +185,7 @@ def _read_all(path: str | Path | None, shipped: Path, kind: type[Result]) -> dic
     found, problems, copies = _read(Store(shipped if path is None else path))
     for error in problems.values():
         raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
-    if not any(isinstance(one, kind) for _, one in found.values()):
+    if required and not any(isinstance(one, kind) for _, one in found.values()):
         what, how = ("multiverse", "--multiverse mean,sample ") if kind is Multiverse else ("result", "")
         raise AffscoreError(
             f"there is no {what} in the folder {str(path)!r}; make some with: affscore survey ... {how}--store {path}"
