@@ -68,6 +68,8 @@ import affscore
 from affscore.analysis import along_depth, common_language_effect_size, trends
 from affscore.figures import raw_signature, timeline
 from affscore.papers import history, short_name, short_names, study_models
+from affscore.papers.all_results import AllResults
+from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 
@@ -78,25 +80,6 @@ by_name = {short_names(networks)[model]: result for model, result in results.ite
 # an activation whose input is constant has no score
 signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
 print(f"{len(signatures)} networks on {dataset}, {sum(map(len, signatures.values()))} activations")
-
-# %% [markdown]
-# ```{warning}
-# The score takes the **best coupling** of the two clouds, which need not pair each input with its own output
-# ({doc}`01_the_affinity_score`). Where the two differ, an activation scores as more nearly affine than it acts on
-# single images. In narrow layers this is the rule, as the next cell shows, so part of a difference between networks
-# with narrow layers may come from the coupling.
-# ```
-
-# %%
-rows = pd.concat([result.table for result in results.values()])["pairing_optimal"].astype(float).dropna()
-print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len(rows)} rows.")
-exact, paired = (
-    affscore.signature("mini:vgg19", "digits", images=512, criteria=False, whole=whole).scores
-    for whole in (False, True)
-)
-print(
-    f"Of the small VGG-19 it raises scores by up to {(exact - paired).max():.2f}, by {(exact - paired).mean():.2f} on average."
-)
 
 # %% [markdown]
 # ## Minimum, median, maximum
@@ -373,6 +356,28 @@ pd.DataFrame.from_dict(rows, orient="index").round(2)
 # differ, look at data and training first. To see the paper's own networks, run this notebook with
 # `notebooks/params/paper.yml` ({doc}`../book/how_to_run_with_your_model`).
 #
+# ## What holds, and under which choices
+#
+# One row for each conclusion of the paper that this chapter looks at: the verdict under the papers' own choice of
+# reduction, order, covariance and coupling, and in how many of the equally defensible choices it holds
+# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`; they are on the results that come with
+# the package, whatever the parameters of this chapter are.
+
+# %% tags=["hide-input"]
+ledger = Ledger(AllResults.gather())
+ledger.conclusions(
+    "transitions-linearise",
+    "squeeze-layers-linearise",
+    "large-patches-plateau",
+    "pure-convnets-low-spread",
+    "inception-widens",
+    "spread-grows-until-2020",
+    "less-non-linear-until-2020",
+    "vits-most-non-linear",
+    "efficientnets-skewed",
+)
+
+# %% [markdown]
 # ## Takeaways
 #
 # * With eight designs until 2019 a trend needs a test; an undetected trend is not refuted: look at the width of its

@@ -50,6 +50,8 @@ from IPython.display import Markdown
 import affscore
 from affscore import AffscoreError, analysis, papers
 from affscore.figures import dendrogram, distance_heatmap, score_distributions, score_histograms
+from affscore.papers.all_results import AllResults
+from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 
@@ -71,17 +73,6 @@ print(f"{len(signatures)} networks of {len(set(families))} families, with {min(m
 # network that it stands for, trained on 8 x 8 digits. They are analogues, not measurements of the originals; with
 # `notebooks/params/paper.yml` the same cells run on the originals.
 #
-# ```{warning}
-# The signatures compared here use the best coupling, which in most rows of the mini zoo, and in nearly half of those
-# of the CIFAR-10 networks below, is not the pairing of each input with its own output. That raises scores, most in
-# narrow layers ({doc}`05_a_decade_at_a_glance`), and so changes distances.
-# ```
-
-# %%
-rows = pd.concat([result.table for result in results.values()])["pairing_optimal"].astype(float).dropna()
-print(f"The optimal coupling is not the pairing in {1 - rows.mean():.0%} of {len(rows)} rows.")
-
-# %% [markdown]
 # ## The DTW distance
 #
 # Two signatures $a$ and $b$ are traversed together, from their first score to their last. Each step advances in one
@@ -407,6 +398,28 @@ beside_length(of_untrained, untrained, labels)
 # largely a property of the architecture, of its order of layers and its initial weights.
 # {doc}`04_signature_of_a_network` shows what training adds.
 #
+# ## What holds, and under which choices
+#
+# One row for each conclusion of the paper that this chapter looks at: the verdict under the papers' own choice of
+# reduction, order, covariance and coupling, and in how many of the equally defensible choices it holds
+# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`; they are on the results that come with
+# the package, whatever the parameters of this chapter are.
+
+# %% tags=["hide-input"]
+ledger = Ledger(AllResults.gather())
+ledger.conclusions(
+    "after-sums-more-linear",
+    "one-mode-is-linear",
+    "resnets-bimodal",
+    "shortcuts-make-two-modes",
+    "densenets-skewed-against-vits",
+    "back-to-convnets",
+    "vggs-alike",
+    "families-are-found",
+    "no-outliers",
+)
+
+# %% [markdown]
 # ## Takeaways
 #
 # * The DTW distance compares signatures of any two lengths. It is a sum over steps, so deep networks are far from

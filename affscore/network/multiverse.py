@@ -38,10 +38,10 @@ _COLUMNS = {
 
 
 class Specification(NamedTuple):
-    """One choice of each kind; the defaults are those of :func:`affscore.signature`.
+    """One choice of each kind under which a score is measured; the defaults are those of :func:`affscore.signature`.
 
-    >>> Specification(order="reduce-first").differences
-    ('order',)
+    >>> Specification(coupling="paired").differences(Specification(order="reduce-first"))
+    ('order', 'coupling')
     """
 
     reduction: str = "mean"
@@ -50,11 +50,9 @@ class Specification(NamedTuple):
     coupling: str = "exact"
     bias: str = "none"
 
-    @property
-    def differences(self) -> tuple[str, ...]:
-        """The names of the choices that are not the default."""
-        usual = zip(self._fields, self, Specification(), strict=True)
-        return tuple(name for name, value, default in usual if value != default)
+    def differences(self, other: Specification) -> tuple[str, ...]:
+        """The names of the choices that are not those of another specification."""
+        return tuple(name for name, ours, theirs in zip(self._fields, self, other, strict=True) if ours != theirs)
 
 
 DEFAULT = Specification()

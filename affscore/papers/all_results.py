@@ -11,18 +11,12 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.experiments.sweeps import sweep
+from affscore.network.multiverse import Specification
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
-from affscore.papers.protocol import (
-    IMAGENET,
-    PAPERS_CHOICE,
-    PUBLISHED_CODE,
-    Specification,
-    not_as_printed,
-    other_options,
-)
+from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
 from affscore.papers.results import Results
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
@@ -216,7 +210,7 @@ def _by_name(
     """Those of one of some specifications and what else is wanted, by network; of several the one of most images."""
 
     def as_asked(one: Signature) -> bool:
-        options = (each for choice in asked for each in (choice._asdict(), choice.options(one.metadata["model"])))
+        options = (each for choice in asked for each in (choice._asdict(), options_of(choice, one.metadata["model"])))
         return any(not other_options(one, **{**each, **wanted}) for each in options)
 
     return {

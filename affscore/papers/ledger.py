@@ -12,6 +12,7 @@ from types import ModuleType
 import pandas as pd
 
 import affscore.papers
+from affscore.errors import AffscoreError
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import WORDS, Claim, ClaimRow, Verdict
 from affscore.papers.comparison import (
@@ -99,16 +100,43 @@ class Ledger:
     @cached_property
     def claims(self) -> tuple[ClaimRow, ...]:
         """For each claim a row for each kind of results that has something to say of it; one without where none has."""
-        rows: list[ClaimRow] = []
-        for claim in all_claims():
-            tested = ((kind, claim.decide(kind)) for kind in self.results.kinds)
-            found = [
-                ClaimRow(claim, kind, verdict, robustness(self.by_specification, claim, kind, verdict))
-                for kind, verdict in tested
-                if verdict is not None
-            ]
-            rows += found or [ClaimRow(claim, Results(""), Verdict(None, f"It takes {claim.needs}."))]
-        return tuple(rows)
+        return tuple(row for claim in all_claims() for row in self._tested(claim))
+
+    def _tested(self, claim: Claim) -> list[ClaimRow]:
+        """A row for each kind of results that has something to say of a claim; one without where none has."""
+        tested = ((kind, claim.decide(kind)) for kind in self.results.kinds)
+        found = [
+            ClaimRow(claim, kind, verdict, robustness(self.by_specification, claim, kind, verdict))
+            for kind, verdict in tested
+            if verdict is not None
+        ]
+        return found or [ClaimRow(claim, Results(""), Verdict(None, f"It takes {claim.needs}."))]
+
+    def conclusions(self, *names: str) -> pd.DataFrame:
+        """The claims of these names as a chapter ends: one row for each, and for each kind of results that tests it.
+
+        Args:
+            names: Names of claims, in their order (:attr:`affscore.papers.claim.Claim.name`).
+
+        Returns:
+            A table by ``conclusion`` with ``tested on``, ``networks``, ``verdict`` ("depends on ..." where another
+            choice turns it round) and ``under other choices``: in how many specifications it holds. A claim that
+            nothing tests has no row.
+
+        Raises:
+            AffscoreError: A name that no claim has.
+        """
+        known = {claim.name: claim for claim in all_claims()}
+        if unknown := [name for name in names if name not in known]:
+            raise AffscoreError(f"no claim is called {unknown[0]!r}; known are {', '.join(known)}")
+        rows = [
+            (row.claim.text, row.results.about, row.verdict.networks, row.word, row.specifications)
+            for name in names
+            for row in self._tested(known[name])
+            if row.results.about
+        ]
+        columns = ["conclusion", "tested on", "networks", "verdict", "under other choices"]
+        return pd.DataFrame(rows, columns=columns).set_index("conclusion")
 
     @property
     def table(self) -> pd.DataFrame:

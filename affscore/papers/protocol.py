@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from affscore.network.multiverse import Specification
 from affscore.network.result import Signature
 from affscore.papers.networks import short_name
 from affscore.survey import load_or_measure
@@ -40,37 +41,21 @@ def printed_reduction(name: str) -> str:
     return "published" if name.startswith(CHANNELS_LAST) else "mean"
 
 
-class Specification(NamedTuple):
-    """A choice of each kind under which a score is measured; without arguments that of the papers' text and code.
+def options_of(specification: Specification, name: str) -> dict[str, str]:
+    """The options with which a network is measured under a specification, a value for each choice.
 
     The reduction ``published`` averages over the axes of the published code, which are other ones where channels come
     last; elsewhere it is the mean.
 
-    >>> Specification(coupling="paired").differences(Specification(order="reduce-first"))
-    ('order', 'coupling')
+    Args:
+        specification: The specification.
+        name: The network, without its weights.
+
+    >>> options_of(Specification("published"), "resnet50")["reduction"]
+    'mean'
     """
-
-    reduction: str = "mean"
-    order: str = "activate-first"
-    covariance: str = "ledoit-wolf"
-    coupling: str = "exact"
-
-    def options(self, name: str) -> dict[str, str]:
-        """The options with which a network is measured, a value for each choice.
-
-        Args:
-            name: The network, without its weights.
-
-        >>> Specification("published").options("resnet50")["reduction"]
-        'mean'
-        """
-        reduction = printed_reduction(short_name(name)) if self.reduction == "published" else self.reduction
-        return {**self._asdict(), "reduction": reduction}
-
-    def differences(self, other: Specification) -> tuple[str, ...]:
-        """The names of the choices that are not those of another specification."""
-        pairs = zip(self._fields, self, other, strict=True)
-        return tuple(name for name, ours, theirs in pairs if ours != theirs)
+    reduction = printed_reduction(short_name(name)) if specification.reduction == "published" else None
+    return {**specification._asdict(), "reduction": reduction or specification.reduction}
 
 
 PAPERS_CHOICE, PUBLISHED_CODE = Specification(), Specification("published")
@@ -116,7 +101,7 @@ def not_as_printed(
     reasons = [] if [weights] == default else [f"the weights are {weights} and not {' '.join(default) or 'trained'}"]
     if not (on.startswith(f"{IMAGENET}:") if dataset == IMAGENET else on == dataset):
         reasons.append(f"the images are {on} and not {f'{IMAGENET}:DIR' if dataset == IMAGENET else dataset}")
-    wanted, reduction = specification.options(name), signature.metadata.get("reduction")
+    wanted, reduction = options_of(specification, name), signature.metadata.get("reduction")
     if reduction != (other := wanted.pop("reduction")):
         reasons.append(f"the reduction is {reduction} and not {other}")
     reasons += other_options(signature, **wanted)

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from affscore.network.multiverse import Specification
 from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED, Claim, Verdict
-from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE, Specification
+from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE
 from affscore.papers.results import Results
 
 COLUMNS = ("claim", "on", *Specification._fields, "verdict", "networks", "found")
 """The columns of a table of claims by specification."""
 
 _SHIPPED = Path(__file__).with_name("claims_by_specification.csv")
-_CHOICES = [names for count in range(1, 5) for names in combinations(Specification._fields, count)]
+_CHOICES = [names for count in range(1, 6) for names in combinations(Specification._fields, count)]
 _OPPOSITE = {HOLDS: DOES_NOT_HOLD, DOES_NOT_HOLD: HOLDS}
 
 

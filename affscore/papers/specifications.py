@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse import Multiverse
+from affscore.network.criteria import SCHEMA
+from affscore.network.multiverse import Multiverse, Specification
 from affscore.network.result import Signature
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import Claim
 from affscore.papers.ledger import all_claims
-from affscore.papers.protocol import Specification
+from affscore.papers.protocol import options_of
 from affscore.papers.robustness import COLUMNS
 from affscore.survey import stored_multiverses
 
@@ -34,8 +36,10 @@ def claims_by_specification(
     """Decide every claim about signatures under each specification, on each kind of results that has it.
 
     Kinds of results are those of :attr:`AllResults.of_signatures`. Claims about something else (activation functions,
-    printed tables, repeated trainings) are not asked again, nor, of multiverses, those about criteria, which have
-    none: they have no rows. Under the reduction ``published`` networks whose channels come second have their mean.
+    printed tables, repeated trainings) are not asked again: they have no rows. Multiverses have no criteria, which
+    depend on neither covariance nor coupling: they have those of a signature of the same network, samples, reduction
+    and order, where there is one. Under the reduction ``published`` networks whose channels come second have their
+    mean.
 
     Args:
         multiverses: Of as many networks as there are.
@@ -54,8 +58,10 @@ def claims_by_specification(
     ['reduction', 'order', 'covariance', 'coupling']
     """
     multiverses, rows = list(multiverses), []
+    criteria = {_measured(one): one.table for one in signatures if one.metadata["criteria"]}
     for one in SPECIFICATIONS:
-        there = AllResults([*_signatures(multiverses, one), *signatures], specification=one)
+        again = [_with_criteria(found, criteria) for found in _signatures(multiverses, one)]
+        there = AllResults([*again, *signatures], specification=one)
         for results, claim in product(there.of_signatures, all_claims() if claims is None else claims):
             verdict = claim.decide(results) if results.signatures else None
             if verdict is not None:
@@ -79,6 +85,22 @@ def _signatures(multiverses: Iterable[Multiverse], specification: Specification)
     """Those of the multiverses that have it."""
     for one in multiverses:
         try:
-            yield one.signature(**specification.options(str(one.metadata["model"])))
+            yield one.signature(**options_of(specification, str(one.metadata["model"])))
         except AffscoreError:  # not measured under this one
             continue
+
+
+def _measured(one: Signature) -> tuple[str, ...]:
+    """What the criteria of a signature depend on."""
+    names = ("fingerprint_weights", "dataset", "images", "seed", "n", "reduction", "order")
+    return tuple(str(one.metadata[name]) for name in names)
+
+
+def _with_criteria(one: Signature, criteria: Mapping[tuple[str, ...], pd.DataFrame]) -> Signature:
+    """The same signature with the criteria of these tables, if one of them is of the same reduced samples."""
+    table = criteria.get(_measured(one))
+    if table is None:
+        return one
+    columns = [column.name for column in SCHEMA if column.name in table and column.name not in one.table]
+    joined = one.table.merge(table[["batch", "index", *columns]], on=["batch", "index"], how="left", validate="1:1")
+    return replace(one, table=joined)

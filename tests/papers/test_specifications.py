@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse import multiverse
+from affscore.network.multiverse import Specification, multiverse
 from affscore.papers import robustness as module
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, ClaimRow, Verdict
 from affscore.papers.ledger import Ledger, all_claims
-from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE, Specification
+from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE, options_of
 from affscore.papers.results import Results
 from affscore.papers.robustness import COLUMNS, Robustness, robustness, shipped_claims
 from affscore.papers.specifications import SPECIFICATIONS, claims_by_specification, gathered_multiverses
@@ -28,7 +28,7 @@ EARLY, LATE = ([*np.linspace(0.3, 0.4, 6), *np.linspace(0.8, 0.9, 6)][::step] fo
 def asked(claim, after=None, networks=None, on=MINI, signatures=()):
     """The row of a claim, and the table: of ResNets whose scores after sums are given, or of other networks."""
     networks = networks or [with_sums(model, after) for model in RESNETS]
-    own = [one.signature(**PUBLISHED_CODE.options(one.metadata["model"])) for one in networks]
+    own = [one.signature(**options_of(PUBLISHED_CODE, one.metadata["model"])) for one in networks]
     own += [one.signature() for one in networks]
     table = claims_by_specification(networks, signatures, [claim])
     (results,) = (one for one in AllResults([*signatures, *own]).of_signatures if one.about == on)
