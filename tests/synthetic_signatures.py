@@ -106,7 +106,10 @@ class SyntheticMultiverse:
     scores: Any
     metadata: dict = field(default_factory=dict)
 
-    def signature(self, reduction="mean", order="activate-first", covariance="ledoit-wolf", coupling="exact"):
+    def signature(
+        self, reduction="mean", order="activate-first", covariance="ledoit-wolf", coupling="exact", bias="none"
+    ):
+        assert bias == "none"
         scores = self.scores(reduction, order, covariance, coupling)
         if scores is None:
             raise AffscoreError(f"{reduction}, {order}, {covariance}, {coupling} was not measured")

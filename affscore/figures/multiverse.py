@@ -139,12 +139,21 @@ def choice_effects(effects: pd.DataFrame, value: str = "rank_correlation", *, xl
     figure, (axes,) = page(1, 0.9, each=0.42 * len(order), xlabel=xlabel or value.replace("_", " "))
     for row, choice in enumerate(order):
         some = rows[label == choice]
-        axes.plot([some[value].median()] * 2, [row - 0.36, row + 0.36], color=PALETTE["black"], linewidth=2, zorder=1)
+        axes.plot(
+            [some[value].median()] * 2,
+            [row - 0.36, row + 0.36],
+            color=PALETTE["black"],
+            linewidth=2,
+            linestyle="-",
+            zorder=1,
+        )
         for number, name in enumerate(names):
             own = some.loc[groups[some.index] == name, value]
             shift = (number - (len(names) - 1) / 2) * 0.6 / len(names)
-            look = {"facecolors": "none", "edgecolors": series_style(number)["color"]}
-            axes.scatter(own, np.full(len(own), row + shift), 22, marker=MARKERS[number], label=name, zorder=2, **look)
+            points = {"facecolors": "none", "edgecolors": series_style(number)["color"]}
+            axes.scatter(
+                own, np.full(len(own), row + shift), 22, marker=MARKERS[number], label=name, zorder=2, **points
+            )
     name_rows(axes, list(order))
     if len(names) > 1:
         legend_below(figure, len(names))

@@ -1,11 +1,15 @@
 """Claims under every specification: which choice turns a verdict round, and in how many it holds."""
 
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
 from affscore.network.multiverse import Specification, multiverse
+from affscore.network.reduction import OrderName
+from affscore.network.signature import signature
 from affscore.papers import robustness as module
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, ClaimRow, Verdict
@@ -13,7 +17,13 @@ from affscore.papers.ledger import Ledger, all_claims
 from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE, options_of
 from affscore.papers.results import Results
 from affscore.papers.robustness import COLUMNS, Robustness, robustness, shipped_claims
-from affscore.papers.specifications import SPECIFICATIONS, claims_by_specification, gathered_multiverses
+from affscore.papers.specifications import (
+    SPECIFICATIONS,
+    _measured,
+    _with_criteria,
+    claims_by_specification,
+    gathered_multiverses,
+)
 from affscore.survey import tables
 from tests.synthetic_signatures import CRITERIA, SyntheticMultiverse, synthetic, with_sums
 
@@ -256,3 +266,33 @@ def test_the_file_of_the_package_is_what_the_command_computes(shipped):
         same = defensible[["claim", "on", "networks"]] == [one.claim, one.on, one.networks]
         # whatever has another specification was asked again
         assert (row.verdict.word, row.robustness is not None) == (one.verdict, same.all(axis=1).sum() > 1)
+
+
+@pytest.mark.slow
+def test_the_conclusions_of_a_chapter_are_rows_of_the_ledger():
+    ledger = Ledger(AllResults.gather(), shipped_claims())
+    table = ledger.conclusions("vggs-alike", "no-criterion-says-the-same")
+    assert list(table.columns) == ["tested on", "networks", "verdict", "under other choices"]
+    own = ledger.claim_table.set_index("claim")
+    for claim, row in table.iterrows():
+        (same,) = own[own["on"] == row["tested on"]].loc[[claim]].itertuples()
+        assert (row["verdict"], row["networks"], row["under other choices"]) == (
+            same.verdict, same.networks, same.specifications,
+        )  # fmt: skip
+    assert len(table) == 3
+    with pytest.raises(AffscoreError, match="no claim is called 'vggs'"):
+        ledger.conclusions("vggs")
+
+
+def test_criteria_come_from_a_signature_of_the_same_reduced_samples():
+    signatures = [signature("mini:alexnet", "digits", n=64, images=128, order=order) for order in get_args(OrderName)]
+    several = multiverse("mini:alexnet", "digits", n=64, images=128)
+    tables = {_measured(one): one.table for one in signatures}
+    for choice in several.choices:
+        joined = _with_criteria(several.signature(*choice), tables)
+        if choice.reduction == "sample":
+            assert "cka" not in joined.table
+            continue
+        (same,) = [one for one in signatures if one.metadata["order"] == choice.order]
+        pd.testing.assert_series_equal(joined.table["cka"], same.table["cka"])
+        np.testing.assert_array_equal(joined.scores, several.scores[choice])

@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import numpy as np
@@ -223,3 +224,19 @@ def test_a_file_that_is_no_image_does_not_count_as_one(photos):
     assert broken != before
     files[order[4]].write_bytes(contents[0])
     assert key(dataset=f"folder:{photos}", n=4, images=4) != broken
+
+
+def test_a_multiverse_with_more_reductions_serves_and_a_signature_does_not():
+    def job(*reductions, **options):
+        return describe(Job("mini:digitsnet", "random", Options(images=64, multiverse=reductions, **options)))
+
+    def metadata(described):
+        return {"job": json.loads(json.dumps(described.description)), "criteria": list(described.job.options.criteria)}
+
+    both, mean, plain = job("mean", "sample"), job("mean"), job(criteria=())
+    assert is_of_job(metadata(both), mean)
+    assert is_of_job(metadata(both), both)
+    assert not is_of_job(metadata(mean), both)
+    assert not is_of_job(metadata(both), plain)
+    assert not is_of_job(metadata(plain), mean)
+    assert not is_of_job(metadata(both), job("mean", bias="extrapolated"))

@@ -1,4 +1,4 @@
-"""What chapters 5 to 8 conclude from the mini zoo and the shipped results, where it could have come out otherwise."""
+"""What chapters 5 to 9 conclude from the mini zoo and the shipped results, where it could have come out otherwise."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from affscore import analysis, papers, zoo
+import affscore.papers.robustness
+from affscore import analysis, load_results, papers, zoo
+from affscore.network.multiverse import Multiverse, Specification
 from affscore.network.result import Signature
-from affscore.survey import load_or_measure
+from affscore.survey import load_or_measure, stored_multiverses
 from affscore.survey.shipped import shipped_signature
 
 Results = dict[str, Signature]
@@ -298,3 +300,73 @@ def test_the_two_clouds_of_a_resnet(results: Results) -> None:
     assert everywhere[["sparsity", "norm"]].max(axis=None) < -0.6 < -0.1 < others[["sparsity", "norm"]].min(axis=None)
     assert after[["sparsity", "norm"]].max(axis=None) < -0.7
     assert (deep[["cka", "r2"]] > 0).all(axis=None)
+
+
+# chapter 9
+
+
+@pytest.fixture(scope="module")
+def multiverses() -> dict[str, Multiverse]:
+    """The multiverses of trained networks that come with the package, by the name of the network."""
+    trained = [found for found in stored_multiverses() if found.metadata["weights"] != "random"]
+    return {found.metadata["model"].removeprefix("cifar_networks.py:"): found for found in trained}
+
+
+def test_order_and_reduction_reorder_a_signature_and_covariance_and_coupling_mostly_do_not(
+    multiverses: dict[str, Multiverse],
+) -> None:
+    small = {name: found.scores for name, found in multiverses.items() if name.startswith("mini:")}
+    real = {name: found.scores for name, found in multiverses.items() if not name.startswith("mini:")}
+    assert sorted(real) == sorted(TRAINED)
+    for scores, reordered in ((small, 0.8), (real, 0.97)):
+        ranks = analysis.effects_of_choices(scores).groupby("to")["rank_correlation"].median()
+        assert ranks[["reduce-first", "sample"]].max() < reordered
+        assert ranks[["empirical", "paired"]].min() > 0.9
+    published = analysis.effects_of_choices(small).query("to == 'published'")["rank_correlation"]
+    assert len(published) == 12
+    assert published.median() < 0.3
+
+
+def test_a_relu_may_be_affine_as_a_cloud_and_not_at_all_image_by_image(multiverses: dict[str, Multiverse]) -> None:
+    found = multiverses["resnet44"]
+    exact, paired = found.scores[Specification()], found.scores[Specification(coupling="paired")]
+    worst = (exact - paired).idxmax()
+    assert exact[worst] > 0.6
+    assert paired[worst] < 0.05
+    rows = found.rows[found.rows["order"] == "activate-first"]
+    assert rows["pairing_optimal"].astype(float).mean() < 0.9
+
+
+def test_the_order_turns_the_modes_of_resnet_56_and_its_twin_round(multiverses: dict[str, Multiverse]) -> None:
+    p_values = {
+        (name, order): analysis.unimodality_test(multiverses[name].signature("mean", order).scores).p_value
+        for name in ("plainnet56", "resnet56")
+        for order in ("activate-first", "reduce-first")
+    }
+    assert p_values["resnet56", "activate-first"] < 0.02 < 0.1 < p_values["plainnet56", "activate-first"]
+    assert p_values["plainnet56", "reduce-first"] < 0.05 < 0.1 < p_values["resnet56", "reduce-first"]
+
+
+def test_what_holds_under_every_choice() -> None:
+    table = affscore.papers.robustness.shipped_claims()
+    own = table[table["reduction"] != "published"]
+    verdicts = own.groupby(["claim", "on"])["verdict"].agg(["nunique", "first", "size"])
+    unanimous = verdicts[(verdicts["nunique"] == 1) & (verdicts["first"] != "cannot be decided")]
+    assert (verdicts["size"].isin((4, 12))).all()
+    names = unanimous["first"].groupby("claim").first().to_dict()
+    assert names["after-sums-more-linear"] == names["vggs-alike"] == names["one-mode-is-linear"] == "holds"
+    assert names["transitions-linearise"] == names["large-patches-plateau"] == "does not hold"
+
+
+def test_every_shipped_result_has_its_multiverse_with_the_same_scores() -> None:
+    rows = load_results()
+    assert rows["paired"].isna().eq(rows["score"].isna()).all()
+    assert (rows["paired"] <= rows["score"] + 1e-12).all()
+    found = {tuple(one.metadata[name] for name in ("model", "weights", "dataset")): one for one in stored_multiverses()}
+    for (model, weights, dataset, reduction, order), some in rows.groupby(
+        ["model", "weights", "dataset", "reduction", "order"]
+    ):
+        again = found[model, weights, dataset].signature(reduction, order)
+        expected = some.groupby("index")[["score", "paired"]].mean()
+        np.testing.assert_allclose(again.scores, expected["score"], atol=2e-5)
+        np.testing.assert_allclose(again.summary["paired"], expected["paired"], atol=2e-5)
