@@ -116,7 +116,7 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     if not isinstance(stated, dict) or not isinstance(stated.get("options"), dict) or not isinstance(criteria, list):
         return False
     several = stated["options"].get("multiverse", [])
-    if not (isinstance(several, list) and set(job.job.options.multiverse) <= set(several)):
+    if not (isinstance(several, list | tuple) and set(job.job.options.multiverse) <= set(several)):
         return False
     if bool(several) != bool(job.job.options.multiverse):
         return False
