@@ -381,8 +381,8 @@ pd.DataFrame(chances).round(3)
 # %% [markdown]
 # Of the largest pair, unimodality is rejected for the residual network when the activation comes first, and for the
 # plain network when the average does; the smaller pairs decide nothing in either order. So whether shortcuts make the
-# scores bimodal **cannot be decided** on these networks. In a sign test, six pairs of six would have to agree, in
-# both orders.
+# scores bimodal **cannot be decided** on these networks. In a sign test, six pairs of six would have to agree;
+# {doc}`80_the_ledger` asks under each order.
 #
 # ## Before training
 #

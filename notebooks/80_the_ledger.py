@@ -128,6 +128,36 @@ book.claim_counts
 HTML(claims_page(book.claims))
 
 # %% [markdown]
+# ### Under other specifications
+#
+# The papers' text and code leave choices open: the average over positions or one position of each image (*reduction*), the
+# activation before or after the average (*order*), the shrunk or the empirical *covariance*, the exact coupling or the pairing
+# of each image with itself (*coupling*). That makes 12 specifications, each as defensible as the papers' own. A claim about
+# signatures is decided under the papers' choice, then under every other one that was measured on the same networks.
+#
+# *verdict*
+# : The one under the papers' choice. Where another specification finds the opposite, the claim **depends on** a choice: the
+#   smallest set of choices that turns it round is named. A verdict that becomes undecided is not turned round.
+#
+# *specifications*
+# : In how many of how many the claim holds, fails or cannot be decided. *Not asked again* are claims about repeated
+#   trainings and about the criteria beside the score: both were measured under the papers' choice alone.
+#
+# *turned_apart*
+# : Where channels come last, the published code averages over other axes than its text says. These specifications are counted
+#   apart, since no text defends them, and only where the axes themselves turn the verdict round. For the printed numbers of
+#   these networks they are the papers' own choice.
+
+# %% tags=["hide-input"]
+pd.set_option("display.max_colwidth", None)
+again = book.robustness_table
+again if len(again) else Markdown("No claim was asked again: there are no results under several specifications.")
+
+# %% [markdown]
+# `affscore ledger --specifications claims.csv --results results` asks again with your own results, too, and writes each verdict
+# with the numbers that decided it.
+
+# %% [markdown]
 # ## Fill it in
 #
 # With ImageNet's validation images at hand the rows fill up by themselves. In the shell, for one network, for all of them, and

@@ -1,8 +1,12 @@
 """Signatures that nobody measured, for tests of what is said about signatures."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
+from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 
 CRITERIA = ("cka", "norm", "sparsity_before", "sparsity_after", "entropy_before", "entropy_after", "r2")
@@ -88,3 +92,42 @@ def synthetic(
     table = pd.DataFrame(rows)
     table["pairing_optimal"] = table["pairing_optimal"].astype("boolean")
     return Signature(table, metadata)
+
+
+@dataclass
+class SyntheticMultiverse:
+    """A multiverse whose scores are a function of the specification; None where that was not measured.
+
+    Attributes:
+        scores: From the values of reduction, order, covariance and coupling, in this order.
+        metadata: What else :func:`synthetic` takes, as ``model``; the results are of digits unless it says otherwise.
+    """
+
+    scores: Any
+    metadata: dict = field(default_factory=dict)
+
+    def signature(self, reduction="mean", order="activate-first", covariance="ledoit-wolf", coupling="exact"):
+        scores = self.scores(reduction, order, covariance, coupling)
+        if scores is None:
+            raise AffscoreError(f"{reduction}, {order}, {covariance}, {coupling} was not measured")
+        choices = {"reduction": reduction, "order": order, "covariance": covariance, "coupling": coupling}
+        about = {"weights": "DEFAULT", "dataset": "digits", "batches": 1, "criteria": None}
+        measured = synthetic(scores, **{**about, **self.metadata, **choices})
+        return Signature(measured.table.drop(columns=list(CRITERIA)), measured.metadata)
+
+
+def with_sums(model, after=lambda *choice: 0.9, **about):
+    """The multiverse of a ResNet: eight activations inside of blocks score 0.5, eight after sums what is given.
+
+    Args:
+        model: As results carry it.
+        after: From a specification to a score; None where it was not measured.
+        about: As of :func:`synthetic`.
+    """
+    varied = np.linspace(-0.02, 0.02, 8) + len(model) * 1e-4 + int(model[-2:]) * 1e-4
+
+    def scores(*choice):
+        score = after(*choice)
+        return None if score is None else [*(0.5 + varied), *(score + varied)]
+
+    return SyntheticMultiverse(scores, {"model": model, "kinds": ["first"] * 8 + ["after-sum"] * 8, **about})

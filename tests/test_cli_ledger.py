@@ -1,5 +1,6 @@
 """affscore ledger, in this process."""
 
+import re
 import shlex
 
 import pandas as pd
@@ -8,10 +9,11 @@ import torchvision
 import typer
 
 from affscore.cli.main import app
-from affscore.papers import all_results, printed_table
+from affscore.papers import all_results, printed_table, specifications
+from affscore.papers.claim import WORDS
 from affscore.papers.comparison import WAYS
 from affscore.papers.ledger import COLUMNS, KINDS, MATERIAL, Ledger, all_claims
-from tests.synthetic_signatures import synthetic
+from tests.synthetic_signatures import synthetic, with_sums
 
 
 @pytest.fixture(autouse=True)
@@ -97,9 +99,31 @@ def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
     assert set(table["claim"]) == {claim.text for claim in all_claims()}
     tested = table[table["on"].notna()]
     for line, analogue in zip(out.splitlines()[-2:], (False, True), strict=True):
-        counts = tested.loc[tested["analogue"] == analogue, "verdict"].value_counts()
-        told = [f"{counts.get(one, 0)} {one}" for one in ("holds", "does not hold", "cannot be decided")]
+        counts = tested.loc[tested["analogue"] == analogue, "verdict"].value_counts()  # without results none depends
+        told = [f"{counts.get(one, 0)} {one}" for one in WORDS]
         assert line == f"claims in words, tested on {MATERIAL[analogue]}: {', '.join(told)}"
+
+
+def test_the_claims_are_asked_again_of_all_multiverses(run, tmp_path, own_results, monkeypatch):
+    def after(reduction, order, covariance, coupling):
+        return 0.2 if order == "reduce-first" else 0.9
+
+    networks = [with_sums(model, after) for model in ("mini:resnet18", "mini:resnet34", "mini:resnet50")]
+    for place, one in enumerate(networks):
+        one.signature().save(own_results / f"{one.metadata['model'][5:]}-DEFAULT-digits-n512-mean-{place}.parquet")
+    stores = {None: networks[:1], own_results: networks[1:]}
+    monkeypatch.setattr(specifications, "stored_multiverses", lambda path, required: stores[path])
+    file, claims = tmp_path / "specifications.csv", tmp_path / "claims.csv"
+    code, out, err = run("ledger", "--specifications", file, "--claims", claims, "--results", own_results)
+    assert code == 0, err
+    table = pd.read_csv(file).query("claim == 'after-sums-more-linear'")
+    found = set(zip(table["verdict"], table["order"], table["networks"], strict=True))
+    assert found == {("holds", "activate-first", 3), ("does not hold", "reduce-first", 3)}
+    assert f"written to {file}\n" in err
+    rows = pd.read_csv(claims).set_index(["source", "on"])["specifications"]
+    assert "holds in 8 of 12, fails in 4" in set(rows)
+    again, depends = map(int, re.findall(r"asked for again: (\d+), of which (\d+) depends", out)[0])
+    assert 1 <= depends <= again
 
 
 @pytest.mark.parametrize(
@@ -108,6 +132,7 @@ def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
         (["--csv", "ledger.txt"], "must end in .csv"),
         (["--csv", "missing/ledger.csv"], "there is no folder"),
         (["--claims", "missing/claims.csv"], "there is no folder"),
+        (["--specifications", "claims.parquet"], "must end in .csv"),
         (["--results", "missing"], "there is no folder 'missing'"),
     ],
 )

@@ -14,6 +14,7 @@ from affscore.analysis.bimodality import common_language_effect_size as common_l
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
+from affscore.analysis.choices import effects_of_choices as effects_of_choices
 from affscore.analysis.clustering import clusters as clusters
 from affscore.analysis.clustering import cophenetic_correlation as cophenetic_correlation
 from affscore.analysis.clustering import leaf_order as leaf_order

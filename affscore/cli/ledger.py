@@ -16,6 +16,11 @@ _RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the fol
 def ledger(
     csv: Path | None = options.output("Write a row for each printed number to this .csv file.", ".csv"),
     claims: Path | None = options.output("Write the claims in words and their tests to this .csv file.", ".csv"),
+    specifications: Path | None = options.output(
+        "Decide the claims about signatures under every specification there is, which takes minutes, and write the "
+        "verdicts to this .csv file. Without this option those that come with the package are used.",
+        ".csv",
+    ),
     results: Path | None = _RESULTS,
 ) -> None:
     """Hold the papers' printed numbers against ours: how many are reproduced, differ, or need data.
@@ -25,12 +30,16 @@ def ledger(
     column command says what to measure.
     """
     from affscore.papers.all_results import AllResults
+    from affscore.papers.claim import DEPENDS
     from affscore.papers.ledger import Ledger
+    from affscore.papers.specifications import claims_by_specification, gathered_multiverses
     from affscore.survey.tables import write_table
 
     with warnings_on_stderr():
         gathered = AllResults.gather(results)
-    found = Ledger(gathered)
+        found = Ledger(gathered)
+        if specifications is not None:
+            found = Ledger(gathered, claims_by_specification(gathered_multiverses(results), gathered.signatures))
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:
@@ -44,3 +53,7 @@ def ledger(
             listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
             typer.echo(f"claims in words, tested on {material}: {listed}")
         typer.echo(f"written to {write_table(found.claim_table, claims)}", err=True)
+    if specifications is not None:
+        asked = [row.counted_as for row in found.claims if row.robustness is not None]
+        typer.echo(f"verdicts that were asked for again: {len(asked)}, of which {asked.count(DEPENDS)} {DEPENDS}")
+        typer.echo(f"written to {write_table(found.by_specification, specifications)}", err=True)

@@ -15,7 +15,14 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
-from affscore.papers.protocol import IMAGENET, not_as_printed, other_options
+from affscore.papers.protocol import (
+    IMAGENET,
+    PAPERS_CHOICE,
+    PUBLISHED_CODE,
+    Specification,
+    not_as_printed,
+    other_options,
+)
 from affscore.papers.results import Results
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
@@ -38,12 +45,15 @@ class AllResults:
         zoo: The table of the small networks (name, family, year, accuracy, parameters, flops, depth, group).
         hard_task: Accuracies and statistics of the small networks on the hard task, a row for each network and seed.
         own: Those of the signatures that are the reader's.
+        specification: Under which signatures are taken that were not measured as the papers measure
+            (:mod:`affscore.papers.specifications`); None for the papers' own choice.
     """
 
     signatures: Sequence[Signature]
     zoo: pd.DataFrame | None = None
     hard_task: pd.DataFrame | None = None
     own: Sequence[Signature] = ()
+    specification: Specification | None = None
 
     @classmethod
     def gather(cls, results: str | Path | None = None) -> AllResults:
@@ -89,6 +99,15 @@ class AllResults:
         networks = (self.mini, self.trained_again, self.cifar, self.other_weights)
         return (self.as_printed, functions, printed, other_inputs, *networks)
 
+    @property
+    def of_signatures(self) -> tuple[Results, ...]:
+        """Those of the kinds that hold signatures, which can be measured under another specification."""
+        return (self.as_printed, self.mini, self.cifar, self.other_weights)
+
+    def _asked(self, *own: Specification) -> tuple[Specification, ...]:
+        """The specification that was asked for, else the papers' own."""
+        return own if self.specification is None else (self.specification,)
+
     @cached_property
     def as_printed(self) -> Results:
         """The papers' networks: torchvision's default weights, and at least two batches.
@@ -96,13 +115,14 @@ class AllResults:
         What is the same measurement says :func:`affscore.papers.protocol.not_as_printed`; other weights or another
         reduction are an analogue. Of several the one of most images.
         """
+        (asked,) = self._asked(PUBLISHED_CODE)
         on_imagenet, *elsewhere = (
-            _by_name(one for one in self.signatures if not not_as_printed(one, dataset))
+            _by_name((one for one in self.signatures if not not_as_printed(one, dataset, asked)), [asked])
             for dataset in (IMAGENET, *ON_MORE_DATA)
         )
         # the checkpoints of figure 16: a file of weights for ResNet-50 that is named as the checkpoint
         photographs = (one for one in self.signatures if one.metadata["dataset"].startswith(f"{IMAGENET}:"))
-        files = _by_name(photographs, by="weights", model="resnet50", reduction="mean")
+        files = _by_name(photographs, [asked], by="weights", model="resnet50")
         measured = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
         return Results(
             "the papers' networks on ImageNet",
@@ -115,7 +135,7 @@ class AllResults:
     @cached_property
     def mini(self) -> Results:
         """The small networks on the held-out digits, by the names of the networks that they are analogues of."""
-        small = partial(_by_name, self.signatures, prefix="mini:", reduction="mean")
+        small = partial(_by_name, self.signatures, self._asked(PAPERS_CHOICE), prefix="mini:")
         return Results(
             "the small networks on digits",
             "one training of each network, one batch of 512, activate first, averaged over positions",
@@ -140,13 +160,12 @@ class AllResults:
     @cached_property
     def cifar(self) -> Results:
         """ResNets and PlainNets that were trained on CIFAR-10, on its test images."""
-        trained = partial(_by_name, prefix="cifar_networks.py:", dataset="folder:cifar10-test", reduction="mean")
+        asked = self._asked(PAPERS_CHOICE)
         return Results(
             "networks trained on CIFAR-10, on its test images",
-            "one training of each network, 19 batches of 512, activate first (and reduce first, where it says so)",
+            "one training of each network, 19 batches of 512, activate first, averaged over positions",
             analogue=True,
-            signatures=trained(self.signatures),
-            reduce_first=trained(self.signatures, order="reduce-first"),
+            signatures=_by_name(self.signatures, asked, prefix="cifar_networks.py:", dataset="folder:cifar10-test"),
         )
 
     @cached_property
@@ -159,12 +178,14 @@ class AllResults:
             "one set of weights for each network, one batch of 512, activate first",
             analogue=True,
             signatures=_by_name(
-                one
-                for one in self.signatures
-                if id(one) not in taken
-                and one.metadata["model"] in networks
-                and one.metadata["reduction"] in ("mean", "published")
-                and one.metadata["dataset"].startswith(photographs)
+                (
+                    one
+                    for one in self.signatures
+                    if id(one) not in taken
+                    and one.metadata["model"] in networks
+                    and one.metadata["dataset"].startswith(photographs)
+                ),
+                self._asked(PAPERS_CHOICE, PUBLISHED_CODE),
             ),
         )
 
@@ -184,13 +205,24 @@ class AllResults:
 
 
 def _by_name(
-    signatures: Iterable[Signature], *, by: str = "model", prefix: str = "", trained: bool = True, **wanted: str
+    signatures: Iterable[Signature],
+    asked: Sequence[Specification],
+    *,
+    by: str = "model",
+    prefix: str = "",
+    trained: bool = True,
+    **wanted: str,
 ) -> dict[str, Signature]:
-    """Those with the papers' options and what else is wanted, by their network; of several the one of most images."""
+    """Those of one of some specifications and what else is wanted, by network; of several the one of most images."""
+
+    def as_asked(one: Signature) -> bool:
+        options = (each for choice in asked for each in (choice._asdict(), choice.options(one.metadata["model"])))
+        return any(not other_options(one, **{**each, **wanted}) for each in options)
+
     return {
         one.metadata[by].removeprefix(prefix): one
         for one in sorted(signatures, key=lambda one: one.metadata["images"])
         if one.metadata["model"].startswith(prefix)
         and (one.metadata["weights"] != "random") == trained
-        and not other_options(one, **wanted)
+        and as_asked(one)
     }

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from affscore.papers.estimate import MissingResultsError
 from affscore.papers.results import Results
 
+if TYPE_CHECKING:
+    from affscore.papers.robustness import Robustness
+
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "cannot be decided"
+DEPENDS = "depends on a choice"
+WORDS = (HOLDS, DOES_NOT_HOLD, UNDECIDED, DEPENDS)
+"""The verdicts of rows, as they are counted; a row names the choice."""
+
+NOT_ASKED_AGAIN = "not asked again"
+"""Of signatures: measured under the papers' own choice alone, or the claim is about criteria."""
 
 STUDY_ON_IMAGENET = "the study's networks of torchvision on ImageNet (notebooks/params/paper.yml names them)"
 ON_IMAGENET = "of torchvision on ImageNet (affscore survey --datasets imagenet:data/imagenet --store results)"
@@ -109,9 +118,30 @@ class ClaimRow(NamedTuple):
     Attributes:
         claim: The claim.
         results: What it was tested on; without a name where there was nothing.
-        verdict: What the test says; of a claim that was not tested, what it takes.
+        verdict: What the test says under the papers' own choice; of a claim that was not tested, what it takes.
+        robustness: What it says under the other specifications; None where it was not asked again.
     """
 
     claim: Claim
     results: Results
     verdict: Verdict
+    robustness: Robustness | None = None
+
+    @property
+    def counted_as(self) -> str:
+        """One of :data:`WORDS`."""
+        return DEPENDS if self.robustness is not None and self.robustness.turned_by else self.verdict.word
+
+    @property
+    def word(self) -> str:
+        """The verdict, or "depends on ..." where another specification turns it round, with the choice."""
+        if self.robustness is not None and self.robustness.turned_by:
+            return f"depends on {self.robustness.depends_on}"
+        return self.verdict.word
+
+    @property
+    def specifications(self) -> str:
+        """In how many specifications the claim holds, in words; empty where there are none to choose from."""
+        if self.robustness is not None:
+            return str(self.robustness)
+        return NOT_ASKED_AGAIN if self.results.signatures or self.results.trainings is not None else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from operator import attrgetter
@@ -13,7 +13,7 @@ import pandas as pd
 
 import affscore.papers
 from affscore.papers.all_results import AllResults
-from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED, Claim, ClaimRow, Verdict
+from affscore.papers.claim import WORDS, Claim, ClaimRow, Verdict
 from affscore.papers.comparison import (
     COMPUTED,
     DIFFERS,
@@ -26,6 +26,7 @@ from affscore.papers.comparison import (
     Row,
 )
 from affscore.papers.results import Results
+from affscore.papers.robustness import robustness, shipped_claims
 
 COLUMNS = ("source", "item", "published", "way", "ours", "analogue", "difference", "verdict", "command")
 """The columns of the table, and of the file that the command writes."""
@@ -35,7 +36,13 @@ _CELLS = ("printed.source", "printed.item", "printed.text", "our_number.way", "o
 _CLAIM_CELLS = {
     "claim": "claim.text", "source": "claim.source", "test": "claim.test",
     "on": "results.about", "scope": "results.scope", "networks": "verdict.networks",
-    "analogue": "results.analogue", "verdict": "verdict.word", "found": "verdict.found",
+    "analogue": "results.analogue", "verdict": "word", "papers_choice": "verdict.word",
+    "specifications": "specifications", "found": "verdict.found",
+}  # fmt: skip
+_ROBUSTNESS_CELLS = {
+    "claim": "claim.text", "on": "results.about", "verdict": "word", "papers_choice": "verdict.word",
+    "specifications": "robustness.specifications", "holds": "robustness.holds", "does not hold": "robustness.fails",
+    "cannot be decided": "robustness.undecided", "turned_apart": "robustness.turned_apart",
 }  # fmt: skip
 
 NO_MEASURE = f"{NEEDS_DATA} and a measure"
@@ -73,12 +80,15 @@ class Ledger:
 
     Attributes:
         results: What there is.
+        by_specification: The claims asked again, as
+            :func:`affscore.papers.specifications.claims_by_specification`; unless given those of the package.
 
     Source: all figures and tables of the papers that print numbers; they are in
         :func:`affscore.papers.printed_tables`.
     """
 
     results: AllResults
+    by_specification: pd.DataFrame = field(default_factory=shipped_claims, repr=False, compare=False)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -92,7 +102,11 @@ class Ledger:
         rows: list[ClaimRow] = []
         for claim in all_claims():
             tested = ((kind, claim.decide(kind)) for kind in self.results.kinds)
-            found = [ClaimRow(claim, kind, verdict) for kind, verdict in tested if verdict is not None]
+            found = [
+                ClaimRow(claim, kind, verdict, robustness(self.by_specification, claim, kind, verdict))
+                for kind, verdict in tested
+                if verdict is not None
+            ]
             rows += found or [ClaimRow(claim, Results(""), Verdict(None, f"It takes {claim.needs}."))]
         return tuple(rows)
 
@@ -130,20 +144,36 @@ class Ledger:
 
         A row for each of :attr:`claims`: ``claim``, ``source``, ``test``, ``on`` (what it was tested on), ``scope``
         (under which choices), ``networks`` (how many), ``analogue`` (whether that is something else than the papers
-        looked at), ``verdict`` and ``found``, a sentence with the numbers.
+        looked at), ``verdict`` ("depends on ..." where an equally defensible choice turns it round), ``papers_choice``
+        (the verdict under the papers' own), ``specifications`` (in how many it holds and fails) and ``found``, a
+        sentence with the numbers under the papers' choice.
         """
         cells = attrgetter(*_CLAIM_CELLS.values())
         return pd.DataFrame([cells(row) for row in self.claims], columns=list(_CLAIM_CELLS))
 
     @property
+    def robustness_table(self) -> pd.DataFrame:
+        """The claims that were asked again: in how many of how many specifications each holds.
+
+        A row for each of :attr:`claims` that was: ``claim``, ``on``, ``verdict`` and ``papers_choice`` as in
+        :attr:`claim_table`; ``specifications`` (how many), in how many of these it ``holds``, ``does not hold`` and
+        ``cannot be decided``; and ``turned_apart``, in how many more it is turned round, with the axes of the
+        published code (:class:`affscore.papers.robustness.Robustness`).
+        """
+        cells = attrgetter(*_ROBUSTNESS_CELLS.values())
+        rows = [cells(row) for row in self.claims if row.robustness is not None]
+        return pd.DataFrame(rows, columns=list(_ROBUSTNESS_CELLS))
+
+    @property
     def claim_counts(self) -> pd.DataFrame:
         """How many tested claims have each verdict, those on the papers' own material apart from analogues.
 
-        A row for each of :data:`MATERIAL`, a column for each verdict.
+        A row for each of :data:`MATERIAL`, a column for each of :data:`affscore.papers.claim.WORDS`.
         """
-        tested = self.claim_table.query("on != ''")
-        counts = pd.crosstab(tested["analogue"].map(lambda analogue: MATERIAL[analogue]), tested["verdict"])
-        counts = counts.reindex(index=list(MATERIAL), columns=[HOLDS, DOES_NOT_HOLD, UNDECIDED], fill_value=0)
+        tested = [(MATERIAL[row.results.analogue], row.counted_as) for row in self.claims if row.results.about]
+        table = pd.DataFrame(tested, columns=["material", "verdict"])
+        counts = pd.crosstab(table["material"], table["verdict"])
+        counts = counts.reindex(index=list(MATERIAL), columns=list(WORDS), fill_value=0)
         return counts.rename_axis(index=None, columns=None)
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ def ledger_page(rows: Sequence[Row], name: str = "ledger") -> str:
 
 
 def claims_page(rows: Iterable[ClaimRow]) -> str:
-    """The claims as an HTML table: what is said where, what was found on what, and the verdict.
+    """The claims as an HTML table: what is said where, what was found on what, and how robust the verdict is.
 
     Args:
         rows: The claims of a ledger.
@@ -66,12 +66,15 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
         some = list(members)
         text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>{_folded('test', escape(claim.test))}"
         first = f'<td rowspan="{len(some)}">{text}</td>'
-        for _, results, verdict in some:
+        for row in some:
+            results, verdict = row.results, row.verdict
             about = escape(results.about or "nothing that there is") + (" (analogue)" if results.analogue else "")
-            words = (f"<strong>{verdict.word}</strong>", about, escape(results.scope))
+            own = "" if row.word == verdict.word else f"<br>{verdict.word} under the papers' choice"
+            words = (f"<strong>{row.word}</strong>{own}", row.specifications, about, escape(results.scope))
             lines.append(f"<tr>{first}{_cells(*words, str(verdict.networks or ''), escape(verdict.found))}</tr>")
             first = ""
-    return f'<div class="ledger">{_table("claim verdict tested&nbsp;on scope networks found", lines)}</div>'
+    columns = "claim verdict specifications tested&nbsp;on scope networks found"
+    return f'<div class="ledger">{_table(columns, lines)}</div>'
 
 
 def _choice(what: str, values: Sequence[str]) -> str:

@@ -29,7 +29,6 @@ class Results:
         scope: Under which choices they were measured, and how often.
         analogue: Whether these are other networks, weights, data or inputs than the papers'.
         signatures: Signatures by the papers' names of the networks.
-        reduce_first: The same networks and data, measured in the other order.
         untrained: Signatures of the same networks on the same data before training.
         elsewhere: Signatures of the same networks on other data sets, by data set.
         checkpoints: Signatures of one architecture that was trained in several ways.
@@ -44,7 +43,6 @@ class Results:
     scope: str = ""
     analogue: bool = False
     signatures: Mapping[str, Signature] = field(default_factory=dict)
-    reduce_first: Mapping[str, Signature] = field(default_factory=dict)
     untrained: Mapping[str, Signature] = field(default_factory=dict)
     elsewhere: Mapping[str, Mapping[str, Signature]] = field(default_factory=dict)
     checkpoints: Mapping[str, Signature] = field(default_factory=dict)

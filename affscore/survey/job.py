@@ -103,7 +103,7 @@ def describe(
 
 
 def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
-    """Whether a result is of this job, and has its criteria at least.
+    """Whether a result is of this job, and has its criteria at least, or a multiverse its reductions.
 
     Descriptions are compared and not keys: older versions wrote every option into them, whatever its value. All
     criteria are those that there were when it was measured: one that came later is measured where it is named.
@@ -114,6 +114,11 @@ def is_of_job(metadata: Mapping[str, Any], job: DescribedJob) -> bool:
     """
     stated, criteria = metadata.get("job"), metadata.get("criteria")
     if not isinstance(stated, dict) or not isinstance(stated.get("options"), dict) or not isinstance(criteria, list):
+        return False
+    several = stated["options"].get("multiverse", [])
+    if not (isinstance(several, list) and set(job.job.options.multiverse) <= set(several)):
+        return False
+    if bool(several) != bool(job.job.options.multiverse):
         return False
     alike = {**stated, "options": _compared(stated["options"])}
     wanted = {**job.description, "options": _compared(job.description["options"])}
@@ -133,8 +138,9 @@ def key_of(description: dict[str, Any]) -> str:
 
 
 def _compared(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a description that are not at their defaults, without the criteria."""
-    return {name: value for name, value in options.items() if name != "criteria" and value != _USUAL.get(name, "")}
+    """The options of a description that are not at their defaults, without those of which there may be more."""
+    more = ("criteria", "multiverse")
+    return {name: value for name, value in options.items() if name not in more and value != _USUAL.get(name, "")}
 
 
 def _words_of(options: Options) -> list[str]:

@@ -62,11 +62,12 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
     return [*_read_all(path, SHIPPED, Signature).values()]
 
 
-def stored_multiverses(path: str | Path | None = None) -> list[Multiverse]:
+def stored_multiverses(path: str | Path | None = None, required: bool = True) -> list[Multiverse]:
     """All multiverses in a store.
 
     Args:
         path: The folder of a store; None for those that come with the package.
+        required: Whether it is an error that there are none.
 
     Returns:
         The multiverses, in the order of the names of their files.
@@ -74,7 +75,7 @@ def stored_multiverses(path: str | Path | None = None) -> list[Multiverse]:
     Raises:
         AffscoreError: As :func:`stored_signatures`.
     """
-    return [*_read_all(path, MULTIVERSES, Multiverse).values()]
+    return [*_read_all(path, MULTIVERSES, Multiverse, required=required).values()]
 
 
 def export(folder: str | Path, file: str | Path) -> Path:
@@ -179,9 +180,11 @@ def _as_table(results: Mapping[str, Signature | Multiverse]) -> pd.DataFrame:
     return table[[*known, *others, "seconds", "job"]]
 
 
-def _read_all(path: str | Path | None, shipped: Path, *kinds: type[Result]) -> dict[str, Result]:
+def _read_all(path: str | Path | None, shipped: Path, *kinds: type[Result], required: bool = True) -> dict[str, Result]:
     """The results of these kinds in a store, by their keys."""
     if path is None and not (shipped.is_dir() and Store(shipped).files()):
+        if not required:
+            return {}
         raise AffscoreError(
             "this version of the package comes without results; give the folder of a store, as written by: "
             "affscore survey ... --store DIR"
@@ -190,7 +193,7 @@ def _read_all(path: str | Path | None, shipped: Path, *kinds: type[Result]) -> d
     for error in problems.values():
         raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
     wanted = {key: (file, one) for key, (file, one) in found.items() if isinstance(one, kinds)}
-    if not wanted:
+    if required and not wanted:
         what, how = ("multiverse", "--multiverse mean,sample ") if kinds == (Multiverse,) else ("result", "")
         if found and not how:
             what = "signature, only multiverses (affscore.survey.stored_multiverses),"

@@ -11,6 +11,8 @@ from affscore.papers.comparison import VERDICTS, OurNumber, compare
 from affscore.papers.ledger_page import claims_page, ledger_page
 from affscore.papers.printed import PrintedNumber
 from affscore.papers.results import Results
+from affscore.papers.robustness import Robustness
+from tests.synthetic_signatures import synthetic
 
 ROWS = [
     compare(PrintedNumber("t", "a", "x", "0.62", "paper, figure 7", "relu <b>"), OurNumber(0.6241)),
@@ -108,9 +110,11 @@ def test_claims_have_a_line_for_each_test():
     claim, open_one = claim_of(1, "section 4", "data")(relu), claim_of(2, "section 5", "ImageNet")(other)
     theirs = Results("the papers' networks", "one batch")
     small = Results("small networks", "5 seeds & more", analogue=True)
+    measured = Results("networks", "one batch", signatures={"a": synthetic([0.05])})
     claims = [
         ClaimRow(claim, theirs, Verdict(True, "It is 0.1.", 4)),
-        ClaimRow(claim, small, Verdict(False, "It is 0.5.")),
+        ClaimRow(claim, small, Verdict(False, "It is 0.5."), Robustness(1, 11, 0, (("order", "coupling"),))),
+        ClaimRow(claim, measured, Verdict(True, "It is 0.1.", 1)),
         ClaimRow(open_one, Results(""), Verdict(None, "It takes ImageNet.")),
     ]
     page = Table(claims_page(claims))
@@ -119,10 +123,14 @@ def test_claims_have_a_line_for_each_test():
     assert rows[0] == [
         "ReLU & co.section 4testIt is below 0.1.",
         "holds",
+        "",
         "the papers' networks",
         "one batch",
         "4",
         "It is 0.1.",
     ]
-    assert rows[1] == ["does not hold", "small networks (analogue)", "5 seeds & more", "", "It is 0.5."]
-    assert rows[2][1:] == ["cannot be decided", "nothing that there is", "", "", "It takes ImageNet."]
+    depends = "depends on the order and coupling togetherdoes not hold under the papers' choice"
+    counts = "holds in 1 of 12, fails in 11"
+    assert rows[1] == [depends, counts, "small networks (analogue)", "5 seeds & more", "", "It is 0.5."]
+    assert rows[2][:3] == ["holds", "not asked again", "networks"]
+    assert rows[3][1:] == ["cannot be decided", "", "nothing that there is", "", "", "It takes ImageNet."]

@@ -26,6 +26,7 @@ from tests.synthetic_signatures import synthetic
         ({"order": "reduce-first"}, "order is reduce-first and not activate-first"),
         ({"covariance": "empirical"}, "covariance is empirical and not ledoit-wolf"),
         ({"coupling": "paired"}, "coupling is paired and not exact"),
+        ({"bias": "extrapolated"}, "bias is extrapolated and not none"),
         ({"batches": 1}, "there is 1 batch and not at least two"),
     ],
     ids=str,

@@ -143,24 +143,19 @@ def resnets_bimodal(results: Results) -> Verdict:
 def shortcuts_make_two_modes(results: Results) -> Verdict:
     """With shortcuts the scores of a network have two modes; without them the same network has one.
 
-    Test: In each order of activation and average, Silverman's test rejects one mode for the residual network alone more
-    often than for its plain twin alone, by a sign test over pairs.
+    Test: Silverman's test rejects one mode for the residual network alone more often than for its plain twin alone, by
+    a sign test over pairs.
     """
-    orders = {"activate first": _pairs(results.signatures), "reduce first": _pairs(results.reduce_first)}
-    orders = {order: pairs for order, pairs in orders.items() if pairs}
-    require(orders)
-    parts, listed = [], []
-    for order, pairs in orders.items():
-        with_it = sum(residual < CHANCE <= plain for _, plain, residual in pairs)
-        without = sum(plain < CHANCE <= residual for _, plain, residual in pairs)
-        p = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
-        parts.append(if_significant(p, with_it > without))
-        listed.append(f"{order} " + ", ".join(f"{plain:.3f} / {residual:.3f} ({n})" for n, plain, residual in pairs))
+    require(pairs := _pairs(results.signatures))
+    with_it = sum(residual < CHANCE <= plain for _, plain, residual in pairs)
+    without = sum(plain < CHANCE <= residual for _, plain, residual in pairs)
+    p = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
+    listed = ", ".join(f"{plain:.3f} / {residual:.3f} ({n})" for n, plain, residual in pairs)
     found = (
-        f"Silverman's p for one mode without / with shortcuts (activations of the pair): {'; '.join(listed)}. "
+        f"Silverman's p for one mode without / with shortcuts (activations of the pair): {listed}. "
         "An accepted single mode is no evidence of one."
     )
-    return Verdict(every(parts), found, 2 * max(map(len, orders.values())))
+    return Verdict(if_significant(p, with_it > without), found, 2 * len(pairs))
 
 
 def _pairs(signatures: Mapping[str, Signature]) -> list[tuple[int, float, float]]:

@@ -1,0 +1,460 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A multiverse of signatures
+#
+# Between a feature map and its score stand four choices: how positions are reduced to a point, before or after the
+# activation, how the covariance is estimated, and which output each input is coupled with. Definition 3.1, the published
+# code and the theory do not agree on them, and no argument settles them. So this chapter makes all of them at once
+# (a *multiverse* analysis {cite}`steegen2016increasing`) and asks which conclusions survive. You will learn
+#
+# * where definition, code and theory part ways, and by how much each choice moves a signature,
+# * what the score cannot see: which output belongs to which input,
+# * which of the study's conclusions hold under every choice, and what to report with a signature of your own.
+
+# %% tags=["parameters"]
+models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
+dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+n: int = 512  # images in a batch of the statistic
+images: int = 0  # images in all; 0: all there are
+store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+jobs: int = 2  # networks to measure at once, where results are missing
+device: str = "auto"  # cpu, cuda or auto
+seed: int = 0  # of random weights, of the choice of images and of positions
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% tags=["hide-input"]
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+from IPython.display import Markdown
+
+import affscore
+from affscore.analysis import effects_of_choices
+from affscore.experiments import extrapolation_errors
+from affscore.figures import choice_effects
+from affscore.papers import short_names, study_models
+from affscore.papers.all_results import AllResults
+from affscore.papers.ledger import Ledger
+from affscore.survey import load_or_measure_multiverses, stored_multiverses
+
+pd.set_option("display.max_colwidth", 200)
+options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+names = short_names(networks := models or study_models("mini:"))
+measured = load_or_measure_multiverses(networks, dataset, store, jobs=jobs, **options)
+here = {names[model]: found for model, found in measured.items()}
+real = {
+    found.metadata["model"].rpartition(":")[2]: found
+    for found in stored_multiverses()
+    if not found.metadata["model"].startswith("mini:") and found.metadata["weights"] != "random"
+}
+ledger = Ledger(AllResults.gather())
+
+# %% [markdown]
+# ## What survives
+#
+# Every claim of the papers about signatures was decided under all specifications: on the mini zoo, on eight networks
+# trained on CIFAR-10, and on three trained on ImageNet. A claim *depends on a choice* where an equally defensible
+# one turns its verdict round. These three rows of {doc}`the ledger <80_the_ledger>` surprised us most: the claims that
+# are answered in opposite ways by the most specifications, those first that the papers' own choice decides.
+
+# %% tags=["hide-input"]
+claims = ledger.robustness_table
+split = claims[["holds", "does not hold"]].min(axis=1)
+turned = claims["verdict"].str.startswith("depends")
+surprising = claims.assign(split=split, turned=turned).sort_values(["turned", "split"], ascending=False, kind="stable")
+columns = {"claim": "claim", "on": "tested on", "papers_choice": "under the papers' choice", "verdict": "verdict"}
+columns |= {"holds": "holds", "does not hold": "fails", "cannot be decided": "undecided"}
+surprising.head(3)[list(columns)].rename(columns=columns).set_index("claim")
+
+# %% tags=["remove-input"]
+unanimous = claims["holds"].eq(claims["specifications"]) | claims["does not hold"].eq(claims["specifications"])
+Markdown(
+    f"Of {len(claims)} verdicts on signatures **{unanimous.sum()} are the same under every specification, "
+    f"{turned.sum()} {'is' if turned.sum() == 1 else 'are'} turned round by a choice**, and "
+    f"{((split > 0) & ~turned).sum()} that the papers' choice leaves open would be decided in opposite ways. "
+    "The whole table is at the end of this chapter."
+)
+
+# %% [markdown]
+# ## Where definition, code and theory part ways
+#
+# | choice | definition 3.1 | published code | theory | here |
+# |---|---|---|---|---|
+# | **reduction** of positions | "averaged" | the mean over all axes behind the second: where channels come last (ViT, Swin, ConvNeXt) that is a mean *over channels* | none: the activation acts on every position, whose distribution `sample` draws from | `mean`; `sample` |
+# | **order** | reduces, then activates: $(r(X), \sigma(r(X)))$ | activates, then reduces: $(r(X), r(\sigma(X)))$ | no difference without positions | `activate-first`; `reduce-first` |
+# | **covariance** | that of the distribution | Ledoit and Wolf's | the empirical one is in $[0, 1]$, and 1 for affine maps | `ledoit-wolf`; `empirical` |
+# | **coupling** | the optimal one, $W_2$ | the optimal one | the pairing of each input with its own output is what a function does | `exact`; `paired` |
+#
+# `sample` commutes with an elementwise function, so both orders are the same: 2 + 1 ways to a point, times two
+# covariances, times two couplings are **12 specifications**. One forward pass gives them all, each to the last bit what
+# `affscore.signature` measures (what it costs: {doc}`90_what_it_costs`):
+
+# %%
+example = here.get("resnet18") or next(iter(here.values()))
+found = affscore.multiverse("mini:resnet18", "digits", n=512, progress=False)
+found.summary.drop(columns=["bias", "activations"]).round(3)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-9-curve", "caption": "One trained network, twelve mean scores: MobileNetV2 on photographs. The specification curve {cite}`simonsohn2020specification` above the matrix of choices; bars are the quartiles of its activations (`affscore.figures.specification_curve`)."}, "image": {"alt": "Above, twelve points from left to right in rising order with grey bars, between 0.6 and 0.8; the default and Definition 3.1 have their own markers. Below, a matrix of dots shows which reduction, order, covariance and coupling each point has."}}
+shown = real.get("mobilenet_v2", example)
+shown.plot("MobileNetV2 on photographs" if shown is not example else None)
+plt.show()
+
+# %% tags=["remove-input"]
+means = shown.scores.mean()
+Markdown(
+    f"In {shown.name} the mean score is {means.iloc[0]:.2f} under the default and "
+    f"**{means.min():.2f} to {means.max():.2f} over all {len(means)} specifications**."
+)
+
+# %% [markdown]
+# ## One choice at a time
+#
+# A mean that moves is harmless if the order of the activations stays. So change one choice, keep the others at the
+# default, and correlate the ranks of both signatures:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-9-effects", "caption": "Spearman's rank correlation of a signature with the default one, where a single choice is changed: a dot is a network, a black line the median of a row (`affscore.figures.choice_effects`). 1: the same ranks."}, "image": {"alt": "Five rows of dots over the rank correlation from -0.6 to 1. Covariance and coupling lie close to 1; reduction to one sampled position and the other order scatter widely down to negative values; the published reduction of transformers scatters around 0.2."}}
+groups = {"on this data": here, "trained on CIFAR-10 and ImageNet": real}
+tables = {kind: {name: found.scores for name, found in some.items()} for kind, some in groups.items()}
+effects = pd.concat([effects_of_choices(scores).assign(group=kind) for kind, scores in tables.items() if scores])
+effects = effects.reset_index(drop=True)
+choice_effects(effects, xlabel="rank correlation with the default signature")
+plt.show()
+
+# %% tags=["hide-input"]
+labels = {"mean_change": "mean change", "largest_change": "largest change", "rank_correlation": "rank correlation"}
+of_choices = effects.rename(columns=labels).groupby(["choice", "to", "group"])[list(labels.values())]
+table = of_choices.agg(["median", "min", "max"])
+table[
+    [
+        ("mean change", "median"),
+        ("largest change", "min"),
+        ("largest change", "max"),
+        ("rank correlation", "median"),
+        ("rank correlation", "min"),
+    ]
+].round(2)
+
+# %% [markdown]
+# Covariance and coupling move scores and mostly keep ranks; order and reduction reorder a signature. Each gets a
+# section.
+#
+# ## Order: the mean of a ReLU is not the ReLU of a mean
+#
+# Averages over positions have little spread. A channel whose mean is far from the bend passes through `reduce-first` as
+# if there were no bend, and one whose mean is always negative is dead. `activate-first` sees the bend in every position.
+# One channel, 512 images of 64 positions; the means of the images have a standard deviation of $s$, the positions of an
+# image one of 1:
+
+# %% tags=["hide-input"]
+rng = np.random.default_rng(seed)
+rows = []
+for centre, s in itertools.product((0.0, 1.0), (0.05, 0.5, 2.0)):
+    x = centre + s * rng.standard_normal((512, 1)) + rng.standard_normal((512, 64))
+    mean = x.mean(axis=1, keepdims=True)
+    rows.append({
+        "mean": centre, "s": s,
+        "activate-first": affscore.affinity_score(mean, np.maximum(x, 0).mean(axis=1, keepdims=True)).value,
+        "reduce-first": affscore.affinity_score(mean, np.maximum(mean, 0)).value,
+        "sample": affscore.affinity_score(x[:, :1], np.maximum(x[:, :1], 0)).value,
+    })  # fmt: skip
+pd.DataFrame(rows).set_index(["mean", "s"]).round(3)
+
+# %% [markdown]
+# The same ReLU on the same numbers scores anything from one value to another, and no order is wrong: `activate-first`
+# asks what the layer does to the *average* feature, `sample` what it does to a feature.
+#
+# ## Reduction: the axes of the published code
+#
+# Where channels come last, the published code averages a ViT's (N, tokens, channels) over the channels, and its points
+# are tokens. The papers' numbers for transformers and ConvNeXts are these. Ours are means over positions:
+
+# %% tags=["hide-input"]
+published = effects[effects["to"] == "published"].set_index("network")
+published[["mean_change", "largest_change", "rank_correlation"]].round(2)
+
+# %% tags=["remove-input"]
+Markdown(
+    f"Over {len(published)} networks the median rank correlation is **{published['rank_correlation'].median():.2f}**: the "
+    "published axes are another measurement, not a variant of the same. Compare transformers with convolutional networks "
+    "under one reduction, and say which."
+    if len(published)
+    else "None of these networks has channels that come last."
+)
+
+# %% [markdown]
+# ## Coupling: blind to the pairing
+#
+# The score compares two clouds. Whatever reorders the outputs among the inputs is invisible to it: $y = -x$ of a symmetric
+# cloud is "affine". `paired` keeps each input with its own output, by the same formula,
+#
+# $$
+# \rho_{\text{paired}} = \max\Bigl(0,\; 1 - \sqrt{\frac{\frac1n \sum_i \lVert T x_i - y_i \rVert^2}{2 \operatorname{tr} S_Y}}\Bigr)
+# \;\le\; \rho ,
+# $$
+#
+# at no cost (it is the column `paired` of every result). How often does it matter?
+
+# %% tags=["hide-input"]
+rows = pd.concat([found.rows for found in real.values()])
+usual = rows[
+    (rows["reduction"] == "mean") & (rows["order"] == "activate-first") & (rows["covariance"] == "ledoit-wolf")
+]
+by_layer = usual.groupby(["model", "layer", "call", "kind", "width"])[["score", "paired"]].mean().reset_index()
+worst = by_layer.assign(fall=by_layer["score"] - by_layer["paired"]).nlargest(6, "fall")
+worst.set_index("model").round(2)
+
+# %% tags=["remove-input"]
+mine = pd.concat([found.rows for found in here.values()])
+mine = mine[(mine["reduction"] == "mean") & (mine["order"] == "activate-first") & (mine["covariance"] == "ledoit-wolf")]
+shares = [1 - some["pairing_optimal"].dropna().astype(float).mean() for some in (mine, usual)]
+Markdown(
+    f"The pairing is not optimal in {shares[0]:.0%} of the rows of the networks of this chapter, and in {shares[1]:.0%} of "
+    f"those of the trained ones. The largest fall is {worst['fall'].max():.2f}: a ReLU with an affinity of "
+    f"{worst['score'].iloc[0]:.2f} that, image by image, is no more affine than chance "
+    f"(paired {worst['paired'].iloc[0]:.2f})."
+)
+
+# %% [markdown]
+# Why so far? Averages do it. A channel whose positions spread more in some images than in others can have a larger mean
+# output at a *smaller* mean input: a falling function, which no optimal map is (its matrix is positive semi-definite). The
+# first ReLU of the mini VGG-19 shows one:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-9-falling", "caption": "Mean output over mean input of an image, in the two channels of the first ReLU of the mini VGG-19 where the two are correlated most and least. Left of the figure a ReLU as one expects it; right, a channel that falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
+network = affscore.load_model("mini:vgg19")
+seen = {}
+
+
+def keep(module, inputs, output):
+    seen["x"], seen["y"] = inputs[0].mean(dim=(2, 3)).double(), torch.relu(inputs[0]).mean(dim=(2, 3)).double()
+
+
+hook = network.features[1].register_forward_hook(keep)
+with torch.no_grad():
+    network.eval()(next(iter(torch.utils.data.DataLoader(affscore.load_data("digits"), 512)))[0])
+hook.remove()
+x, y = seen["x"], seen["y"]
+rising = np.array([np.corrcoef(x[:, channel], y[:, channel])[0, 1] for channel in range(x.shape[1])])
+with affscore.figures.house_style():
+    figure, panels = plt.subplots(1, 2, figsize=(7.5, 2.8), layout="constrained")
+    for axes, channel in zip(panels, (np.nanargmax(rising), np.nanargmin(rising)), strict=True):
+        axes.scatter(x[:, channel], y[:, channel], 6, alpha=0.5)
+        axes.set(title=f"channel {channel}, correlation {rising[channel]:.2f}", xlabel="mean input of an image")
+    panels[0].set_ylabel("mean output")
+plt.show()
+
+# %%
+score = affscore.affinity_score(x, y)
+print(f"exact {score.value:.2f}, paired {score.paired:.2f}")
+
+# %% [markdown]
+# ## Covariance and ridge: wide layers
+#
+# Shrinkage keeps scores comparable where a layer is wider than the sample, and misses affine maps
+# ({doc}`03_estimating_it_well`). The empirical covariance is exact for those and too optimistic for $n$ near $d$. A ridge
+# is no compromise between them, as the last columns show. ReLU on independent and on unequal coordinates (a power law), $n = 256$:
+
+# %% tags=["hide-input"]
+rows = []
+for name, d in itertools.product(("independent", "power law"), (32, 256, 512)):
+    spread = np.ones(d) if name == "independent" else np.arange(1, d + 1) ** -0.75
+    x = rng.standard_normal((256, d)) * spread
+    y = np.maximum(x, 0)
+    rows.append({
+        "coordinates": name, "d": d,
+        "ledoit-wolf": affscore.affinity_score(x, y).value,
+        "empirical": affscore.affinity_score(x, y, "empirical").value,
+        **{f"ridge {ridge:g}": affscore.affinity_score(x, y, "empirical", ridge=ridge).value for ridge in (1e-3, 1e-1, 1.0)},
+    })  # fmt: skip
+pd.DataFrame(rows).set_index(["coordinates", "d"]).round(3)
+
+# %% [markdown]
+# Without a ridge all of these tend to 0.621 with infinitely many samples. A ridge $r$, relative to the mean variance,
+# counts in the trace below the fraction bar, which grows by $1 + r$: it raises a score whatever the map does.
+#
+# ## $n$ below $d$: extrapolating the bias away
+#
+# A bias of $c/n$ is twice as large in half of the sample. So two halves of a batch tell how large it is, with no further
+# forward pass {cite}`quenouille1949approximate`: `bias="extrapolated"` adds $2\rho_n$ minus the mean score of the halves to
+# a multiverse. Root mean square errors against the known limit, before and after:
+
+# %% tags=["hide-input"]
+errors = extrapolation_errors(ratios=(1 / 4, 1 / 2, 1, 2, 4), width=64, repeats=4, seed=seed)
+errors = errors.assign(ratio=errors["n"] / errors["d"]).pivot_table(
+    index=["covariance", "distribution"], columns="ratio", values=["as_measured", "extrapolated"]
+)
+errors.swaplevel(axis=1).sort_index(axis=1).rename(columns=lambda name: str(name).replace("_", " ")).round(3)
+
+# %% [markdown]
+# It takes most of the error away for the empirical covariance from $n = d$ on, and a third to two thirds with shrinkage
+# where coordinates are unequal. It adds a little where there is nothing to correct: independent coordinates under
+# shrinkage.
+#
+# ## Positions as points
+#
+# The other way to more points: take several positions of each image. `reduction="positions"` draws $k$ for each image, so
+# the clouds are those of the activation itself, with $kn$ points.
+
+# %% tags=["hide-input"]
+rows = []
+for k in (1, 2, 8):
+    several = affscore.signature(
+        "mini:alexnet", "digits", n=128, images=512, reduction="positions", positions=k, criteria=False, progress=False
+    )
+    low, high = several.mean_interval()
+    rows.append(
+        {
+            "positions": k,
+            "points": several.table["n"].max(),
+            "mean score": several.scores.mean(),
+            "low": low,
+            "high": high,
+        }
+    )
+pd.DataFrame(rows).set_index("positions").round(3)
+
+# %% [markdown]
+# ```{note}
+# Points of one image depend on each other, so four times the points are not four times the evidence. The interval draws
+# images again, not points. Above 2,048 points the coupling is the pairing, and the result says so.
+# ```
+#
+# ## What of the study survives
+#
+# Every claim on signatures, on the results that come with the package. *holds*, *fails* and *undecided* count
+# specifications; the verdict is that of the papers' own choice unless another turns it round.
+
+# %% tags=["hide-input"]
+shown_columns = {"claim": "claim", "on": "tested on", "verdict": "verdict", "holds": "holds", "does not hold": "fails"}
+shown_columns |= {"cannot be decided": "undecided"}
+claims[list(shown_columns)].rename(columns=shown_columns).set_index("claim")
+
+# %% [markdown]
+# ## A recommendation
+#
+# Words to cite when a reviewer asks why a signature was measured as it was:
+#
+# 1. **Say all four choices** with every signature: reduction, order, covariance, coupling, and $n$. Two signatures
+#    compare only if all agree.
+# 2. **Report `activate-first` means with Ledoit and Wolf's covariance** to compare with the published numbers of
+#    convolutional networks, and `sample` beside them: it is the one reduction that has no order and is about the
+#    activation itself.
+# 3. **Report `paired` beside the exact score.** Where the two differ by more than 0.1, the score speaks of clouds and not
+#    of what the layer does to an image.
+# 4. **Do not use the published axes** for channels-last networks, unless to reproduce the printed numbers.
+# 5. **Draw a conclusion only if it holds under every specification** that you cannot rule out beforehand, or say on which
+#    it depends. `affscore.multiverse` costs less than four signatures.
+#
+# ## Takeaways
+#
+# * A signature is a measurement with four dials. Order and reduction change the ranks of layers, covariance and coupling
+#   mostly their level.
+# * The exact score is blind to the pairing, and in trained networks that is not a corner case.
+# * A verdict that one dial turns round is a property of the dial.
+#
+# ## Exercises
+#
+# ```{exercise} 9.1 How many universes?
+# :label: ex-9-1
+# :nonumber:
+#
+# Somebody measures with the reductions `mean`, `sum`, `sample` and `flatten`, both orders, three covariances and both
+# couplings. How many *different* specifications are there, as two of the reductions commute with an elementwise function?
+# Hand in the number.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("9.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-9-1
+# :class: dropdown
+# ```
+#
+# `sample` and `flatten` have one order: six ways to a point.
+
+# %%
+affscore.exercises.check("9.1", (2 * 2 + 2) * 3 * 2)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 9.2 Affine as a cloud, not as a function
+# :label: ex-9-2
+# :nonumber:
+#
+# Make up inputs $x$ and outputs $y$, arrays of shape $(n, d)$ with $64 \le n \le 1024$, whose exact score with the
+# empirical covariance is at least 0.8 and whose paired score is at most 0.1. Hand in `(x, y)`.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("9.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-9-2
+# :class: dropdown
+# ```
+#
+# Any reordering of a cloud will do: as a cloud it is the same.
+
+# %%
+cloud = np.random.default_rng(0).standard_normal((128, 2))
+affscore.exercises.check("9.2", (cloud, cloud[::-1]))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 9.3 The order decides
+# :label: ex-9-3
+# :nonumber:
+#
+# Make up a feature map of one channel, an array of shape (images, positions) with 64 to 512 images and 2 to 64 positions,
+# on which ReLU scores at least 0.95 when it acts on the means of the images (reduce first), and at most 0.8 when its outputs
+# are averaged (activate first). Hand in the array.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("9.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-9-3
+# :class: dropdown
+# ```
+#
+# Positive means, so that reducing first meets no bend; positions that spread far below zero, in few images much more than
+# in the others, so that the outputs are skewed and the means are not.
+
+# %%
+generator = np.random.default_rng(0)
+means = 1 + 0.1 * generator.random((256, 1))
+spread = np.exp(2 * generator.standard_normal((256, 1)))
+affscore.exercises.check("9.3", means + spread * np.array([-1.0, 1.0]))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
