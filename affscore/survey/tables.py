@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
-from affscore.network.criteria import SCHEMA
+from affscore.network.criteria import COLUMNS
 from affscore.network.files import atomic_write, check_destination
 from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.result import Signature
@@ -175,7 +175,7 @@ def find(folder: str | Path, name: str) -> Path:
 def _as_table(results: Mapping[str, Signature | Multiverse]) -> pd.DataFrame:
     """The rows of results by their keys, columns in their order; the last one is the key."""
     table = pd.concat([one.rows.assign(job=key) for key, one in results.items()], ignore_index=True)
-    known = [name for name in SCHEMA.names if name in table and name != "seconds"]
+    known = [name for name in COLUMNS if name in table and name != "seconds"]
     others = [name for name in table.columns if name not in {*known, "seconds", "job"}]
     return table[[*known, *others, "seconds", "job"]]
 

@@ -53,11 +53,12 @@ def problems_of(path: Path) -> list[str]:
     criteria = metadata["criteria"]
     if not isinstance(criteria, list) or not set(criteria) <= CRITERIA.keys():
         return ["its metadata does not say which criteria it holds"]
-    expected = schema(criteria)
+    several = isinstance(result, Multiverse)
+    expected = schema(criteria, extrapolated=several and metadata.get("bias") == "extrapolated")
     foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
     if problems := [*misfits(table, expected), *foreign]:
         return problems  # nothing else can be asked
-    found, several = list(_of_values(table, expected)), isinstance(result, Multiverse)
+    found = list(_of_values(table, expected))
     parts = [result.signature(*choice) for choice in result.choices] if isinstance(result, Multiverse) else [result]
     if several:
         found += _of_multiverse(table, metadata)

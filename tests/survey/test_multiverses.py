@@ -470,6 +470,10 @@ WRONG = {
     "a paired score below 0": (assign("paired", -0.1), "the column 'paired' has 1 values outside 0 to 1"),
     "a paired score that is missing": (assign("paired", float("nan")), "the column 'paired' lacks 1 values"),
     "a column too many": (lambda rows, m: rows.assign(cka=0.5), "the column 'cka' does not belong there"),
+    "extrapolated scores that nobody asked for": (
+        lambda rows, m: rows.assign(extrapolated=0.5), "the column 'extrapolated' does not belong there",
+    ),
+    "no extrapolated scores": (lambda rows, m: m.update(bias="extrapolated"), "the column 'extrapolated' is missing"),
     "another layer": (assign("layer", "x"), "an activation is not the same under all specifications"),
     "a row too few": (lambda rows, m: rows.drop(index=3), "batch 0 has 8 rows that are not those of"),
     "a batch that is missing": (lambda rows, m: rows.assign(batch=2 * rows["batch"]), "batches are missing"),
