@@ -14,11 +14,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
+import pyarrow as pa
 import yaml
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, error, read_profile
 
-from affscore.network.columns import ANYWHERE, details
+from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
 from affscore.network.criteria import CRITERIA, SCHEMA
 
 INTRODUCTION = Path("book/intro.md")
@@ -93,22 +94,26 @@ def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Pa
 
 def columns_page(page: str) -> str:
     """The page of the columns with its tables: all columns as their schema has them, and the criteria."""
-    columns, criteria = [], []
-    for field in SCHEMA:
-        about = details(field)
-        words = " or ".join(f"`{word}`" for word in about["words"] if word)
-        ends = zip(("at least", "at most"), about["within"], strict=True)
-        within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
-        flags = " or ".join(f"`{flag}`" for flag in about["missing"] if flag != ANYWHERE)
-        parts = [about["description"], words, within, flags and f"missing with the flag {flags}"]
-        columns.append((f"`{field.name}`", about["kind"], "; ".join(part for part in parts if part)))
+    head, criteria = ("column", "type", "what it says"), []
+    page = page.replace("<!-- columns -->", table(head, map(described, SCHEMA)))
+    page = page.replace("<!-- extrapolated -->", table(head, map(described, EXTRAPOLATED)))
     for name, criterion in CRITERIA.items():
         names = ", ".join(f"`{field.name}`" for field in criterion.columns)
         whole = criterion.of_moments is not None or criterion.mean_over_samples
         criteria.append((f"`{name}`", names, "yes" if criterion.place else "", "yes" if whole else ""))
-    page = page.replace("<!-- columns -->", table(("column", "type", "what it says"), columns))
-    head = ("criterion", "columns", "by default", "of a whole data set")
-    return page.replace("<!-- criteria -->", table(head, criteria))
+    columns = ("criterion", "columns", "by default", "of a whole data set")
+    return page.replace("<!-- criteria -->", table(columns, criteria))
+
+
+def described(field: pa.Field) -> tuple[str, str, str]:
+    """The row of a column: its name, its type, what it says."""
+    about = details(field)
+    words = " or ".join(f"`{word}`" for word in about["words"] if word)
+    ends = zip(("at least", "at most"), about["within"], strict=True)
+    within = " and ".join(f"{which} {end:g}" for which, end in ends if math.isfinite(end))
+    flags = " or ".join(f"`{flag}`" for flag in about["missing"] if flag != ANYWHERE)
+    parts = [about["description"], words, within, flags and f"missing with the flag {flags}"]
+    return f"`{field.name}`", about["kind"], "; ".join(part for part in parts if part)
 
 
 def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:

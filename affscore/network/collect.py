@@ -90,7 +90,8 @@ class Pair:
 
     def extend(self, other: Pair, room: int) -> None:
         """Add what the same activation saw of further images, ``room`` being the number of images in all."""
-        self.call, self.refused, self.points_a_sample = other.call, other.refused, other.points_a_sample
+        self.call, self.points_a_sample = other.call, other.points_a_sample
+        self.refused = self.refused or other.refused
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])

@@ -89,19 +89,17 @@ ALWAYS = (
     column("depth", "integer", "activations on the longest path from the input to this one, itself included", _FROM_1),
     column("width", "integer", "$c$, the number of coordinates of the two clouds", _FROM_1),
     column("batch", "integer", "the batch", _FROM_0),
-    column("n", "integer", "samples in it, the number of points of each cloud", (2, math.inf)),
+    column("n", "integer", "the number of points of each cloud: samples in the batch, or with `positions` their points",
+           (2, math.inf)),
     column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     column("order", "text", "of reduction and activation", words=get_args(OrderName)),
     column("covariance", "text", "the estimator", words=get_args(CovarianceName)),
-    column("coupling", "text", "of the score: `paired` for a whole data set", words=("exact", "paired")),
+    column("coupling", "text", "of the score: `paired` for a whole data set, and for more than 2,048 points of several "
+           "positions", words=("exact", "paired")),
     column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=("constant input",)),
     column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=("constant input",)),
     column("paired", "number", r"the score under the pairing $i \to i$ of each input with its own output; never above "
            "`score`", (0, 1), missing=("constant input",), required=False),
-    column("extrapolated", "number", "the score, corrected for the bias of a finite $n$; only in a multiverse, on "
-           "request", (0, 1), missing=(ANYWHERE,), required=False),
-    column("paired_extrapolated", "number", "`paired`, corrected likewise", (0, 1), missing=(ANYWHERE,),
-           required=False),
     column("effective_width", "number", "$d$ in the rule for the bias of a small $n$: four times the "
            "participation ratio of the variances of the input or the output, at most `width`", _FROM_1,
            missing=CONSTANT, required=False),
@@ -115,3 +113,10 @@ ALWAYS = (
     column("seconds", "number", "time that the score and the criteria took", _FROM_0),
 )  # fmt: skip
 """The columns of every result; those of the criteria come before the last one."""
+
+EXTRAPOLATED = (
+    column("extrapolated", "number", "the score, corrected for the bias of a finite $n$; missing without a score, and "
+           "for fewer than 4 samples", (0, 1), missing=(ANYWHERE,)),
+    column("paired_extrapolated", "number", "`paired`, corrected likewise", (0, 1), missing=(ANYWHERE,)),
+)  # fmt: skip
+"""The columns of a multiverse with ``bias="extrapolated"``, before those of the criteria."""

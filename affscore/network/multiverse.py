@@ -12,10 +12,11 @@ import pandas as pd
 from torch import nn
 
 from affscore.errors import AffscoreError, os_errors
+from affscore.network.columns import ALWAYS, details
 from affscore.network.files import check_destination
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
-from affscore.network.notes import give_warnings, lines
+from affscore.network.notes import give_warnings, lines, on_positions
 from affscore.network.parquet import ForeignError, read_description, read_parquet, write_parquet
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature
@@ -79,12 +80,18 @@ class Multiverse:
 
     @classmethod
     def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
-        """The multiverse of signatures of one network on the same samples, the first of which gives the notes."""
+        """The multiverse of signatures of one network on the same samples.
+
+        The first of them gives the notes, but for those on several positions of a sample.
+        """
         first = signatures[0]
         metadata = {name: value for name, value in first.metadata.items() if name not in (*_MEASURED, "coupling")}
         metadata |= {"multiverse": list(options.multiverse), "bias": options.bias}
+        if "positions" in options.multiverse:
+            metadata["positions"] = options.positions
         rows = pd.concat([one.table for one in signatures], ignore_index=True)
-        return cls(rows, metadata, list(first.notes))
+        on_points = (note for several in options.passes for note in on_positions(several[0]))
+        return cls(rows, metadata, list(dict.fromkeys([*first.notes, *on_points])))
 
     @property
     def name(self) -> str:
@@ -173,7 +180,8 @@ class Multiverse:
             table = table.assign(score=rows[column], raw=rows[column], coupling=coupling, decided_by="")
             table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
-        del metadata["multiverse"]
+        for name in {"multiverse", "positions"} - {reduction}:
+            metadata.pop(name, None)
         return Signature(table, metadata, list(self.notes))
 
     def plot(self, title: str | None = None) -> Figure:
@@ -313,5 +321,8 @@ def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
     """Refuse a table that holds no multiverse."""
     if "multiverse" not in metadata:
         raise ForeignError("it holds one signature (affscore.load_signature)")
-    words = dict.fromkeys([*_MEASURED, "coupling"], "")
+    words = {field.name: details(field)["words"] for field in ALWAYS if field.name in (*_MEASURED, "coupling")}
     check_signature(rows, {**metadata, **words})
+    for name, known in words.items():
+        if unknown := set(rows[name]) - {*known}:
+            raise ForeignError(f"the column {name!r} holds {min(map(repr, unknown))}")

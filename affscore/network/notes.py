@@ -201,7 +201,8 @@ def on_positions(options: Options) -> Iterator[str]:
 
 def on_n(result: Signature) -> Iterator[str]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
-    used, asked, items = int(result.table["n"].max()), result.metadata["n"], result.metadata["items"]
+    asked, items = result.metadata["n"], result.metadata["items"]
+    used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked and result.metadata["coupling"] == "exact":
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
     if used < FEWEST:
@@ -213,10 +214,15 @@ def on_n(result: Signature) -> Iterator[str]:
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance
     if many.any():
-        widest = math.ceil(result.summary.get("effective_width", result.summary["width"])[many].max())
+        widths = result.summary.get("effective_width", result.summary["width"])[many]
+        points_a_sample = result.table.groupby("index")["n"].max()[many] / used
+        needed = max(
+            math.ceil(points_needed(math.ceil(width), tolerance) / each)
+            for width, each in zip(widths, points_a_sample, strict=True)
+        )
         note = (
             f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected "
             f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
-            f"n={points_needed(widest, tolerance)} keeps this below {tolerance} (with shrinkage, up to twice as many)"
+            f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)"
         )
         yield as_warning(note) if tolerance == WARNED_OF else note

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.files import check_destination
 from affscore.network.notes import lines
-from affscore.network.parquet import read_parquet, write_parquet
+from affscore.network.parquet import ForeignError, read_parquet, write_parquet
 from affscore.network.table import brief, check_signature, summary_of
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
@@ -86,7 +86,8 @@ class Signature:
         """
         summary = self.summary
         widths = summary.get("effective_width", summary["width"]).fillna(summary["width"])
-        pairs = zip(summary["raw"], self.table["n"].max() / widths, strict=True)
+        points = self.table.groupby("index")["n"].max()  # not the same for all, where a sample gives several
+        pairs = zip(summary["raw"], points / widths, strict=True)
         return np.array([np.nan if np.isnan(raw) else expected_bias(raw, ratio) for raw, ratio in pairs])
 
     def mean_interval(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> tuple[float, float]:
@@ -237,4 +238,11 @@ def load_signature(file: str | Path) -> Signature:
     ...     load_signature(measured.save(f"{folder}/digits.parquet")) == measured
     True
     """
-    return Signature(*read_parquet(file, "signature", check_signature))
+    return Signature(*read_parquet(file, "signature", _check))
+
+
+def _check(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no signature, or several."""
+    if "multiverse" in metadata:
+        raise ForeignError("it holds a multiverse (affscore.load_multiverse)")
+    check_signature(table, metadata)

@@ -15,7 +15,7 @@ from pandas.api.types import is_numeric_dtype
 
 import affscore
 from affscore.network.columns import ALWAYS, details, misfits
-from affscore.network.criteria import SCHEMA
+from affscore.network.criteria import COLUMNS, SCHEMA
 from affscore.network.parquet import ForeignError
 
 METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
@@ -33,7 +33,7 @@ def table_of(rows: list[dict[str, Any]], choices: dict[str, str]) -> pd.DataFram
         choices: Columns that are the same in every row: model, weights, dataset, and how it was measured.
     """
     table = pd.DataFrame(rows).assign(**choices).astype({"pairing_optimal": "boolean"})
-    return table[[name for name in SCHEMA.names if name in table]]
+    return table[[name for name in COLUMNS if name in table]]
 
 
 def summary_of(table: pd.DataFrame) -> pd.DataFrame:

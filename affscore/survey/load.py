@@ -75,6 +75,8 @@ def load_or_measure(
     >>> {name: len(result) for name, result in results.items()}
     {'mini:digitsnet': 9}
     """
+    if "multiverse" in options:
+        raise TypeError("load_or_measure has no option multiverse (affscore.survey.load_or_measure_multiverses)")
     return _loaded(models, dataset, store, jobs, [SHIPPED] if shipped else [], **options)  # type: ignore[return-value]
 
 
@@ -91,16 +93,26 @@ def load_or_measure_multiverses(
         jobs: As there.
         shipped: As there.
         reductions: As in :func:`affscore.multiverse`.
-        options: Further ones of :func:`affscore.multiverse` that a survey has.
+        options: Further options of :func:`affscore.multiverse` that a survey has.
 
     Returns:
         A multiverse for each of the models, by its name as it was given.
 
     Raises:
-        AffscoreError: As :func:`load_or_measure`.
+        AffscoreError: As :func:`load_or_measure`; no reduction.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     options = {"n": 32, "images": 32, "progress": False}
+    ...     results = load_or_measure_multiverses(["mini:digitsnet"], "digits", folder, **options)
+    >>> {name: len(result.choices) for name, result in results.items()}
+    {'mini:digitsnet': 12}
     """
+    several = reductions if isinstance(reductions, str) else tuple(reductions)
+    if not several:
+        raise AffscoreError("a multiverse needs the name of one reduction or more")
     shipped_stores = [MULTIVERSES] if shipped else []
-    return _loaded(models, dataset, store, jobs, shipped_stores, multiverse=reductions, **options)  # type: ignore[return-value]
+    return _loaded(models, dataset, store, jobs, shipped_stores, multiverse=several, **options)  # type: ignore[return-value]
 
 
 def _loaded(

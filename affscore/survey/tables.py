@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
+from affscore.network.criteria import COLUMNS
 from affscore.network.files import atomic_write, check_destination
 from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.result import Signature
@@ -16,7 +18,7 @@ from affscore.network.table import without_formulas
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 
-Result = TypeVar("Result", Signature, Multiverse)
+Result = TypeVar("Result", bound=Signature | Multiverse)
 _Found: TypeAlias = tuple[Path, Signature | Multiverse]
 
 _SHOWN = ("key", "model", "weights", "dataset", "reduction", "order")
@@ -29,9 +31,9 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
         path: The folder of a store; None for the results that come with the package.
 
     Returns:
-        A table with the columns of a signature's (criteria that were not measured are missing), a row for
-        each network, data set, activation and batch; the last column, ``job``, is the key of the result that
-        a row is from. Copies of a result, which have the same key, count once.
+        A table with the columns of a signature's (criteria that were not measured are missing, and so is what an older
+        version did not measure), a row for each network, data set, activation and batch; the last column, ``job``, is
+        the key of the result that a row is from. Copies of a result, which have the same key, count once.
 
     Warns:
         AffscoreWarning: There are copies; their names.
@@ -39,9 +41,7 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     Raises:
         AffscoreError: No such folder, no result in it, or a file that is no result (the message names it).
     """
-    tables = [found.table.assign(job=key) for key, (_, found) in _read_all(path, SHIPPED, Signature).items()]
-    table = pd.concat(tables, ignore_index=True)
-    return table[[*(name for name in table.columns if name not in ("seconds", "job")), "seconds", "job"]]
+    return _as_table(_read_all(path, SHIPPED, Signature))
 
 
 def stored_signatures(path: str | Path | None = None) -> list[Signature]:
@@ -59,7 +59,7 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
     >>> stored_signatures()[0].metadata["model"]
     'alexnet'
     """
-    return [found for _, found in _read_all(path, SHIPPED, Signature).values()]
+    return [*_read_all(path, SHIPPED, Signature).values()]
 
 
 def stored_multiverses(path: str | Path | None = None, required: bool = True) -> list[Multiverse]:
@@ -75,11 +75,11 @@ def stored_multiverses(path: str | Path | None = None, required: bool = True) ->
     Raises:
         AffscoreError: As :func:`stored_signatures`.
     """
-    return [found for _, found in _read_all(path, MULTIVERSES, Multiverse, required).values()]
+    return [*_read_all(path, MULTIVERSES, Multiverse, required=required).values()]
 
 
 def export(folder: str | Path, file: str | Path) -> Path:
-    """Write all rows of a store to one file.
+    """Write all rows of a store to one file, those of multiverses, too, which have a row for each specification.
 
     Args:
         folder: The folder of the store.
@@ -95,7 +95,8 @@ def export(folder: str | Path, file: str | Path) -> Path:
     check_destination(file, (".csv", ".parquet"))
     if file.absolute().parent.resolve() == Path(folder).resolve():
         raise AffscoreError(f"{file.name!r} would lie among the results of the store; choose another folder")
-    return write_table(load_results(folder), file)
+    results: dict[str, Signature | Multiverse] = _read_all(folder, SHIPPED, Signature, Multiverse)
+    return write_table(_as_table(results), file)
 
 
 def write_table(table: pd.DataFrame, file: Path) -> Path:
@@ -171,10 +172,16 @@ def find(folder: str | Path, name: str) -> Path:
     raise AffscoreError(f"there is no result {name!r} in {str(folder)!r}; affscore store ls shows what there is")
 
 
-def _read_all(
-    path: str | Path | None, shipped: Path, kind: type[Result], required: bool = True
-) -> dict[str, tuple[Path, Result]]:
-    """The results of one kind in a store, by their keys."""
+def _as_table(results: Mapping[str, Signature | Multiverse]) -> pd.DataFrame:
+    """The rows of results by their keys, columns in their order; the last one is the key."""
+    table = pd.concat([one.rows.assign(job=key) for key, one in results.items()], ignore_index=True)
+    known = [name for name in COLUMNS if name in table and name != "seconds"]
+    others = [name for name in table.columns if name not in {*known, "seconds", "job"}]
+    return table[[*known, *others, "seconds", "job"]]
+
+
+def _read_all(path: str | Path | None, shipped: Path, *kinds: type[Result], required: bool = True) -> dict[str, Result]:
+    """The results of these kinds in a store, by their keys."""
     if path is None and not (shipped.is_dir() and Store(shipped).files()):
         if not required:
             return {}
@@ -185,16 +192,20 @@ def _read_all(
     found, problems, copies = _read(Store(shipped if path is None else path))
     for error in problems.values():
         raise AffscoreError(f"{error}; move it out of the store (affscore store verify names all)") from error
-    if required and not any(isinstance(one, kind) for _, one in found.values()):
-        what, how = ("multiverse", "--multiverse mean,sample ") if kind is Multiverse else ("result", "")
+    wanted = {key: (file, one) for key, (file, one) in found.items() if isinstance(one, kinds)}
+    if required and not wanted:
+        what, how = ("multiverse", "--multiverse mean,sample ") if kinds == (Multiverse,) else ("result", "")
+        if found and not how:
+            what = "signature, only multiverses (affscore.survey.stored_multiverses),"
         raise AffscoreError(
             f"there is no {what} in the folder {str(path)!r}; make some with: affscore survey ... {how}--store {path}"
         )
-    if copies:
-        pairs = "; ".join(f"{copy.name!r} and {first.name!r}" for copy, first in copies.items())
+    files = {file for file, _ in wanted.values()}
+    if same := [(copy, first) for copy, first in copies.items() if first in files]:
+        pairs = "; ".join(f"{copy.name!r} and {first.name!r}" for copy, first in same)
         text = f"files with the same key are one result, and count once: {pairs}"
         warnings.warn(text, AffscoreWarning, stacklevel=3)
-    return {key: (file, one) for key, (file, one) in found.items() if isinstance(one, kind)}
+    return {key: one for key, (_, one) in wanted.items()}
 
 
 def _mean_score(result: Signature | Multiverse) -> float:

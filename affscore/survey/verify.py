@@ -15,6 +15,7 @@ from affscore.network.columns import ANYWHERE, details, misfits
 from affscore.network.criteria import CRITERIA, schema
 from affscore.network.multiverse import Multiverse, load_result
 from affscore.network.parquet import FORMAT
+from affscore.options import Options
 from affscore.survey.job import key_of
 from affscore.survey.store import Store
 
@@ -52,14 +53,20 @@ def problems_of(path: Path) -> list[str]:
     criteria = metadata["criteria"]
     if not isinstance(criteria, list) or not set(criteria) <= CRITERIA.keys():
         return ["its metadata does not say which criteria it holds"]
-    expected = schema(criteria)
+    several = isinstance(result, Multiverse)
+    expected = schema(criteria, extrapolated=several and metadata.get("bias") == "extrapolated")
     foreign = [f"the column {name!r} does not belong there" for name in table.columns.difference(expected.names)]
     if problems := [*misfits(table, expected), *foreign]:
         return problems  # nothing else can be asked
-    parts = [result.signature(*choice) for choice in result.choices] if isinstance(result, Multiverse) else [result]
     found = list(_of_values(table, expected))
+    parts = [result.signature(*choice) for choice in result.choices] if isinstance(result, Multiverse) else [result]
+    if several:
+        found += _of_multiverse(table, metadata)
     for part in parts:
-        found += [*_of_batches(part.table, part.metadata), *_of_metadata(path, part.table, part.metadata)]
+        # an activation that cannot be applied to reduced vectors has no row there
+        may_lack = several and part.metadata["order"] == "reduce-first"
+        count = None if may_lack else table["index"].nunique()
+        found += [*_of_batches(part.table, part.metadata, count), *_of_metadata(path, part.table, part.metadata)]
     return list(dict.fromkeys(found))
 
 
@@ -81,19 +88,41 @@ def _of_values(table: pd.DataFrame, expected: pa.Schema) -> Iterator[str]:
         yield f"{wrong} scores are not their raw values, cut at 0"
 
 
-def _of_batches(table: pd.DataFrame, metadata: dict[str, Any]) -> Iterator[str]:
+def _of_multiverse(table: pd.DataFrame, metadata: dict[str, Any]) -> Iterator[str]:
+    try:
+        passes = Options(multiverse=metadata["multiverse"]).passes
+    except (AffscoreError, TypeError):
+        yield "its metadata does not say which reductions it holds"
+        return
+    expected = {(one.reduction, one.order, one.covariance): one.order for several in passes for one in several}
+    found = set(table[["reduction", "order", "covariance"]].itertuples(index=False, name=None))
+    for choice in sorted(found - expected.keys()):
+        yield f"it has rows of {', '.join(choice)}, which its metadata does not speak of"
+    for choice, order in expected.items():
+        if choice not in found and order == "activate-first":
+            yield f"it has no rows of {', '.join(choice)}"
+    described = table.groupby("index")[["layer", "call", "activation", "depth"]].nunique()
+    if (described > 1).any(axis=None):
+        yield "an activation is not the same under all specifications"
+
+
+def _of_batches(table: pd.DataFrame, metadata: dict[str, Any], count: int | None) -> Iterator[str]:
+    """Of a table with so many activations; None where any of them may be missing, though in all batches."""
     batches = sorted(table["batch"].unique())
     if batches != list(range(len(batches))):
         yield f"batches are missing: it has {', '.join(map(str, batches))}"
     sizes = table.groupby("batch")["index"].agg(list)
-    expected = list(range(len(sizes.iloc[0])))
+    expected = sorted(set(table["index"])) if count is None else list(range(count))
     for batch, indices in sizes.items():
         if indices != expected:
-            yield f"batch {batch} has {len(indices)} rows that are not those of activations 0 to {len(expected) - 1}"
+            yield (
+                f"batch {batch} has {len(indices)} rows that are not those of activations "
+                f"{expected[0]} to {expected[-1]}"
+            )
     described = table.groupby("index")[["layer", "call", "activation", "depth", "width", "n"]].nunique()
     if (described > 1).any(axis=None):
         yield "an activation is not the same in all batches"
-    images = int(table.loc[table["index"] == 0, "n"].sum())
+    images = int(table.loc[table["index"] == table["index"].min(), "n"].sum())
     if metadata.get("images") != images and metadata.get("reduction") != "positions":
         yield f"its metadata speaks of {metadata.get('images')} images, its rows of {images}"
 

@@ -156,6 +156,38 @@ def test_an_activation_that_cannot_be_applied_to_vectors_has_no_score_there():
     assert len(multiverse(only, samples, n=32, activations=[Folded]).choices) == 8
 
 
+def test_an_activation_that_is_refused_once_in_a_batch_has_no_score_in_it():
+    class Even(nn.Module):
+        def forward(self, x):
+            assert x.ndim == 4 or len(x) % 2, "vectors in odd numbers are needed"
+            return torch.relu(x)
+
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), Even(), nn.Conv2d(4, 4, 3), nn.ReLU())
+    samples = torch.randn(31, 3, 8, 8)
+    for size, count in ((31, 2), (10, 1)):  # of chunks of 10, 10, 10 and 1 the last one is taken
+        found = multiverse(network, samples, n=31, activations=[Even], batch_size=size)
+        counts = found.summary.set_index(["reduction", "order"])["activations"]
+        assert set(counts["mean", "reduce-first"]) == {count}
+        assert any("no score under reduce-first" in note for note in found.notes) == (count == 1)
+
+
+def test_what_several_positions_mean_is_said_whichever_reduction_comes_first():
+    for reductions in (("mean", "positions"), ("positions", "mean")):
+        found = multiverse("mini:digitsnet", "digits", n=64, images=64, reductions=reductions, positions=3)
+        assert sum("each sample gives up to 3 points" in note for note in found.notes) == 1
+        assert found.metadata["positions"] == 3
+        assert found.signature("positions").metadata["positions"] == 3
+        assert "positions" not in found.signature("mean").metadata
+
+
+@pytest.mark.parametrize("reduction", ["mean", "positions"])
+def test_the_metadata_of_a_part_is_that_of_a_signature(reduction):
+    options = {"n": 64, "images": 64}
+    part = multiverse("mini:digitsnet", "digits", reductions=["mean", "positions"], **options).signature(reduction)
+    alone = signature("mini:digitsnet", "digits", reduction=reduction, criteria=False, **options)
+    assert part.metadata == {**alone.metadata, "bias": "none", "created": part.metadata["created"]}
+
+
 def test_vectors_have_the_same_scores_under_every_reduction_and_order():
     network = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 5), nn.Tanh())
     found = multiverse(network, torch.randn(64, 6), n=64)
@@ -177,7 +209,7 @@ def test_a_constant_input_has_no_score_and_a_constant_output_is_affine():
 def test_files(found, tmp_path):
     path = found.save(tmp_path / "x.parquet")
     assert load_multiverse(path) == load_result(path) == found
-    with pytest.raises(AffscoreError, match="not a signature"):
+    with pytest.raises(AffscoreError, match=r"not a signature .* it holds a multiverse"):
         load_signature(path)
     alone = separate("mini:digitsnet", DEFAULT, n=32, images=32)
     own = alone.save(tmp_path / "y.parquet")

@@ -68,6 +68,21 @@ def test_an_activation_with_fewer_positions_gives_each_once():
     assert found.table["n"].tolist() == [320, 64]
 
 
+def test_what_is_said_of_n_counts_samples_and_the_bias_is_that_of_the_points():
+    torch.manual_seed(0)
+    network = nn.Sequential(
+        nn.Conv2d(3, 40, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(40, 40), nn.ReLU()
+    )
+    samples, options = torch.randn(60, 3, 8, 8), {"n": 64, "criteria": False}
+    found = signature(network, samples, reduction="positions", **options)
+    alone = signature(network, samples, reduction="sample", **options)
+    for one in (found, alone):
+        assert any(note.startswith("n is 60: there are no more images (64 were asked for") for note in one.notes)
+        assert any("60 images in a batch are few for " in note for note in one.notes)
+    assert found.expected_bias[1] == alone.expected_bias[1]  # one position
+    assert found.expected_bias[0] < 0.5 * alone.expected_bias[0]
+
+
 def test_no_result_depends_on_how_many_go_through_at_once():
     network = nn.Sequential(nn.Conv2d(3, 5, 3), nn.ReLU())
     samples = torch.randn(60, 3, 8, 8)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from affscore.network.result import load_signature
+from affscore.network.multiverse import load_result
 from affscore.survey import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -49,9 +49,9 @@ def tables_of(folder):
     """The tables of a store by key, without what differs from run to run, and their metadata and notes."""
     found = {}
     for path in Store(folder).files():
-        result = load_signature(path)
+        result = load_result(path)
         metadata = {name: value for name, value in result.metadata.items() if name not in OF_A_RUN}
-        found[metadata["key"]] = (result.table.drop(columns="seconds"), metadata, result.notes)
+        found[metadata["key"]] = (result.rows.drop(columns="seconds"), metadata, result.notes)
     return found
 
 

@@ -13,10 +13,10 @@ from importlib import import_module
 import pyarrow as pa
 
 from affscore.errors import AffscoreError
-from affscore.network.columns import ALWAYS
+from affscore.network.columns import ALWAYS, EXTRAPOLATED
 from affscore.network.criteria.declaration import Criterion
 
-__all__ = ["BY_DEFAULT", "CRITERIA", "SCHEMA", "choose_criteria", "gathered", "schema"]
+__all__ = ["BY_DEFAULT", "COLUMNS", "CRITERIA", "SCHEMA", "choose_criteria", "gathered", "schema"]
 
 
 def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
@@ -26,7 +26,7 @@ def gathered(criteria: Iterable[Criterion]) -> dict[str, Criterion]:
         AffscoreError: Two of them have the same name or column, or one has the name of another column of a result.
     """
     ordered = sorted(criteria, key=lambda criterion: criterion.place or math.inf)
-    taken = {"all", *(field.name for field in ALWAYS)}
+    taken = {"all", *(field.name for field in (*ALWAYS, *EXTRAPOLATED))}
     for criterion in ordered:
         for name in {criterion.name, *(field.name for field in criterion.columns)}:
             if name in taken:
@@ -63,15 +63,19 @@ def choose_criteria(criteria: bool | str | Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in CRITERIA if name in given or "all" in given)
 
 
-def schema(criteria: Iterable[str]) -> pa.Schema:
-    """The columns of a result that has these criteria, in their order.
+def schema(criteria: Iterable[str], extrapolated: bool = False) -> pa.Schema:
+    """The columns of a result that has these criteria, or extrapolated scores, in their order.
 
     >>> schema(["cka"]).names[-3:]
     ['flag', 'cka', 'seconds']
     """
     *first, last = ALWAYS
-    return pa.schema([*first, *(field for name in criteria for field in CRITERIA[name].columns), last])
+    more = [field for name in criteria for field in CRITERIA[name].columns]
+    return pa.schema([*first, *(EXTRAPOLATED if extrapolated else ()), *more, last])
 
 
 SCHEMA = schema(CRITERIA)
 """The columns of a result that has all criteria."""
+
+COLUMNS = tuple(schema(CRITERIA, extrapolated=True).names)
+"""The names of all columns that a result may have, in their order."""
