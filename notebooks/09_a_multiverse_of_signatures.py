@@ -150,7 +150,14 @@ rows = {
     | {"all: from": found.scores.mean().min(), "to": found.scores.mean().max()}
     for name, found in real.items()
 }
-pd.DataFrame(rows).T.round(2)
+in_real = pd.DataFrame(rows).T
+in_real.round(2)
+
+# %% tags=["remove-input"]
+highest = sum(found.scores.mean().idxmax() == Specification() for found in real.values())
+Markdown(
+    f"**In {highest} of {len(real)} networks the papers' choice gives the highest mean score of all {len(means)}.**"
+)
 
 # %% [markdown]
 # ## One choice at a time

@@ -18,7 +18,7 @@ WORDS = (HOLDS, DOES_NOT_HOLD, UNDECIDED, DEPENDS)
 """The verdicts of rows, as they are counted; a row names the choice."""
 
 NOT_ASKED_AGAIN = "not asked again"
-"""Of signatures: measured under the papers' own choice alone, or the claim is about criteria."""
+"""Of signatures that were measured under the papers' own choice alone."""
 
 STUDY_ON_IMAGENET = "the study's networks of torchvision on ImageNet (notebooks/params/paper.yml names them)"
 ON_IMAGENET = "of torchvision on ImageNet (affscore survey --datasets imagenet:data/imagenet --store results)"

@@ -1,13 +1,16 @@
-"""The signatures of the mini zoo go into the results that come with the package."""
+"""The signatures of the mini zoo go into the results that come with the package, under all specifications, too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affscore.network.multiverse import REDUCTIONS
+from affscore.options import Options
+from affscore.papers.protocol import CHANNELS_LAST
 from affscore.survey import survey
 from affscore.survey.job import describe, is_of_job
 from affscore.survey.plan import plan
-from affscore.survey.shipped import SHIPPED
+from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
 
 UNTRAINED = "mini:vgg16@random"
@@ -25,8 +28,22 @@ def measure(names: Sequence[str], jobs: int) -> str:
         What was done.
     """
     models = _models(names)
-    command = f"affscore survey --models {','.join(models)} --datasets digits --n 512 --jobs {jobs}"
-    return str(survey(models, "digits", SHIPPED, jobs=jobs, n=512, command=command))
+    reports = []
+    for some, store, several in (
+        (models, SHIPPED, ()),
+        ([model for model in models if not _channels_last(model)], MULTIVERSES, REDUCTIONS),
+        ([model for model in models if _channels_last(model)], MULTIVERSES, (*REDUCTIONS, "published")),
+    ):
+        command = f"affscore survey --models {','.join(some)} --datasets digits --n 512 --jobs {jobs}"
+        command += f" --multiverse {','.join(several)}" if several else ""
+        options = {"multiverse": several, "n": 512, "command": command}
+        reports += [str(survey(some, "digits", store, jobs=jobs, **options))] if some else []
+    return "\n".join(reports)
+
+
+def _channels_last(model: str) -> bool:
+    """Whether the published code averages over other axes."""
+    return model.removeprefix("mini:").startswith(CHANNELS_LAST)
 
 
 def _models(names: Sequence[str]) -> list[str]:
@@ -36,8 +53,9 @@ def _models(names: Sequence[str]) -> list[str]:
 
 def remove_outdated(names: Sequence[str]) -> None:
     """Remove the results of networks of these names with other weights than those that are there now."""
-    current = [describe(job) for job in plan(_models(names), "digits")]
-    for file, metadata in Store(SHIPPED).descriptions().items():
-        source, _, name = str(metadata["model"]).partition(":")
-        if source == "mini" and name in names and not any(is_of_job(metadata, job) for job in current):
-            file.unlink()
+    for folder, options in ((SHIPPED, Options()), (MULTIVERSES, Options(multiverse=REDUCTIONS))):
+        current = [describe(job) for job in plan(_models(names), "digits", options)]
+        for file, metadata in Store(folder, create=True).descriptions().items():
+            source, _, name = str(metadata["model"]).partition(":")
+            if source == "mini" and name in names and not any(is_of_job(metadata, job) for job in current):
+                file.unlink()
