@@ -18,6 +18,7 @@ from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
 from affscore.network.notes import give_warnings, lines, on_positions
 from affscore.network.parquet import ForeignError, read_description, read_parquet, write_parquet
+from affscore.network.reduction import ReductionName
 from affscore.network.result import Signature, load_signature
 from affscore.network.table import check_signature
 from affscore.options import Options, options_of
@@ -25,7 +26,7 @@ from affscore.options import Options, options_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-REDUCTIONS = ("mean", "sample")
+REDUCTIONS: tuple[ReductionName, ...] = ("mean", "sample")
 """The reductions of a multiverse, if no others are asked for."""
 
 _MEASURED = ["reduction", "order", "covariance"]

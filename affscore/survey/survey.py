@@ -12,7 +12,6 @@ import joblib
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.network.reduction import BiasName, ReductionName
 from affscore.options import check_integer, options_of
 from affscore.survey.plan import look_at, plan
 from affscore.survey.report import Report, progress_of
@@ -33,8 +32,8 @@ def survey(
     reductions: str | Iterable[str] = "mean",
     orders: str | Iterable[str] = "activate-first",
     covariance: CovarianceName = "ledoit-wolf",
-    multiverse: str | Iterable[ReductionName] = (),
-    bias: BiasName = "none",
+    multiverse: str | Iterable[str] = (),
+    bias: str = "none",
     positions: int = 4,
     criteria: bool | str | Collection[str] = True,
     device: str = "auto",

@@ -36,8 +36,8 @@ def measure(names: Sequence[str], jobs: int) -> str:
     ):
         command = f"affscore survey --models {','.join(some)} --datasets digits --n 512 --jobs {jobs}"
         command += f" --multiverse {','.join(several)}" if several else ""
-        options = {"multiverse": several, "n": 512, "command": command}
-        reports += [str(survey(some, "digits", store, jobs=jobs, **options))] if some else []
+        if some:
+            reports.append(str(survey(some, "digits", store, jobs, multiverse=several, n=512, command=command)))
     return "\n".join(reports)
 
 
