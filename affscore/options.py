@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from affscore.errors import AffscoreError
 
@@ -25,7 +25,29 @@ MOST_IMAGES = 10**9
 MOST_COUPLED = 2048
 """Above so many points of several positions an image the coupling is the pairing."""
 
-MOST_POSITIONS = 4096
+MOST_POSITIONS = 256
+
+
+class Specification(NamedTuple):
+    """One choice of each kind under which a score is measured; the defaults are those of :func:`affscore.signature`.
+
+    >>> Specification(coupling="paired").differences(Specification(order="reduce-first"))
+    ('order', 'coupling')
+    """
+
+    reduction: str = "mean"
+    order: str = "activate-first"
+    covariance: str = "ledoit-wolf"
+    coupling: str = "exact"
+    bias: str = "none"
+
+    def differences(self, other: Specification) -> tuple[str, ...]:
+        """The names of the choices that are not those of another specification."""
+        return tuple(name for name, ours, theirs in zip(self._fields, self, other, strict=True) if ours != theirs)
+
+
+DEFAULT = Specification()
+"""What the papers measured on convolutional networks."""
 
 
 def _option(default: Any, help: str) -> Any:
@@ -71,7 +93,7 @@ class Options:
         check_word("order", self.order, OrderName)
         check_name(self.covariance)
         check_word("bias", self.bias, BiasName)
-        several = (self.multiverse,) if isinstance(self.multiverse, str) else tuple(self.multiverse)
+        several = check_reductions(self.multiverse) if self.multiverse != () else ()
         for each in several:
             check_word("reduction", each, ReductionName)
         if several and self.whole:
@@ -90,10 +112,16 @@ class Options:
             "order": "activate-first" if self.reduction in COMMUTING else self.order,
             "criteria": () if several else choose_criteria(self.criteria),
             "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
-            "multiverse": tuple(dict.fromkeys(several)),
+            "multiverse": several,
         }
-        if several:  # each of its passes has its own
-            checked |= {"reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf"}
+        given = {name: getattr(self, name) for name in ("reduction", "order", "covariance")}
+        if several and (other := [name for name, value in given.items() if value != getattr(DEFAULT, name)]):
+            raise AffscoreError(
+                f"a multiverse is of several reductions and of every order and covariance: omit {other[0]}, or measure "
+                "one signature"
+            )
+        if several and self.criteria not in (True, False, ()):
+            raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -193,3 +221,17 @@ def check_integer(name: str, value: Any, least: int, most: int = 2**63 - 1) -> i
     if int(value) > most:
         raise AffscoreError(f"{name} must be at most {most}, got {value}")
     return int(value)
+
+
+def check_reductions(names: Any) -> tuple[Any, ...]:
+    """Names of reductions, each once, from one name or from several in their order.
+
+    >>> check_reductions("mean"), check_reductions(["mean", "sample", "mean"])
+    (('mean',), ('mean', 'sample'))
+    """
+    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, list | tuple) else ()
+    if not found or not all(isinstance(name, str) for name in found):
+        raise AffscoreError(
+            f"a multiverse needs the name of one reduction or more, in a list or a tuple, got {names!r}"
+        )
+    return tuple(dict.fromkeys(found))

@@ -38,6 +38,8 @@ def show(folder: Path = _FOLDER, name: str = _RESULT) -> None:
 
     result = load_result(find(folder, name))
     for key, value in result.metadata.items():
+        if key == "notes":  # of each specification of a multiverse; those of all come at the end
+            continue
         typer.echo(f"{key}: {value if isinstance(value, str) else json.dumps(value)}")
     summary = result.summary
     shown = [name for name in summary.columns if name != "flag" or summary["flag"].any()]

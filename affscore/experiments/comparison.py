@@ -16,11 +16,12 @@ from torch import nn
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.files import atomic_write, check_destination
+from affscore.network.multiverse import Multiverse
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
 from affscore.network.table import without_formulas
-from affscore.options import options_of
+from affscore.options import Specification, options_of
 from affscore.survey.load import load_or_measure_one
 from affscore.survey.shipped import PREFIX, shipped_signature
 from affscore.zoo.paths import check_name
@@ -153,6 +154,8 @@ def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, A
     """The result that a model stands for, or None where one has to be measured."""
     if isinstance(model, Signature):
         return model
+    if isinstance(model, Multiverse):
+        raise AffscoreError("a multiverse has many signatures: give one of them, multiverse.signature(...)")
     if isinstance(model, Path) or (isinstance(model, str) and model.endswith(".parquet")):
         return load_signature(model)
     if isinstance(model, str) and model.startswith(PREFIX):
@@ -173,8 +176,8 @@ def _labels(results: list[Signature]) -> list[str]:
 
 def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
     """Refuse what does not compare: reduction and order alone move scores by 0.1 to 0.3."""
-    for key in ("reduction", "order", "covariance", "coupling"):
-        found = {str(metadata.get(key)) for metadata in results}
+    for key in Specification._fields:
+        found = {str(metadata.get(key, "none" if key == "bias" else None)) for metadata in results}
         if len(found) > 1:
             raise AffscoreError(
                 f"these signatures were, or would be, measured with different values of {key} "

@@ -19,15 +19,12 @@ from affscore.figures.style import (
     plt,
     series_style,
 )
+from affscore.options import DEFAULT, Specification
 
-CHOICES = ("reduction", "order", "covariance", "coupling", "bias")
-"""The columns that say what was chosen."""
-
-_USUAL = {"order": "activate-first", "covariance": "ledoit-wolf", "coupling": "exact", "bias": "none"}
 _NAMED = {
-    "default": ({"reduction": "mean"}, "vermilion", "D"),
-    "Definition 3.1": ({"reduction": "mean", "order": "reduce-first"}, "blue", "s"),
-    "published code": ({"reduction": "published"}, "purple", "^"),
+    "default": (DEFAULT, "vermilion", "D"),
+    "Definition 3.1": (Specification(order="reduce-first"), "blue", "s"),
+    "published code": (Specification("published"), "purple", "^"),
 }
 
 
@@ -47,7 +44,8 @@ def specification_curve(
     the reduction of the published code; where it was not, the default is the published code's.
 
     Args:
-        summary: A row for each specification with the columns :data:`CHOICES` (those there are) and the numbers:
+        summary: A row for each specification with the names of its choices
+            (:class:`affscore.options.Specification`; those there are) and the numbers:
             :attr:`affscore.Multiverse.summary`, say.
         value: The column to draw; rows without a number are left out.
         low: The column of the lower end of a bar.
@@ -68,7 +66,9 @@ def specification_curve(
     >>> [label.get_text() for label in dots.get_yticklabels()]
     ['sample', 'mean', 'exact']
     """
-    choices = [name for name in CHOICES if name in summary and (name != "bias" or len(set(summary[name])) > 1)]
+    choices = [
+        name for name in Specification._fields if name in summary and (name != "bias" or len(set(summary[name])) > 1)
+    ]
     if missing := [name for name in (value, low, high) if name is not None and name not in summary]:
         raise AffscoreError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, summary.columns))}")
     rows = summary.dropna(subset=value).sort_values(value, kind="stable", ignore_index=True)
@@ -84,7 +84,7 @@ def specification_curve(
         curve.vlines(places, rows[low], rows[high], color=PALETTE["grey"], linewidth=3, alpha=0.7)
     curve.plot(places, rows[value], "o", color=PALETTE["black"], markersize=4)
     for label, (chosen, colour, marker) in _NAMED.items():
-        here = np.all([rows[name] == word for name, word in (_USUAL | chosen).items() if name in rows], axis=0)
+        here = np.all([rows[name] == word for name, word in chosen._asdict().items() if name in rows], axis=0)
         if here.any():
             look = {"color": PALETTE[colour], "marker": marker, "markersize": 8, "linestyle": ""}
             curve.plot(places[here], rows.loc[here, value], label=label, zorder=3, **look)

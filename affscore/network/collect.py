@@ -89,7 +89,16 @@ class Pair:
         return rounding_of(self.dtype)
 
     def extend(self, other: Pair, room: int) -> None:
-        """Add what the same activation saw of further images, ``room`` being the number of images in all."""
+        """Add what the same activation saw of further images, ``room`` being the number of images in all.
+
+        Raises:
+            AffscoreError: As :func:`joined`; another number of rows an image.
+        """
+        if len(self.x) and self.points_a_sample != other.points_a_sample:
+            raise AffscoreError(
+                f"{other.call} has {other.points_a_sample} positions for some samples and {self.points_a_sample} for "
+                "others, of those that are drawn: all samples must have the same size"
+            )
         self.call, self.points_a_sample = other.call, other.points_a_sample
         self.refused = self.refused or other.refused
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)

@@ -211,7 +211,7 @@ class Measurement:
     def signatures(self, batches: Sequence[Batch]) -> list[Signature]:
         """The signatures that all batches make, one for each specification of a multiverse.
 
-        Those of a specification that no activation allows are left out, and a note says so.
+        An activation that one batch does not allow under a specification is left out there, and a note says so.
 
         Raises:
             AffscoreError: There is no batch, since the data holds no sample.
@@ -223,6 +223,8 @@ class Measurement:
         found = []
         for number, options in enumerate(itertools.chain.from_iterable(self.options.passes)):
             rows = [[row for row in batch.rows if row["specification"] == number] for batch in batches]
+            everywhere = set.intersection(*({row["index"] for row in some} for some in rows))
+            rows = [[row for row in some if row["index"] in everywhere] for some in rows]
             own = [
                 replace(batch, rows=[_without(row, "specification") for row in some])
                 for batch, some in zip(batches, rows, strict=True)

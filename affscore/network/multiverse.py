@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from torch import nn
@@ -16,12 +17,12 @@ from affscore.network.columns import ALWAYS, details
 from affscore.network.files import check_destination
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
-from affscore.network.notes import give_warnings, lines, on_positions
+from affscore.network.notes import as_warning, give_warnings, lines
 from affscore.network.parquet import ForeignError, read_description, read_parquet, write_parquet
 from affscore.network.reduction import ReductionName
 from affscore.network.result import Signature, load_signature
-from affscore.network.table import check_signature
-from affscore.options import Options, options_of
+from affscore.network.table import check_signature, rank_correlation
+from affscore.options import DEFAULT, Options, Specification, check_reductions, options_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 REDUCTIONS: tuple[ReductionName, ...] = ("mean", "sample")
 """The reductions of a multiverse, if no others are asked for."""
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _MEASURED = ["reduction", "order", "covariance"]
 _ACTIVATION = ["index", "layer", "call", "activation", "kind", "depth"]
 _COLUMNS = {
@@ -37,27 +39,6 @@ _COLUMNS = {
     ("exact", "extrapolated"): "extrapolated",
     ("paired", "extrapolated"): "paired_extrapolated",
 }
-
-
-class Specification(NamedTuple):
-    """One choice of each kind under which a score is measured; the defaults are those of :func:`affscore.signature`.
-
-    >>> Specification(coupling="paired").differences(Specification(order="reduce-first"))
-    ('order', 'coupling')
-    """
-
-    reduction: str = "mean"
-    order: str = "activate-first"
-    covariance: str = "ledoit-wolf"
-    coupling: str = "exact"
-    bias: str = "none"
-
-    def differences(self, other: Specification) -> tuple[str, ...]:
-        """The names of the choices that are not those of another specification."""
-        return tuple(name for name, ours, theirs in zip(self._fields, self, other, strict=True) if ours != theirs)
-
-
-DEFAULT = Specification()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,28 +64,45 @@ class Multiverse:
     def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
         """The multiverse of signatures of one network on the same samples.
 
-        The first of them gives the notes, but for those on several positions of a sample.
+        What only some of them note is said with the specification, once for all that differ in their numbers alone.
         """
         first = signatures[0]
-        metadata = {name: value for name, value in first.metadata.items() if name not in (*_MEASURED, "coupling")}
-        metadata |= {"multiverse": list(options.multiverse), "bias": options.bias}
+        left_out = (*_MEASURED, "coupling", "positions")
+        metadata = {name: value for name, value in first.metadata.items() if name not in left_out}
+        notes = {_way(one.metadata): list(one.notes) for one in signatures}
+        metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
         if "positions" in options.multiverse:
             metadata["positions"] = options.positions
-        rows = pd.concat([one.table for one in signatures], ignore_index=True)
-        on_points = (note for several in options.passes for note in on_positions(several[0]))
-        return cls(rows, metadata, list(dict.fromkeys([*first.notes, *on_points])))
+        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, _merged(notes))
+
+    def narrowed(self, reductions: Sequence[str]) -> Multiverse:
+        """The multiverse of some of its reductions, in their order."""
+        if list(reductions) == self.metadata["multiverse"]:
+            return self
+        parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
+        metadata, notes = {**self.metadata, "multiverse": list(reductions)}, self.notes
+        if "positions" not in reductions:
+            metadata.pop("positions", None)
+        if "notes" in metadata:
+            kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
+            metadata["notes"], notes = kept, _merged(kept)
+        return Multiverse(pd.concat(parts, ignore_index=True), metadata, list(notes))
 
     @property
     def name(self) -> str:
         """Network, weights and data."""
         return f"{self.metadata['model']} ({self.metadata['weights']}) on {self.metadata['dataset']}"
 
-    @cached_property
+    @property
     def scores(self) -> pd.DataFrame:
         """Mean scores over the batches: a row for each activation (``index``), a column for each specification.
 
         Where the score itself is that of the pairing (more than 2,048 points), there is no column for the exact one.
         """
+        return self._scores.copy()
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
         columns = dict[Specification, pd.Series]()
         for (*measured, way), rows in self.rows.groupby([*_MEASURED, "coupling"], sort=False):
             means = rows.groupby("index")[[name for name in _COLUMNS.values() if name in rows]].mean()
@@ -114,7 +112,7 @@ class Multiverse:
         first = sorted(columns, key=lambda one: (one.bias != "none", one != DEFAULT))
         return pd.DataFrame(columns).rename_axis(columns=list(Specification._fields))[first]
 
-    @cached_property
+    @property
     def table(self) -> pd.DataFrame:
         """A row for each activation and specification, with the mean score over the batches.
 
@@ -122,14 +120,13 @@ class Multiverse:
         specification, and ``score``.
         """
         activations = self.rows[_ACTIVATION].drop_duplicates("index").set_index("index")
-        parts = [activations.assign(**dict(zip(Specification._fields, choice, strict=True)), score=self.scores[choice])
-                 for choice in self.choices]  # fmt: skip
+        parts = [activations.assign(**choice._asdict(), score=self._scores[choice]) for choice in self.choices]
         return pd.concat(parts).rename_axis("index").reset_index()
 
     @property
     def choices(self) -> list[Specification]:
         """The specifications, the default first where it was measured."""
-        return [Specification(*choice) for choice in self.scores.columns]
+        return [Specification(*choice) for choice in self._scores.columns]
 
     @property
     def summary(self) -> pd.DataFrame:
@@ -137,16 +134,17 @@ class Multiverse:
 
         Beside its five words: ``activations`` (how many have a score), ``mean``, ``spread`` (maximum - minimum) and
         ``minimum`` of the scores, and ``rank_correlation``, Spearman's, with the scores of the default specification
-        (of the first where the default was not measured) over the activations that have both.
+        (of the first where the default was not measured) over the activations that have both
+        (:func:`affscore.network.table.rank_correlation`).
         """
-        scores = self.scores
+        scores = self._scores
         first = scores.iloc[:, 0]
         numbers = pd.DataFrame({
             "activations": scores.count(),
             "mean": scores.mean(),
             "spread": scores.max() - scores.min(),
             "minimum": scores.min(),
-            "rank_correlation": scores.corrwith(first, method="spearman"),
+            "rank_correlation": scores.apply(rank_correlation, args=(first,)),
         })  # fmt: skip
         return numbers.reset_index()
 
@@ -160,7 +158,7 @@ class Multiverse:
     ) -> Signature:
         """The signature under one specification, as :func:`affscore.signature` measures it (without its costs).
 
-        Of the pairing, and of extrapolated scores, the raw score is the score itself.
+        Of the pairing, and of extrapolated scores, the raw score is the score itself, and ``paired`` at most that.
 
         Raises:
             AffscoreError: It was not measured.
@@ -170,20 +168,23 @@ class Multiverse:
         >>> bool((paired <= found.signature().scores).all())
         True
         """
-        asked, column = Specification(reduction, order, covariance, coupling, bias), _COLUMNS.get((coupling, bias), "")
+        asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
         if asked not in self.choices:
             known = "; ".join(", ".join(choice) for choice in self.choices)
             raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
+        column = _COLUMNS[asked.coupling, asked.bias]
         wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
         rows = self.rows[wanted].reset_index(drop=True)
         table = rows.drop(columns=["extrapolated", "paired_extrapolated"], errors="ignore")
         if column != "score":
             table = table.assign(score=rows[column], raw=rows[column], coupling=coupling, decided_by="")
             table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
+            extrapolated = rows.get("paired_extrapolated", rows["paired"])
+            table["paired"] = (rows["paired"] if bias == "none" else extrapolated).clip(upper=table["score"])
         metadata = {**self.metadata, **asked._asdict(), "criteria": []}
-        for name in {"multiverse", "positions"} - {reduction}:
+        for name in {"multiverse", "positions", "notes"} - {reduction}:
             metadata.pop(name, None)
-        return Signature(table, metadata, list(self.notes))
+        return Signature(table, metadata, list(self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)))
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the mean scores of all specifications, sorted, over the dots of their choices.
@@ -284,10 +285,8 @@ def multiverse(
     True
     """
     arguments = dict(locals())
-    arguments["multiverse"] = arguments.pop("reductions")
+    arguments["multiverse"] = check_reductions(arguments.pop("reductions"))
     options, execution, inputs = options_of(arguments)
-    if not options.multiverse:
-        raise AffscoreError("a multiverse needs the name of one reduction or more")
     measurement = Measurement(options=options, execution=execution, **inputs)
     result = Multiverse.of(measurement.signatures(list(measurement.batches())), options)
     give_warnings(result.notes, stacklevel=2)
@@ -327,3 +326,32 @@ def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
     for name, known in words.items():
         if unknown := set(rows[name]) - {*known}:
             raise ForeignError(f"the column {name!r} holds {min(map(repr, unknown))}")
+
+
+def _way(words: Mapping[str, Any]) -> str:
+    """Reduction, order and covariance of a signature, in words."""
+    return ", ".join(str(words[name]) for name in _MEASURED)
+
+
+def _merged(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The notes of all specifications: of those that differ in their numbers alone the one with the largest.
+
+    >>> _merged({"mean": ["dropped", "up to 0.1 too high"], "sample": ["dropped", "warning: up to 0.3 too high"]})
+    ['dropped', 'warning: up to 0.3 too high (sample; less so under 1 other)']
+    """
+    alike = dict[str, dict[str, str]]()
+    for way, some in notes.items():
+        for note in some:
+            alike.setdefault(_NUMBER.sub("#", as_warning("") + note.removeprefix(as_warning(""))), {})[way] = note
+    merged = []
+    for own in alike.values():
+        way, worst = max(own.items(), key=lambda item: _largest(item[1]))
+        same = len(own) == len(notes) and len(set(own.values())) == 1
+        others = f"; less so under {len(own) - 1} other{'s' if len(own) > 2 else ''}" if len(own) > 1 else ""
+        merged.append(worst if same else f"{worst} ({way}{others})")
+    return merged
+
+
+def _largest(note: str) -> float:
+    """What a note says something may be up to; without that, its largest number."""
+    return max(map(float, _NUMBER.findall(note.partition("up to ")[2])[:1] or _NUMBER.findall(note)), default=0.0)

@@ -180,7 +180,8 @@ def on_refusals(passes: Iterable[list[Pair]]) -> Iterator[str]:
     refused = {str(pair.call): pair.refused for pairs in passes for pair in pairs if pair.refused}
     if refused:
         yield (
-            f"{len(refused)} activations have no score under reduce-first, which needs them on vectors of channels: "
+            f"{'1 activation has' if len(refused) == 1 else f'{len(refused)} activations have'} no score under "
+            "reduce-first, which needs them on vectors of channels: "
             f"{next(iter(refused.values()))}"
         )
 
@@ -194,7 +195,7 @@ def on_positions(options: Options) -> Iterator[str]:
         )
         if options.coupling == "paired" and not options.whole:
             yield (
-                f"the coupling is the pairing, since there are {options.n * each} points, more than {MOST_COUPLED}: "
+                f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
                 "scores are lower bounds of the exact ones"
             )
 
@@ -203,7 +204,7 @@ def on_n(result: Signature) -> Iterator[str]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
-    if used < asked and result.metadata["coupling"] == "exact":
+    if used < asked and (result.metadata["coupling"] == "exact" or "positions" in result.metadata):
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
     if used < FEWEST:
         yield as_warning(

@@ -82,8 +82,10 @@ class Signature:
 
         :func:`affscore.transport.expected_bias` of the mean of the batches, for the column ``effective_width`` (the
         width itself in results of older versions). It is that of the empirical covariance: with shrinkage the bias is
-        near 0 in the best case, and up to twice as large in the worst.
+        near 0 in the best case, and up to twice as large in the worst. Of extrapolated scores it is missing.
         """
+        if self.metadata.get("bias", "none") != "none":
+            return np.full(len(self), np.nan)
         summary = self.summary
         widths = summary.get("effective_width", summary["width"]).fillna(summary["width"])
         points = self.table.groupby("index")["n"].max()  # not the same for all, where a sample gives several

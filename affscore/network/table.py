@@ -64,6 +64,19 @@ def brief(summary: pd.DataFrame, more: Iterable[str] = ()) -> pd.DataFrame:
     return summary[[*_ACTIVATION, "score", "score_std", *more, *flag]]
 
 
+def rank_correlation(one: pd.Series, other: pd.Series) -> float:
+    """Spearman's rank correlation over the activations that have both scores.
+
+    Missing where there are fewer than three of these, or all scores of one are the same.
+
+    >>> round(rank_correlation(pd.Series([0.5, 0.6, 0.9]), pd.Series([0.4, 0.3, 1.0])), 3)
+    0.5
+    """
+    both = pd.DataFrame({"one": one, "other": other}).dropna()
+    varied = len(both) > 2 and bool((both.max() > both.min()).all())
+    return float(both["one"].corr(both["other"], method="spearman")) if varied else float("nan")
+
+
 def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
     """A table for a .csv file: text that a spreadsheet would take for a formula has an apostrophe in front.
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.experiments.sweeps import sweep
-from affscore.network.multiverse import Specification
 from affscore.network.result import Signature
+from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables

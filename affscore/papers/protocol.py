@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from affscore.network.multiverse import Specification
 from affscore.network.result import Signature
+from affscore.options import Specification
 from affscore.papers.networks import short_name
 from affscore.survey import load_or_measure
 from affscore.zoo.sources import torchvision_networks

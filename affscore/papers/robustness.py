@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from affscore.network.multiverse import Specification
+from affscore.options import Specification
 from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED, Claim, Verdict
 from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE
 from affscore.papers.results import Results

@@ -11,8 +11,9 @@ import pandas as pd
 
 from affscore.errors import AffscoreError
 from affscore.network.criteria import SCHEMA
-from affscore.network.multiverse import Multiverse, Specification
+from affscore.network.multiverse import Multiverse
 from affscore.network.result import Signature
+from affscore.options import Specification
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import Claim
 from affscore.papers.ledger import all_claims

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
 from affscore.network.multiverse import REDUCTIONS, Multiverse, load_result
 from affscore.network.result import Signature
-from affscore.options import check_integer, options_of
+from affscore.options import check_integer, check_reductions, options_of
 from affscore.survey.plan import look_at, plan
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
@@ -82,7 +82,7 @@ def load_or_measure(
 
 def load_or_measure_multiverses(
     models: Iterable[str], dataset: str, store: str | Path, *, jobs: int = 1, shipped: bool = True,
-    reductions: str | Iterable[str] = REDUCTIONS, **options: Any,
+    reductions: str | Sequence[str] = REDUCTIONS, **options: Any,
 ) -> dict[str, Multiverse]:  # fmt: skip
     """The multiverses of several networks out of a store; what is missing is measured and kept there.
 
@@ -108,10 +108,7 @@ def load_or_measure_multiverses(
     >>> {name: len(result.choices) for name, result in results.items()}
     {'mini:digitsnet': 12}
     """
-    several = reductions if isinstance(reductions, str) else tuple(reductions)
-    if not several:
-        raise AffscoreError("a multiverse needs the name of one reduction or more")
-    shipped_stores = [MULTIVERSES] if shipped else []
+    several, shipped_stores = check_reductions(reductions), [MULTIVERSES] if shipped else []
     return _loaded(models, dataset, store, jobs, shipped_stores, multiverse=several, **options)  # type: ignore[return-value]
 
 
@@ -138,5 +135,6 @@ def _loaded(
         result = seen.results.get(number) or own.load(seen.described[number].key, load_result)
         if result is None:
             raise AffscoreError(f"the result of {job.model} was removed from the store while it was measured")
-        found[job.model] = result
+        several = job.options.multiverse
+        found[job.model] = result.narrowed(several) if isinstance(result, Multiverse) else result
     return {model: found[model] for model in models}

@@ -32,7 +32,7 @@ def plan(
     """The jobs of a survey: every network on every data set with every reduction and order, each once.
 
     Their numbers, from 0, depend on nothing but these arguments. ``sample`` and ``flatten`` have one order. A
-    multiverse is one job, whatever the reductions and orders.
+    multiverse is one job, and takes no other reduction or order beside it.
 
     Args:
         models: Names of networks, or one name.

@@ -66,7 +66,7 @@ def survey(
         orders: One or more orders.
         covariance: As in :func:`affscore.signature`.
         multiverse: Names of reductions; where there are some, each job is a multiverse of them
-            (:func:`affscore.multiverse`), in place of ``reductions``, ``orders``, ``covariance`` and ``criteria``.
+            (:func:`affscore.multiverse`), and ``reductions``, ``orders``, ``covariance`` and ``criteria`` are omitted.
         bias: As in :func:`affscore.multiverse`.
         positions: As in :func:`affscore.signature`.
         criteria: As there.

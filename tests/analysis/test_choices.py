@@ -5,18 +5,12 @@ from scipy.stats import spearmanr
 
 from affscore import AffscoreError, multiverse
 from affscore.analysis import effects_of_choices
-from affscore.analysis.choices import CHOICES, USUAL
-from affscore.network.multiverse import DEFAULT, Specification
-
-
-def test_the_default_is_that_of_a_multiverse():
-    assert USUAL == DEFAULT
-    assert Specification._fields == CHOICES
+from affscore.options import DEFAULT, Specification
 
 
 def table(**columns):
     """Scores by the words in which a specification differs from the default."""
-    found = {"": USUAL, "order": Specification(order="reduce-first"), "coupling": Specification(coupling="paired"),
+    found = {"": DEFAULT, "order": Specification(order="reduce-first"), "coupling": Specification(coupling="paired"),
              "two": Specification(order="reduce-first", coupling="paired")}  # fmt: skip
     return pd.DataFrame({found[name if name != "default" else ""]: values for name, values in columns.items()})
 
@@ -26,10 +20,11 @@ def test_one_choice_at_a_time():
     found = effects_of_choices({"a": scores}).set_index("choice")
     assert list(found.index) == ["order", "coupling"]
     assert found.loc["order", "mean_change"] == pytest.approx(-0.1)
-    assert found.loc["order", "largest_change"] == pytest.approx(-0.3)
+    assert found.loc["order", "largest_fall"] == pytest.approx(-0.3)
+    assert found.loc["order", "largest_rise"] == pytest.approx(0.1)
     assert found.loc["order", "rank_correlation"] == pytest.approx(0.5)
     assert found.loc["coupling", "rank_correlation"] == 1
-    assert found.loc["coupling", "largest_change"] == 0
+    assert found.loc["coupling", "largest_fall"] == found.loc["coupling", "largest_rise"] == 0
 
 
 def test_missing_scores_and_scores_without_ranks():

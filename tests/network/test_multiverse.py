@@ -12,10 +12,11 @@ import torch
 from matplotlib import pyplot as plt
 from torch import nn
 
+import affscore
 from affscore import AffscoreError, load_multiverse, load_signature, multiverse, signature
 from affscore.figures import specification_curve
-from affscore.network.multiverse import DEFAULT, Specification, load_result
-from affscore.options import Options
+from affscore.network.multiverse import load_result
+from affscore.options import DEFAULT, Options, Specification
 
 COVARIANCES = ("ledoit-wolf", "empirical")
 COUPLINGS = ("exact", "paired")
@@ -149,7 +150,7 @@ def test_an_activation_that_cannot_be_applied_to_vectors_has_no_score_there():
     assert set(counts["mean", "reduce-first"]) == {1}
     assert set(counts["mean", "activate-first"]) == set(counts["sample", "activate-first"]) == {2}
     (note,) = [note for note in found.notes if "reduce-first" in note]
-    assert note.startswith("1 activations have no score under reduce-first")
+    assert note.startswith("1 activation has no score under reduce-first")
     with pytest.raises(AffscoreError, match="activate-first"):
         signature(network, samples, n=32, activations=[Folded], order="reduce-first")
     only = nn.Sequential(nn.Conv2d(3, 4, 3), Folded())
@@ -199,11 +200,85 @@ def test_vectors_have_the_same_scores_under_every_reduction_and_order():
 def test_a_constant_input_has_no_score_and_a_constant_output_is_affine():
     class Constant(nn.Module):
         def forward(self, x):
-            dead, still = torch.relu(x - 100), torch.relu(0 * x + 1)
-            return dead + still
+            dead = torch.relu(x - 100)
+            still = torch.nn.functional.rrelu(0 * x + 1, training=False)
+            # means over positions are constant, and their ReLU is not: half of the images vary within
+            waves = x.sign() * torch.arange(1, len(x) + 1).view(-1, 1, 1, 1)
+            return dead + still + torch.relu(waves)
 
-    found = multiverse(Constant(), torch.rand(32, 3, 4, 4), n=32)
-    assert (found.scores == 1).all(axis=None)
+    x = torch.ones(32, 3, 4, 4)
+    x[..., ::2] = -1
+    found = multiverse(Constant(), x, n=32)
+    assert (found.scores.loc[[0, 1]] == 1).all(axis=None)
+    default, sample = found.scores[DEFAULT][2], found.scores[Specification(reduction="sample")][2]
+    assert np.isnan(default)
+    assert sample < 1
+    row = found.summary.iloc[0]
+    assert row["activations"] == 2
+    assert np.isnan(row["rank_correlation"])  # of two scores there is none
+
+
+def test_notes_are_those_of_all_specifications_and_of_each(found):
+    alone = separate("mini:resnet18", Specification(reduction="sample"), n=64, images=192)
+    assert found.signature("sample").notes == alone.notes
+    assert found.signature().notes == separate("mini:resnet18", DEFAULT, n=64, images=192).notes
+    (warning,) = [note for note in found.notes if "expected to be up to" in note]
+    worst = max(
+        one.expected_bias.max() for one in (found.signature(*c) for c in found.choices if c.coupling == "exact")
+    )
+    assert f"{worst:.2g} too high" in warning
+    assert "less so under" in warning
+
+
+def test_what_one_batch_refuses_is_left_out_of_all():
+    class Once(nn.Module):
+        """Cannot be applied to vectors that are as large as those of the second batch."""
+
+        def forward(self, x):
+            if x.ndim == 2 and float(x.max()) > 50:
+                raise ValueError("too large")
+            return torch.relu(x)
+
+    network, x = nn.Sequential(nn.Identity(), Once(), nn.Tanh()), torch.randn(96, 3, 4, 4)
+    x[32:64] += 100
+    found = multiverse(network, x, n=32, activations=[Once])
+    counts = found.summary.set_index(["reduction", "order"])["activations"]
+    assert set(counts["mean", "reduce-first"]) == {1}
+    assert set(counts["mean", "activate-first"]) == {2}
+    assert found.signature(order="reduce-first").table.groupby("index")["batch"].nunique().tolist() == [3]
+    assert sum(note.startswith("1 activation has no score under reduce-first") for note in found.notes) == 1
+
+
+def test_fewer_reductions_of_a_multiverse_are_one_of_fewer(found):
+    narrow, alone = (
+        found.narrowed(["sample"]),
+        multiverse("mini:resnet18", "digits", n=64, images=192, reductions="sample"),
+    )
+    assert narrow.choices == alone.choices == TWELVE[8:]
+    assert narrow.notes == alone.notes
+    pd.testing.assert_frame_equal(narrow.scores, alone.scores, check_exact=True)
+    turned = found.narrowed(["sample", "mean"])
+    assert turned.choices[0] == DEFAULT
+    assert found.narrowed(["mean", "sample"]) is found
+
+
+def test_the_paired_column_of_a_signature_is_never_above_its_score():
+    found = multiverse("mini:alexnet", "digits", n=64, images=128, bias="extrapolated")
+    for choice in found.choices:
+        one = found.signature(*choice)
+        assert (one.table["paired"] <= one.table["score"]).all()
+        assert np.isnan(one.expected_bias).all() == (choice.bias == "extrapolated")
+    plain, corrected = found.signature(), found.signature(bias="extrapolated")
+    with pytest.raises(AffscoreError, match="different values of bias"):
+        affscore.compare(plain, corrected)
+    with pytest.raises(AffscoreError, match=r"give one of them, multiverse.signature"):
+        affscore.compare(found, plain)
+
+
+def test_tables_are_copies(found):
+    found.scores.iloc[:, 0] = 0.0
+    found.table["score"] = 0.0
+    assert found.summary.loc[0, "mean"] == pytest.approx(found.signature().scores.mean())
 
 
 def test_files(found, tmp_path):
@@ -231,6 +306,10 @@ def test_what_was_not_measured_is_said(found):
     ("wrong", "message"),
     [
         ({"reductions": ()}, "needs the name of one reduction"),
+        ({"reductions": None}, "needs the name of one reduction"),
+        ({"reductions": 5}, "needs the name of one reduction"),
+        ({"reductions": {"mean", "sample"}}, "in a list or a tuple"),
+        ({"reductions": [["mean"]]}, "in a list or a tuple"),
         ({"reductions": ("mean", "median")}, "reduction must be one of"),
         ({"bias": "removed"}, "bias must be one of"),
         ({"n": 1}, "n must be an integer of at least 2"),
@@ -247,6 +326,11 @@ def test_options_that_exclude_each_other():
         Options(multiverse=("mean",), whole=True)
     with pytest.raises(AffscoreError, match="a choice of a multiverse"):
         Options(bias="extrapolated")
+    for name, value in {"reduction": "sum", "order": "reduce-first", "covariance": "empirical"}.items():
+        with pytest.raises(AffscoreError, match=f"omit {name}"):
+            Options(multiverse=("mean",), **{name: value})
+    with pytest.raises(AffscoreError, match="has no criteria"):
+        Options(multiverse=("mean",), criteria=["cka"])
 
 
 def test_it_is_drawn(found):

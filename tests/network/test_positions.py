@@ -31,7 +31,7 @@ def test_every_position_and_every_pair_is_equally_likely():
 
 
 class Wide(nn.Module):
-    """Features that say which image and which position they are of."""
+    """A ReLU on the samples themselves."""
 
     def forward(self, x):
         return torch.relu(x)
@@ -152,3 +152,24 @@ def test_positions_are_an_option_of_that_reduction_alone():
     assert Options(reduction="positions", order="reduce-first").order == "activate-first"
     with pytest.raises(AffscoreError, match="positions must be"):
         Options(positions=0)
+
+
+@pytest.mark.parametrize("sizes", [(4, 1), (1, 4)])
+def test_samples_of_several_sizes_are_refused(sizes):
+    class Shrinking(nn.Module):
+        """Feature maps of one size for the first 64 samples, and of another for the next."""
+
+        def forward(self, x):
+            return torch.relu(x[:, :, : int(x[0, 0, 0, 0]), : int(x[0, 0, 0, 0])])
+
+    x = torch.rand(128, 3, 4, 4) / 2
+    x[:, 0, 0, 0] = torch.repeat_interleave(torch.tensor(sizes), 64)
+    with pytest.raises(AffscoreError, match=r"positions for some samples .* must have the same size"):
+        signature(Shrinking(), x, n=128, reduction="positions", criteria=False)
+
+
+def test_fewer_images_than_asked_for_are_said_with_the_pairing_too():
+    few = signature(Wide(), maps(images=100), n=512, reduction="positions", positions=8, criteria=False)
+    assert few.metadata["coupling"] == "paired"
+    assert any("n x positions is 4096" in note for note in few.notes)
+    assert any(note.startswith("n is 100") for note in few.notes)

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse import Specification, multiverse
+from affscore.network.multiverse import multiverse
 from affscore.network.reduction import OrderName
 from affscore.network.signature import signature
+from affscore.options import Specification
 from affscore.papers import robustness as module
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, ClaimRow, Verdict

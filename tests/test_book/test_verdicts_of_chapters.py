@@ -8,8 +8,9 @@ import pytest
 
 import affscore.papers.robustness
 from affscore import analysis, load_results, papers, zoo
-from affscore.network.multiverse import Multiverse, Specification
+from affscore.network.multiverse import Multiverse
 from affscore.network.result import Signature
+from affscore.options import Specification
 from affscore.survey import load_or_measure, stored_multiverses
 from affscore.survey.shipped import shipped_signature
 
