@@ -224,12 +224,13 @@ def check_integer(name: str, value: Any, least: int, most: int = 2**63 - 1) -> i
 
 
 def check_reductions(names: Any) -> tuple[Any, ...]:
-    """Names of reductions, each once, from one name or from several in their order.
+    """Names of reductions, each once, from a text (with commas between several) or from several in their order.
 
-    >>> check_reductions("mean"), check_reductions(["mean", "sample", "mean"])
-    (('mean',), ('mean', 'sample'))
+    >>> check_reductions("mean,sample"), check_reductions(["mean", "sample", "mean"])
+    (('mean', 'sample'), ('mean', 'sample'))
     """
-    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, list | tuple) else ()
+    several = [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else names
+    found = tuple(several) if isinstance(several, list | tuple) else ()
     if not found or not all(isinstance(name, str) for name in found):
         raise AffscoreError(
             f"a multiverse needs the name of one reduction or more, in a list or a tuple, got {names!r}"

@@ -170,8 +170,13 @@ class Multiverse:
         """
         asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
         if asked not in self.choices:
-            known = "; ".join(", ".join(choice) for choice in self.choices)
-            raise AffscoreError(f"{', '.join(asked)} was not measured; there are: {known}")
+            for name, value in asked._asdict().items():
+                words = list(dict.fromkeys(getattr(choice, name) for choice in self.choices))
+                if value not in words:
+                    raise AffscoreError(f"{name} {value!r} was not measured; there are: {', '.join(words)}")
+            same = (choice for choice in self.choices if choice.reduction == reduction)
+            known = "; ".join(", ".join(choice) for choice in same)
+            raise AffscoreError(f"{', '.join(asked)} was not measured; with {reduction} there are: {known}")
         column = _COLUMNS[asked.coupling, asked.bias]
         wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
         rows = self.rows[wanted].reset_index(drop=True)

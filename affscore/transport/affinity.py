@@ -131,7 +131,7 @@ def affinity_score(
     >>> round(score.value, 2), score.pairing_optimal, score.bound_exceeded
     (0.62, True, False)
     >>> mirrored = affinity_score(x, -x)  # the same cloud: T is the identity, and takes each x_i far from its -x_i
-    >>> mirrored.value > 0.3, mirrored.paired
+    >>> mirrored.value > mirrored.paired, mirrored.paired
     (True, 0.0)
     """
     check_name(covariance)

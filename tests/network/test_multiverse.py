@@ -132,6 +132,7 @@ def test_further_reductions_and_corrected_scores_are_further_rows():
 
 def test_one_reduction_may_be_given_by_its_name():
     assert multiverse("mini:digitsnet", "digits", n=32, images=32, reductions="sample").choices == TWELVE[8:]
+    assert multiverse("mini:digitsnet", "digits", n=32, images=32, reductions="mean, sample").choices == TWELVE
 
 
 class Folded(nn.Module):
@@ -296,10 +297,14 @@ def test_files(found, tmp_path):
 
 
 def test_what_was_not_measured_is_said(found):
-    with pytest.raises(AffscoreError, match=r"published, activate-first, .* was not measured; there are: mean, "):
+    with pytest.raises(AffscoreError, match=r"reduction 'published' was not measured; there are: mean, sample$"):
         found.signature("published")
-    with pytest.raises(AffscoreError, match="was not measured"):
+    with pytest.raises(AffscoreError, match=r"bias 'extrapolated' was not measured; there are: none$"):
         found.signature(bias="extrapolated")
+    with pytest.raises(AffscoreError, match=r"coupling 'pair' was not measured; there are: exact, paired$"):
+        found.signature(coupling="pair")
+    with pytest.raises(AffscoreError, match="with sample there are: sample, activate-first, "):
+        found.signature("sample", "reduce-first")
 
 
 @pytest.mark.parametrize(
