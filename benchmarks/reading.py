@@ -35,7 +35,7 @@ class Kind(NamedTuple):
     optional: str = ""
 
 
-_TEXTS = ("model", "device", "dataset", "how")
+_TEXTS = ("model", "weights", "device", "dataset", "how")
 """All other columns are numbers."""
 
 _SIGNATURE = (
@@ -57,6 +57,12 @@ BENCHMARKS: Mapping[str, Kind] = {
         "python benchmarks/check_real_networks.py", "model dataset n activations compared width_max largest_difference"
     ),
     "memory": Kind("python benchmarks/bench_memory.py", "model how n batch_size memory_mb"),
+    "multiverse": Kind(
+        "python benchmarks/bench_multiverse.py",
+        "model weights dataset device n batch_size signature_best signature_largest multiverse_best multiverse_largest "
+        "separate_best separate_largest ratio_multiverse ratio_separate activations specifications signatures",
+        "spread_multiverse_smallest spread_multiverse_largest spread_separate_smallest spread_separate_largest",
+    ),
     "survey": Kind(""),  # its rows are shown as they are
 }
 """The benchmarks by the names of their files, and what the rows of these must have."""

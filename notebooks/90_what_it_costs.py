@@ -44,6 +44,7 @@ import reading
 measured = reading.read_benchmarks(results)
 affinity, signatures, gpu = measured["affinity"], measured["signature"], measured["gpu"]
 agreement, memory, survey = measured["agreement"], measured["memory"], measured["survey"]
+multiverse = measured["multiverse"]
 notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
 print("\n".join(notes) or "All files of results are there.")
 
@@ -228,6 +229,39 @@ if not gpu.note:  # the list of files above says that it is missing
 None if gpu.note else seconds_and_memory(gpu)
 
 # %% [markdown]
+# ### A multiverse of signatures
+#
+# `affscore.multiverse` scores a network under every combination of reduction, order, covariance and coupling, from one forward pass
+# ({doc}`../book/definitions`). The table has its time in units of one signature (scores only) of the same network on the same images, beside that of the
+# separate signatures, one for each combination of reduction, order and covariance. What it saves are the forward passes. So it
+# gains most where these are expensive.
+
+
+# %% tags=["hide-input"]
+def with_spread(name):
+    """The median of the ratios to one signature, with the smallest and the largest."""
+    ends = (multiverse.table[f"spread_{name}_{which}"] for which in ("smallest", "largest"))
+    ratios = zip(multiverse.table[f"ratio_{name}"], *ends, strict=True)
+    return [f"{ratio:.2f} ({low:.2f} to {high:.2f})" for ratio, low, high in ratios]
+
+
+prices = multiverse.table[["model", "weights", "dataset", "n", "activations", "specifications"]].assign(
+    **{"one signature, s": multiverse.table["signature_best"].round(2), "multiverse, times": with_spread("multiverse"),
+       "separate signatures, times": with_spread("separate")}
+)  # fmt: skip
+table_or_note(multiverse, prices.set_index("model"))
+
+# %% tags=["remove-input"]
+if not multiverse.note:
+    ratios, separate = (multiverse.table[f"ratio_{name}"] for name in ("multiverse", "separate"))
+    above = ", ".join(multiverse.table.loc[ratios > 4, "model"])
+    verdict = f"missed by {above}" if above else "kept by all"
+None if multiverse.note else Markdown(
+    f"A multiverse costs **{ratios.min():.1f} to {ratios.max():.1f} signatures**, where {multiverse.table['signatures'].max()} separate ones "
+    f"cost {separate.min():.1f} to {separate.max():.1f}. At most 4 was promised; this is {verdict}."
+)
+
+# %% [markdown]
 # ### A survey of many networks
 #
 # Two jobs, each on one thread, on two cores: one after the other, and both at once in processes of their own ({doc}`../book/surveys`).
@@ -264,6 +298,7 @@ table_or_note(agreement, compared.format("{:.1e}", subset=["largest_difference"]
 # ```sh
 # python benchmarks/bench_affinity.py --n 512 --d 256 512 1024
 # python benchmarks/bench_signature.py --models resnet18 --n 128
+# python benchmarks/bench_multiverse.py --models mini:resnet18
 # python benchmarks/check_real_networks.py mobilenet_v2@DEFAULT --dataset folder:photos
 # make book
 # ```

@@ -39,6 +39,17 @@ def signature_rows(models=("resnet18", "vit_b_16"), device="cpu"):
     return rows
 
 
+def multiverse_rows(models=("mini:resnet18", "resnet18")):
+    rows = []
+    for k, model in enumerate(models):
+        row = {"model": model, "weights": "random", "dataset": "noise", "n": 512, "batch_size": 64, "device": "cpu"}
+        row |= {"signature": times(2.0), "multiverse": times(6.0 - k), "separate": times(12.0)}
+        row |= {"ratio_multiverse": 3.0 - k / 2, "ratio_separate": 6.25}
+        row |= {f"spread_{name}": {"smallest": 1.5, "largest": 6.5} for name in ("multiverse", "separate")}
+        rows.append({**row, "activations": 17, "specifications": 12, "signatures": 6})
+    return rows
+
+
 def agreement_rows(models=("squeezenet1_1", "mobilenet_v2")):
     return [
         {

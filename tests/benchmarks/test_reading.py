@@ -7,7 +7,7 @@ import pytest
 from reading import BENCHMARKS, growth_exponents, read_benchmark, read_benchmarks
 
 from affscore import AffscoreError
-from tests.benchmark_files import MACHINE, affinity_rows, agreement_rows, signature_rows, write
+from tests.benchmark_files import MACHINE, affinity_rows, agreement_rows, multiverse_rows, signature_rows, write
 
 
 def test_rows_of_the_score(tmp_path):
@@ -39,6 +39,13 @@ def test_rows_of_signatures_on_both_devices(tmp_path):
         assert table["model"].tolist() == ["resnet18", "vit_b_16"]
         assert table["ratio_scores"].tolist() == [1.05, 1.06]
         assert table["memory_mb_scores"].notna().all() == (device == "cpu")
+
+
+def test_rows_of_multiverses(tmp_path):
+    table = read_benchmark(write(tmp_path, "multiverse", multiverse_rows())).table
+    assert table["ratio_multiverse"].tolist() == [3.0, 2.5]
+    assert table["spread_separate_largest"].tolist() == [6.5, 6.5]
+    assert table["weights"].tolist() == ["random", "random"]
 
 
 def test_a_folder_says_what_is_missing_and_what_writes_it(tmp_path):

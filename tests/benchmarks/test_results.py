@@ -29,6 +29,14 @@ def test_no_score_differs_from_the_textbook():
     assert not found["affinity"].table["difference"].gt(1e-4).any()
 
 
+def test_a_multiverse_costs_what_is_promised():
+    found = read_benchmarks(RESULTS)["multiverse"].table
+    assert set(found["model"]) == {"mini:resnet18", "mini:vit_b_16", "mobilenet_v2", "resnet18"}
+    assert (found["n"] == 512).all()
+    assert (found["ratio_multiverse"] <= 4).all()
+    assert (found["ratio_multiverse"] < found["ratio_separate"]).all()
+
+
 def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
     peaks = read_benchmarks(RESULTS)["memory"].table.set_index(["how", "n"])["memory_mb"]
     assert peaks["signature", 512] < peaks["keeping", 16] / 3

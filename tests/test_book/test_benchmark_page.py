@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.benchmark_files import affinity_rows, signature_rows, write
+from tests.benchmark_files import affinity_rows, multiverse_rows, signature_rows, write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = "90_what_it_costs.ipynb"
@@ -19,6 +19,7 @@ PAGE = "90_what_it_costs.ipynb"
 def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
     write(tmp_path / "results", "affinity", affinity_rows())
     write(tmp_path / "results", "signature", signature_rows())
+    write(tmp_path / "results", "multiverse", multiverse_rows())
     command = [sys.executable, "-m", "papermill", PAGE, str(tmp_path / PAGE), "--no-progress-bar"]
     parameters = ["-p", "results", str(tmp_path / "results")]
     subprocess.run([*command, *parameters], cwd=REPOSITORY / "notebooks", capture_output=True, check=True)
@@ -38,6 +39,8 @@ def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
     assert "10 pairs, largest difference 1.0e-12" in text
     assert "Both aims of the figure are met by: resnet18." in text  # 1.05 and 1.20; nothing is aimed at for vit_b_16
     assert "One of them or both are missed by: none." in text
+    assert "A multiverse costs **2.5 to 3.0 signatures**, where 6 separate ones cost 6.2 to 6.2." in text
+    assert "At most 4 was promised; this is kept by all." in text
 
 
 def test_make_draws_the_page_again_when_a_result_has_changed() -> None:
