@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pandas as pd
 
 from affscore.errors import AffscoreError
-from affscore.network.table import rank_correlation
 from affscore.options import DEFAULT, Specification
 
 
@@ -32,6 +31,8 @@ def effects_of_choices(scores: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     >>> found.round(2).to_dict("records")[0]["mean_change"], float(found["rank_correlation"].round(2)[0])
     (-0.1, 0.5)
     """
+    from affscore.network.table import rank_correlation  # brings PyTorch
+
     rows = []
     for network, table in scores.items():
         if DEFAULT not in table.columns:
