@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from affscore.zoo.card import seeded
+from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.data.digits import digits
 from affscore.zoo.mini import MiniNetwork
 from mini_zoo.recipes import Recipe
 
 Change = Callable[[Tensor, torch.Generator], Tensor]
+Loss = Callable[[Tensor, torch.Generator], Tensor]
 
 
-def prepared(network: MiniNetwork, part: str) -> tuple[Tensor, Tensor]:
+def prepared(network: MiniNetwork | ModelCard, part: str) -> tuple[Tensor, Tensor]:
     """The digits as a network expects them, and which they are; ``part`` is "train" or "test"."""
     images, labels = digits("train" if part == "train" else "test")
     return torch.stack([network.preprocessing(image) for image in images]), labels
 
 
 def fit(network: MiniNetwork, images: Tensor, labels: Tensor, change: Change, recipe: Recipe) -> nn.Module:
-    """Train from scratch.
+    """Train from scratch to name images.
 
     Args:
         network: Which network.
@@ -39,18 +41,42 @@ def fit(network: MiniNetwork, images: Tensor, labels: Tensor, change: Change, re
     """
     with one_thread():
         model = seeded(network.build, recipe.seed)
+    naming = naming_loss(model, images, labels, change)
+    return optimise(model, len(images), naming, recipe)
+
+
+def naming_loss(model: nn.Module, images: Tensor, labels: Tensor, change: Change) -> Loss:
+    """The cross entropy of changed images."""
+    return lambda chosen, generator: F.cross_entropy(model(change(images[chosen], generator)), labels[chosen])
+
+
+def optimise(model: nn.Module, images: int, loss_of: Loss, recipe: Recipe, after: Callable[[], Any] = int) -> nn.Module:
+    """Minimise a loss by AdamW with one cycle of the learning rate.
+
+    Args:
+        model: A network; its weights are changed.
+        images: How many training images there are.
+        loss_of: The loss, given the numbers of the images of a step and where random numbers come from.
+        recipe: How long and how fast.
+        after: Called after every step.
+
+    Returns:
+        The network in evaluation mode.
+    """
+    with one_thread():
         generator = torch.Generator().manual_seed(recipe.seed)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=recipe.weight_decay)
-        steps = math.ceil(len(images) / recipe.batch_size)
+        steps = math.ceil(images / recipe.batch_size)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=recipe.epochs * steps)
         model.train()
         for _ in range(recipe.epochs):
-            for chosen in torch.randperm(len(images), generator=generator).split(recipe.batch_size):
-                loss = F.cross_entropy(model(change(images[chosen], generator)), labels[chosen])
+            for chosen in torch.randperm(images, generator=generator).split(recipe.batch_size):
+                loss = loss_of(chosen, generator)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
                 schedule.step()
+                after()
         return model.eval()
 
 

@@ -1,0 +1,94 @@
+"""Studies: many networks, trainings or data sets in one tidy table, under every specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from affscore.errors import AffscoreError
+from affscore.network.criteria import CRITERIA
+from affscore.network.multiverse import Multiverse
+from affscore.network.result import Signature
+from affscore.options import DEFAULT, Specification
+
+STUDIES = Path(__file__).parent / "studies"
+"""The folder of the studies that come with the package."""
+
+ACTIVATION = ("layer", "call", "activation", "kind", "depth", "width")
+
+COLUMNS = (
+    "model", "weights", "dataset", "n", "images", "batches", "accuracy", "index", *ACTIVATION,
+    *Specification._fields, "score", "score_std",
+)  # fmt: skip
+"""The columns of every study; criteria may follow."""
+
+
+def study_of(results: Iterable[Multiverse | Signature]) -> pd.DataFrame:
+    """Finished results as a study: a row for each network, data set, activation and specification.
+
+    Args:
+        results: Multiverses, which have several specifications, and signatures, which have one and the criteria that
+            were measured with it.
+
+    Returns:
+        A table with ``model``, ``weights``, ``dataset``, ``n``, ``images`` and ``batches``; ``accuracy``, the share of
+        the images that the network names rightly, in percent, missing where that is not known; ``index``, ``layer``,
+        ``call``, ``activation``, ``kind``, ``depth`` and ``width`` of the activation; the five words of the
+        specification; ``score``, the mean over the batches, and ``score_std``, the standard deviation over them
+        (missing for one batch); and the criteria.
+
+    >>> from affscore import signature
+    >>> one = study_of([signature("mini:digitsnet", "digits", n=64, images=128, criteria="cka")])
+    >>> len(one), int(one.loc[0, "batches"]), list(one.columns[-3:])
+    (9, 2, ['score', 'score_std', 'cka'])
+    """
+    tables = [_rows(one) for result in results for one in _signatures(result)]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
+
+
+def load_study(name: str) -> pd.DataFrame:
+    """A study that comes with the package (:func:`study_of` has its columns).
+
+    Args:
+        name: Its name; a wrong one is told which there are.
+
+    Raises:
+        AffscoreError: There is no such study.
+    """
+    file = STUDIES / f"{name}.parquet"
+    if not file.is_file():
+        known = ", ".join(sorted(path.stem for path in STUDIES.glob("*.parquet")))
+        raise AffscoreError(f"no study that comes with the package is called {name!r}; there are: {known}")
+    return pd.read_parquet(file)
+
+
+def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.DataFrame:
+    """The rows of a study under one specification; none where it was not measured.
+
+    >>> rows = pd.DataFrame([Specification(), Specification(order="reduce-first")]).assign(score=[0.5, 0.6])
+    >>> under(rows)["score"].tolist()
+    [0.5]
+    """
+    words = list(Specification._fields)
+    return study[study[words].eq(pd.Series(specification._asdict())).all(axis=1)].reset_index(drop=True)
+
+
+def _signatures(result: Multiverse | Signature) -> Iterable[Signature]:
+    if isinstance(result, Signature):
+        return [result]
+    return (result.signature(*choice) for choice in result.choices)
+
+
+def _rows(one: Signature) -> pd.DataFrame:
+    summary, about = one.summary.reset_index(), one.metadata
+    words = {name: about.get(name, getattr(DEFAULT, name)) for name in Specification._fields}
+    rows = summary.assign(
+        **{name: about[name] for name in ("model", "weights", "dataset", "n", "images")},
+        batches=one.table["batch"].nunique(),
+        accuracy=float("nan") if about.get("accuracy") is None else about["accuracy"],
+        **words,
+    )
+    criteria = [column.name for name in about["criteria"] for column in CRITERIA[name].columns]
+    return rows[[*COLUMNS, *criteria]]

@@ -1,0 +1,109 @@
+"""Make the studies of the appendices: train what is not trained, measure it, and write a table each.
+
+    python scripts/make_studies.py
+    python scripts/make_studies.py --only seeds,shortcuts --jobs 2
+
+1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
+2. They are measured under every specification (_build/studies/results, a store), unless that was done.
+3. The table of the study is written (affscore/survey/studies), with what it depends on in its metadata.
+
+A study whose table is there, made of the same trainings and measurements, is left alone. Each training uses one
+processor. A run that was stopped goes on where it was: with the next training, the next batch of a measurement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from joblib import Parallel, delayed
+from studies.plans import STUDIES, Study
+from tqdm import tqdm
+
+from affscore.network.multiverse import REDUCTIONS
+from affscore.network.parquet import read_description, write_parquet
+from affscore.network.table import provenance
+from affscore.survey import load_or_measure, load_or_measure_multiverses
+from affscore.survey.studies import STUDIES as SHIPPED
+from affscore.survey.studies import study_of
+
+WORK = Path(__file__).parents[1] / "_build" / "studies"
+
+
+def main() -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--only", help=f"names with commas between them (default: all): {', '.join(STUDIES)}")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
+    options = parser.parse_args()
+    names = options.only.split(",") if options.only else list(STUDIES)
+    if unknown := sorted(set(names) - set(STUDIES)):
+        parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
+    missing = {name: STUDIES[name] for name in names if not is_made(name, options.out)}
+    train(missing, options.work / "weights", options.jobs)
+    for name, study in missing.items():
+        table = measure(study, options.work, options.jobs)
+        about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_parquet(table, about, [], options.out / f"{name}.parquet")
+        print(f"{name}: {len(table)} rows")
+
+
+def describe(study: Study) -> dict[str, Any]:
+    """What its table depends on, in the types that JSON knows."""
+    trainings = [training.describe() for training in study.trainings]
+    return {
+        "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
+        "criteria": study.criteria,
+    }  # fmt: skip
+
+
+def is_made(name: str, folder: Path) -> bool:
+    """Whether the table of a study is there, made as it would be made now."""
+    return read_description(folder / f"{name}.parquet").get("job") == describe(STUDIES[name])
+
+
+def train(studies: dict[str, Study], folder: Path, jobs: int) -> None:
+    """Train the networks that are not trained."""
+    trainings = dict.fromkeys(training for study in studies.values() for training in study.trainings)
+    missing = [training for training in trainings if not training.is_done(folder)]
+    tasks = [delayed(training.run)(folder) for training in missing]
+    records = Parallel(n_jobs=jobs, return_as="generator_unordered", inner_max_num_threads=1, backend="loky")(tasks)
+    for record in tqdm(records, total=len(tasks), desc="training", unit="training"):
+        tqdm.write(f"{record['name']}: {record['accuracy']:.2%} in {record['seconds']:.0f} s", file=sys.stderr)
+
+
+def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
+    """The table of a study, whose networks are trained."""
+    trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
+    models, store, tables = [*trained, *study.models], work / "results", []
+    for dataset in study.datasets:
+        for n in study.n:
+            options: dict[str, Any] = {"jobs": jobs, "n": n, "shipped": False, "progress": False}
+            multiverses = load_or_measure_multiverses(models, dataset, store, reductions=REDUCTIONS, **options)
+            tables.append(study_of(multiverses.values()))
+            if study.criteria:
+                signatures = load_or_measure(models, dataset, store, **options)
+                tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
+    about = pd.DataFrame(
+        [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
+        columns=["weights", "network", "way", "seed"],
+    )
+    table = pd.concat(tables, ignore_index=True)
+    return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
+
+
+def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
+    """The study with the criteria in the rows of the specification under which they were measured."""
+    criteria = [name for name in measured if name not in study]
+    shared = [name for name in study if name not in ("score", "score_std", "accuracy")]
+    return study.merge(measured[[*shared, *criteria]], on=shared, how="left", validate="1:1")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""One training of a study: which network, in which way, from which seed; and the two files that it leaves."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mini_zoo.members import half, layout
+from mini_zoo.recipes import Recipe, recipe_of
+from mini_zoo.training import accuracy, one_thread, prepared
+from safetensors.torch import save
+from torch import nn
+
+from affscore import load_model
+from affscore.network.files import atomic_write
+from affscore.zoo import card_of
+from affscore.zoo.weight_files import load_state_dict
+from studies.ways import WAYS
+
+
+@dataclass(frozen=True)
+class Training:
+    """A network that is trained once.
+
+    Attributes:
+        model: MODEL, without weights.
+        way: One of :data:`studies.ways.WAYS`.
+        seed: Of the random weights, the order and the changes of the images.
+    """
+
+    model: str
+    way: str
+    seed: int
+
+    @property
+    def network(self) -> str:
+        """The network's own name.
+
+        >>> Training("mini:vgg16", "supervised", 1).network
+        'vgg16'
+        """
+        return self.model.rpartition(":")[2]
+
+    @property
+    def name(self) -> str:
+        """How its files are called.
+
+        >>> Training("mini:vgg16", "supervised", 1).name
+        'vgg16-supervised-1'
+        """
+        return f"{self.network}-{self.way}-{self.seed}"
+
+    @property
+    def recipe(self) -> Recipe:
+        """That of the mini zoo for the network; a rotation has four images for one, and fewer epochs."""
+        own = recipe_of(self.network)
+        return replace(own, seed=self.seed, epochs=own.epochs // 2 if self.way == "rotation" else own.epochs)
+
+    def build(self) -> nn.Module:
+        """The network before it is trained."""
+        decides_itself = self.model.endswith((".py", f".py:{self.network}"))
+        return load_model(self.model if decides_itself else f"{self.model}@random", self.seed)
+
+    def describe(self) -> dict[str, Any]:
+        """What its result depends on, in the types that JSON knows."""
+        recipe = asdict(self.recipe)
+        return {"network": self.network, "way": self.way, "recipe": recipe, "layout": layout(self.build())}
+
+    def weights(self, folder: Path) -> Path:
+        """The file of its weights."""
+        return folder / f"{self.name}.safetensors"
+
+    def is_done(self, folder: Path) -> bool:
+        """Whether its files are there, made as it would be made now."""
+        record = self.weights(folder).with_suffix(".json")
+        if not (record.is_file() and self.weights(folder).is_file()):
+            return False
+        return json.loads(record.read_text(encoding="utf-8"))["job"] == self.describe()
+
+    def run(self, folder: Path) -> dict[str, Any]:
+        """Train, and write the weights, of 16 bits, and the record.
+
+        Args:
+            folder: Where.
+
+        Returns:
+            The record; its accuracy is that of the weights as they were written.
+        """
+        start, job = time.perf_counter(), self.describe()
+        with one_thread():
+            model = self.build()
+            network = card_of(model)
+            (images, labels), test = prepared(network, "train"), prepared(network, "test")
+            model = WAYS[self.way](model, images, labels, self.recipe)
+        weights = half(model, self.name)
+        load_state_dict(model, weights, self.name)
+        reached, seconds = accuracy(model, *test), time.perf_counter() - start
+        record = {"name": self.name, "accuracy": round(reached, 4), "seconds": round(seconds, 1), "job": job}
+        folder.mkdir(parents=True, exist_ok=True)
+        with atomic_write(self.weights(folder)) as part:
+            part.write_bytes(save(weights))
+        with atomic_write(self.weights(folder).with_suffix(".json")) as part:
+            part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        return record
