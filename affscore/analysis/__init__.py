@@ -11,6 +11,7 @@ from affscore.analysis.accuracy import spread_in_errors as spread_in_errors
 from affscore.analysis.bimodality import MixtureTest as MixtureTest
 from affscore.analysis.bimodality import UnimodalityTest as UnimodalityTest
 from affscore.analysis.bimodality import common_language_effect_size as common_language_effect_size
+from affscore.analysis.bimodality import component_agreement as component_agreement
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test

@@ -39,7 +39,10 @@ def ledger(
         gathered = AllResults.gather(results)
         found = Ledger(gathered)
         if specifications is not None:
-            found = Ledger(gathered, claims_by_specification(gathered_multiverses(results), gathered.signatures))
+            again = claims_by_specification(
+                gathered_multiverses(results), gathered.signatures, studies=gathered.studies
+            )
+            found = Ledger(gathered, again)
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
 from affscore.papers.results import Results
+from affscore.survey.studies import load_studies, signatures_of
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
@@ -39,6 +41,7 @@ class AllResults:
         zoo: The table of the small networks (name, family, year, accuracy, parameters, flops, depth, group).
         hard_task: Accuracies and statistics of the small networks on the hard task, a row for each network and seed.
         own: Those of the signatures that are the reader's.
+        studies: Tables of the studies that come with the package, by name (:mod:`affscore.survey.studies`).
         specification: Under which signatures are taken that were not measured as the papers measure
             (:mod:`affscore.papers.specifications`); None for the papers' own choice.
     """
@@ -47,6 +50,7 @@ class AllResults:
     zoo: pd.DataFrame | None = None
     hard_task: pd.DataFrame | None = None
     own: Sequence[Signature] = ()
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     specification: Specification | None = None
 
     @classmethod
@@ -60,7 +64,7 @@ class AllResults:
             AffscoreError: No such folder, no result in it, or a file that is no result.
         """
         own = [] if results is None else stored_signatures(results)
-        return cls([*stored_signatures(), *own], list_models(), hard_task(), own)
+        return cls([*stored_signatures(), *own], list_models(), hard_task(), own, load_studies())
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
@@ -90,13 +94,13 @@ class AllResults:
             analogue=True,
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
-        networks = (self.mini, self.trained_again, self.cifar, self.other_weights)
+        networks = (self.mini, self.trained_again, self.matched, self.cifar, self.other_weights)
         return (self.as_printed, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
         """Those of the kinds that hold signatures, which can be measured under another specification."""
-        return (self.as_printed, self.mini, self.cifar, self.other_weights)
+        return (self.as_printed, self.mini, self.matched, self.cifar, self.other_weights)
 
     def _asked(self, *own: Specification) -> tuple[Specification, ...]:
         """The specification that was asked for, else the papers' own."""
@@ -137,6 +141,7 @@ class AllResults:
             signatures=small(dataset="digits"),
             untrained=small(dataset="digits", trained=False),
             elsewhere={dataset: small(dataset=dataset) for dataset in ON_MORE_DATA},
+            checkpoints=self._of_study("other-training"),
         )
 
     @cached_property
@@ -150,6 +155,25 @@ class AllResults:
             trainings=self.hard_task,
             zoo=self.zoo,
         )
+
+    @cached_property
+    def matched(self) -> Results:
+        """Small networks with and without shortcuts, a name for each training: ``resnet20-1``, ``plainnet20-1``."""
+        found = self._of_study("shortcuts").items()
+        names = {"residual": "resnet", "plain": "plainnet"}
+        short = ((name.removesuffix(".safetensors").replace("-supervised", ""), one) for name, one in found)
+        return Results(
+            "small networks with and without shortcuts, on digits",
+            "3 trainings of each of 5 pairs, one batch of 512, activate first, averaged over positions",
+            analogue=True,
+            signatures={re.sub("^[a-z]+", lambda start: names[start[0]], name): one for name, one in short},
+        )
+
+    def _of_study(self, name: str) -> dict[str, Signature]:
+        """The signatures of a study by the weights, under the specification that is asked for."""
+        (asked,) = self._asked(PAPERS_CHOICE)
+        study = self.studies.get(name)
+        return {} if study is None else {one.metadata["weights"]: one for one in signatures_of(study, asked)}
 
     @cached_property
     def cifar(self) -> Results:

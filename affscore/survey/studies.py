@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -34,7 +35,7 @@ def study_of(results: Iterable[Multiverse | Signature]) -> pd.DataFrame:
 
     Returns:
         A table with ``model``, ``weights``, ``dataset``, ``n``, ``images`` and ``batches``; ``accuracy``, the share of
-        the images that the network names rightly, in percent, missing where that is not known; ``index``, ``layer``,
+        the images that the network names rightly, missing where that is not known; ``index``, ``layer``,
         ``call``, ``activation``, ``kind``, ``depth`` and ``width`` of the activation; the five words of the
         specification; ``score``, the mean over the batches, and ``score_std``, the standard deviation over them
         (missing for one batch); and the criteria.
@@ -64,6 +65,11 @@ def load_study(name: str) -> pd.DataFrame:
     return pd.read_parquet(file)
 
 
+def load_studies() -> dict[str, pd.DataFrame]:
+    """All studies that come with the package, by name."""
+    return {path.stem: pd.read_parquet(path) for path in sorted(STUDIES.glob("*.parquet"))}
+
+
 def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.DataFrame:
     """The rows of a study under one specification; none where it was not measured.
 
@@ -73,6 +79,29 @@ def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.Dat
     """
     words = list(Specification._fields)
     return study[study[words].eq(pd.Series(specification._asdict())).all(axis=1)].reset_index(drop=True)
+
+
+def signatures_of(study: pd.DataFrame, specification: Specification = DEFAULT) -> list[Signature]:
+    """The signatures in a study under one specification, in the order of its rows.
+
+    They have one batch each, that of the means, and no fingerprints, so they say nothing of the spread over batches.
+
+    >>> from affscore import signature
+    >>> measured = signature("mini:digitsnet", "digits", n=64, images=128, criteria=False)
+    >>> (found,) = signatures_of(study_of([measured]))
+    >>> found.metadata["model"], bool((found.scores == measured.scores).all())
+    ('mini:digitsnet', True)
+    """
+    rows, whole = under(study, specification), ["model", "weights", "dataset", "n", "images"]
+    groups = rows.groupby(whole, sort=False)
+    return [_signature(table, dict(zip(whole, key, strict=True)), specification) for key, table in groups]
+
+
+def _signature(rows: pd.DataFrame, about: dict[str, Any], specification: Specification) -> Signature:
+    table = rows.assign(batch=0, raw=rows["score"], bound_exceeded=False, flag="")
+    table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
+    own = {"seed": 0, "criteria": [], "versions": {}, "created": "", "fingerprint_weights": "", "fingerprint_data": ""}
+    return Signature(table, {**own, **about, **specification._asdict()})
 
 
 def _signatures(result: Multiverse | Signature) -> Iterable[Signature]:
