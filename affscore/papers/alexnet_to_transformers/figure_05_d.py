@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
-from affscore.analysis import mixture_test
+from affscore.analysis import common_language_effect_size, mixture_test
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_05 import one_mode
@@ -54,8 +54,8 @@ def groups_are_kinds(results: Results) -> Verdict:
     plain, residual = (np.array([_separation(one) for one in several]) for several in zip(*pairs, strict=True))
     shares, lead = mean_of(residual, SCORES), mean_of(residual - plain)
     found = (
-        f"A score after a sum is above one inside a block in {shares:.2f} of all cases, the second of a block above the "
-        f"first in {plain.mean():.2f} without shortcuts: a lead of {lead:.2f} over {len(pairs)} pairs."
+        f"A score after a sum is above one inside a block in {shares:.2f} of all cases; without shortcuts the second "
+        f"of a block is above the first in {plain.mean():.2f}: a lead of {lead:.2f} over {len(pairs)} pairs."
     )
     return Verdict(every([shares.above(0.9, together=2), lead.above(together=2)]), found, 2 * len(pairs))
 
