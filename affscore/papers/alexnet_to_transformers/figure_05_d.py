@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
-from affscore.analysis import common_language_effect_size, mixture_test
+from affscore.analysis import common_language_effect_size, component_agreement, mixture_test, unimodality_test
 from affscore.network.result import Signature
+from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_05 import one_mode
 from affscore.papers.claim import ON_IMAGENET, Verdict, claim
@@ -17,7 +19,53 @@ from affscore.papers.estimate import CHANCE, SCORES, every, if_significant, mean
 from affscore.papers.results import Results
 
 _D = f"{PAPER}, section 4 and figure 5 D"
+FIRST, SECOND = ("first",), ("second", "after-sum")
+"""Kinds of the two activations of a block."""
+
 _TWINS = "trained pairs of networks with and without shortcuts, six at least"
+
+
+def groups_of_scores(study: pd.DataFrame, resamples: int = 199) -> pd.DataFrame:
+    """Are the scores of each network of one group, and are the groups the two activations of its blocks?
+
+    Args:
+        study: Networks with blocks of two activations (:mod:`affscore.survey.studies`).
+        resamples: Of Silverman's test.
+
+    Returns:
+        A row for each network and specification: ``network``, ``weights``, ``shortcuts`` (whether it has them),
+        ``activations``, the five words of the specification; ``one Gaussian`` and ``one mode``, the p-values
+        of :func:`affscore.analysis.mixture_test` and :func:`affscore.analysis.unimodality_test`; ``agreement`` of the
+        two Gaussians with the two activations of a block (:func:`affscore.analysis.component_agreement`; the stem is
+        left out); ``separation``, how often the score of the second one, or of that after the sum, exceeds one of a
+        first (:func:`affscore.analysis.common_language_effect_size`); and ``first``, ``second``, p-values of
+        one Gaussian for each of the two alone.
+
+    >>> from affscore.survey.studies import load_study, under
+    >>> rows = under(load_study("shortcuts")).query("network == 'residual34' and seed == 1")
+    >>> (found,) = groups_of_scores(rows).itertuples()
+    >>> found.activations, found.separation > 0.9
+    (33, True)
+    """
+    rows, words = [], list(Specification._fields)
+    for (model, weights, *choice), table in study.groupby(["model", "weights", *words], sort=False):
+        first, second = (table.loc[table["kind"].isin(kinds), "score"].dropna() for kinds in (FIRST, SECOND))
+        scores = table["score"].dropna()
+        labels = ["first"] * len(first) + ["second"] * len(second)
+        rows.append({
+            "network": str(model).rpartition(":")[2],
+            "weights": weights,
+            "shortcuts": bool((table["kind"] == "after-sum").any()),
+            "activations": len(scores),
+            **dict(zip(words, choice, strict=True)),
+            "one Gaussian": mixture_test(scores).p_value,
+            "one mode": unimodality_test(scores, resamples).p_value,
+            "agreement": component_agreement([*first, *second], labels),
+            "separation": common_language_effect_size(second, first),
+            "first": mixture_test(first).p_value,
+            "second": mixture_test(second).p_value,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 @claim(20, _D, _TWINS)
@@ -63,8 +111,8 @@ def groups_are_kinds(results: Results) -> Verdict:
 def _separation(signature: Signature) -> float:
     """How often the second activation of a block, or that after its sum, has a higher score than the first."""
     summary = signature.summary.dropna(subset="score")
-    last = summary.loc[summary["kind"].isin(["after-sum", "second"]), "score"]
-    return common_language_effect_size(last, summary.loc[summary["kind"] == "first", "score"])
+    first, second = (summary.loc[summary["kind"].isin(kinds), "score"] for kinds in (FIRST, SECOND))
+    return common_language_effect_size(second, first)
 
 
 def _more_often(results: Results, p_value: Callable[[Signature], float], what: str, note: str) -> Verdict:
