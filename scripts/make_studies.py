@@ -99,10 +99,10 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """The study with the criteria in the rows of the specification under which they were measured."""
+    """The study with the criteria of the same samples: they depend on neither covariance nor coupling."""
     criteria = [name for name in measured if name not in study]
-    shared = [name for name in study if name not in ("score", "score_std", "accuracy")]
-    return study.merge(measured[[*shared, *criteria]], on=shared, how="left", validate="1:1")
+    shared = [*study.columns[: list(study).index("order") + 1].drop("accuracy")]
+    return study.merge(measured[[*shared, *criteria]], on=shared, how="left", validate="m:1")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -141,7 +140,7 @@ class AllResults:
             signatures=small(dataset="digits"),
             untrained=small(dataset="digits", trained=False),
             elsewhere={dataset: small(dataset=dataset) for dataset in ON_MORE_DATA},
-            checkpoints=self._of_study("other-training"),
+            checkpoints=self._of_study("other-training", "{way}-{seed}"),
         )
 
     @cached_property
@@ -159,21 +158,20 @@ class AllResults:
     @cached_property
     def matched(self) -> Results:
         """Small networks with and without shortcuts, a name for each training: ``resnet20-1``, ``plainnet20-1``."""
-        found = self._of_study("shortcuts").items()
-        names = {"residual": "resnet", "plain": "plainnet"}
-        short = ((name.removesuffix(".safetensors").replace("-supervised", ""), one) for name, one in found)
+        found = self._of_study("shortcuts", "{network}-{seed}").items()
         return Results(
             "small networks with and without shortcuts, on digits",
             "3 trainings of each of 5 pairs, one batch of 512, activate first, averaged over positions",
             analogue=True,
-            signatures={re.sub("^[a-z]+", lambda start: names[start[0]], name): one for name, one in short},
+            signatures={name.replace("residual", "resnet").replace("plain", "plainnet"): one for name, one in found},
         )
 
-    def _of_study(self, name: str) -> dict[str, Signature]:
-        """The signatures of a study by the weights, under the specification that is asked for."""
-        (asked,) = self._asked(PAPERS_CHOICE)
-        study = self.studies.get(name)
-        return {} if study is None else {one.metadata["weights"]: one for one in signatures_of(study, asked)}
+    def _of_study(self, name: str, called: str) -> dict[str, Signature]:
+        """The signatures of a study under the specification that is asked for, called by columns of its table."""
+        if name not in self.studies:
+            return {}
+        found = signatures_of(self.studies[name], *self._asked(PAPERS_CHOICE))
+        return {called.format(**one.table.iloc[0]): one for one in found}
 
     @cached_property
     def cifar(self) -> Results:

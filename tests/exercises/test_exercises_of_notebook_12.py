@@ -24,10 +24,10 @@ WRONG = {
     "12.1": [
         ((X, RNG.standard_normal(500)), "Where is the sum negative"), ((X - 1, F), "out of a ReLU"),
         ((X + 1, F), "makes zeros"), ((X, np.abs(F)), "only rises"), ((X, 0.1 * F), "at least half"),
-        ((X[:20], F[:20]), "64 to 2000"), ((X, 1 - X), "constant"),
+        ((X[:20], F[:20]), "64 to 2000"), ((X, 0.5 - X), "constant"),
     ],
     "12.2": [
-        ((LOW, HIGH), "two are seen"), ((SCORES[::2], SCORES[1::2]), "of all cases"), ((SCORES + 1, SCORES), "in [0, 1]"),
+        ((LOW, HIGH), "two are seen"), ((SCORES[::2], SCORES[1::2]), "of all cases"), ((SCORES + 1, SCORES), "lie in"),
         ((SCORES[20:], SCORES[:20]), "of all cases"), ((SCORES[:3], SCORES[3:6]), "10 to 200"),
     ],
     "12.3": [
