@@ -2,6 +2,7 @@
 
     python scripts/make_studies.py
     python scripts/make_studies.py --only seeds,shortcuts --jobs 2
+    python scripts/make_studies.py --only batch-size-real --weights my/cifar10-weights --images my/cifar10-test
 
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
@@ -16,19 +17,25 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 from joblib import Parallel, delayed
 from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
+from affscore.errors import AffscoreError
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.table import provenance
 from affscore.survey import load_or_measure, load_or_measure_multiverses
 from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import study_of
+from affscore.transport.covariance import CovarianceName
+
+COVARIANCES = get_args(CovarianceName)
+
+WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
 
 WORK = Path(__file__).parents[1] / "_build" / "studies"
 
@@ -40,15 +47,22 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
+    parser.add_argument("--weights", type=Path, help="folder of the weights that a study names {weights}")
+    parser.add_argument("--images", type=Path, help="folder of the images that a study names {images}")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(STUDIES)
     if unknown := sorted(set(names) - set(STUDIES)):
         parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
     missing = {name: STUDIES[name] for name in names if not is_made(name, options.out)}
+    try:
+        filled = {name: one.filled(weights=options.weights, images=options.images) for name, one in missing.items()}
+    except AffscoreError as error:
+        parser.error(str(error))
     train(missing, options.work / "weights", options.jobs)
-    for name, study in missing.items():
+    for name, study in filled.items():
         table = measure(study, options.work, options.jobs)
-        about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
+        job, command = describe(STUDIES[name]), f"make_studies.py --only {name}"
+        about = {"study": name, "job": job, "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         write_parquet(table, about, [], options.out / f"{name}.parquet")
         print(f"{name}: {len(table)} rows")
@@ -57,9 +71,11 @@ def main() -> None:
 def describe(study: Study) -> dict[str, Any]:
     """What its table depends on, in the types that JSON knows."""
     trainings = [training.describe() for training in study.trainings]
+    more = {"bias": study.bias} if study.bias != "none" else {}
+    more |= {"whole": True} if study.whole else {}
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
-        "criteria": study.criteria,
+        "criteria": study.criteria, **more,
     }  # fmt: skip
 
 
@@ -85,17 +101,29 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     for dataset in study.datasets:
         for n in study.n:
             options: dict[str, Any] = {"jobs": jobs, "n": n, "shipped": False, "progress": False}
-            multiverses = load_or_measure_multiverses(models, dataset, store, reductions=REDUCTIONS, **options)
+            multiverses = load_or_measure_multiverses(
+                models, dataset, store, reductions=REDUCTIONS, bias=study.bias, **options
+            )
             tables.append(study_of(multiverses.values()))
             if study.criteria:
                 signatures = load_or_measure(models, dataset, store, **options)
                 tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
+        if study.whole:
+            tables += [whole(models, dataset, store, jobs, **way) for way in WAYS_TO_A_POINT]
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],
     )
     table = pd.concat(tables, ignore_index=True)
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
+
+
+def whole(models: list[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:
+    """All images as one batch, under both covariances and the pairing."""
+    options = {"jobs": jobs, "shipped": False, "progress": False, "whole": True, "criteria": False, **way}
+    signatures = [load_or_measure(models, dataset, store, covariance=one, **options) for one in COVARIANCES]
+    table = study_of(signature for found in signatures for signature in found.values())
+    return table.assign(n=table["images"])
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from affscore.errors import AffscoreError
 from studies.trainings import Training
 from studies.ways import WAYS
 
@@ -26,6 +27,8 @@ class Study:
         datasets: On which data, each; ``{images}`` stands for a folder likewise.
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
+        bias: "extrapolated" adds scores that are corrected for the bias of a finite n.
+        whole: Whether all images are measured as one batch, too, under the pairing; that has n = images.
     """
 
     trainings: Sequence[Training] = ()
@@ -33,6 +36,26 @@ class Study:
     datasets: Sequence[str] = ("digits",)
     n: Sequence[int] = (512,)
     criteria: bool = False
+    bias: str = "none"
+    whole: bool = False
+
+    def filled(self, **folders: Path | None) -> Study:
+        """The same with the folders in the places of their names.
+
+        Args:
+            folders: By the names that stand in braces; None for one that was not given.
+
+        Raises:
+            AffscoreError: One is needed that was not given.
+
+        >>> Study(models=["net.py:small@{weights}/small.pt"]).filled(weights=Path("here")).models
+        ('net.py:small@here/small.pt',)
+        """
+        texts = " ".join((*self.models, *self.datasets))
+        if lacking := [name for name, folder in folders.items() if folder is None and f"{{{name}}}" in texts]:
+            raise AffscoreError(f"the study needs the folder of the {lacking[0]}: give --{lacking[0]} DIR")
+        models, datasets = (tuple(text.format(**folders) for text in some) for some in (self.models, self.datasets))
+        return replace(self, models=models, datasets=datasets)
 
 
 STUDIES = {
