@@ -25,4 +25,5 @@ from affscore.figures.redundancy import criterion_scatter as criterion_scatter
 from affscore.figures.signature import raw_signature as raw_signature
 from affscore.figures.style import family_styles as family_styles
 from affscore.figures.style import house_style as house_style
+from affscore.figures.training import scores_over_steps as scores_over_steps
 from affscore.figures.zoo import zoo_accuracies as zoo_accuracies

@@ -193,7 +193,7 @@ def on_positions(options: Options) -> Iterator[str]:
             f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
             "depend on each other, and an interval draws samples again, not points"
         )
-        if options.coupling == "paired" and not options.whole:
+        if options.only_paired and not options.whole:
             yield (
                 f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
                 "scores are lower bounds of the exact ones"
