@@ -24,10 +24,12 @@ from joblib import Parallel, delayed
 from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
+from affscore import load_record
 from affscore.errors import AffscoreError
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.table import provenance
+from affscore.options import DEFAULT, Specification
 from affscore.survey import load_or_measure, load_or_measure_multiverses
 from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import study_of
@@ -36,6 +38,9 @@ from affscore.transport.covariance import CovarianceName
 COVARIANCES = get_args(CovarianceName)
 
 WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
+
+COURSE = ["step", "index", "layer", "activation", "kind", "depth", "score", "accuracy"]
+"""The columns of a record that a study keeps."""
 
 WORK = Path(__file__).parents[1] / "_build" / "studies"
 
@@ -60,18 +65,21 @@ def main() -> None:
         parser.error(str(error))
     train(missing, options.work / "weights", options.jobs)
     for name, study in filled.items():
-        table = measure(study, options.work, options.jobs)
         job, command = describe(STUDIES[name]), f"make_studies.py --only {name}"
         about = {"study": name, "job": job, "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
-        write_parquet(table, about, [], options.out / f"{name}.parquet")
-        print(f"{name}: {len(table)} rows")
+        courses = course(study, options.work / "weights")
+        tables = {f"{name}-course": courses} if len(courses) else {}
+        tables[name] = measure(study, options.work, options.jobs)  # the last: where it is, all are
+        for stem, table in tables.items():
+            write_parquet(table, about, [], options.out / f"{stem}.parquet")
+            print(f"{stem}: {len(table)} rows")
 
 
 def describe(study: Study) -> dict[str, Any]:
     """What its table depends on, in the types that JSON knows."""
     trainings = [training.describe() for training in study.trainings]
-    more = {"bias": study.bias} if study.bias != "none" else {}
+    more: dict[str, Any] = {"bias": study.bias} if study.bias != "none" else {}
     more |= {"whole": True} if study.whole else {}
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
@@ -116,6 +124,18 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     )
     table = pd.concat(tables, ignore_index=True)
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
+
+
+def course(study: Study, folder: Path) -> pd.DataFrame:
+    """What was measured of the networks while they trained: a row for each step and activation."""
+    tables = []
+    for one in study.trainings:
+        if one.every:
+            record = load_record(one.course(folder))
+            words = {name: record.metadata.get(name, getattr(DEFAULT, name)) for name in Specification._fields}
+            about = {"model": one.model, "network": one.network, "way": one.way, "seed": one.seed, **words}
+            tables.append(record.table[COURSE].assign(**about))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
 def whole(models: list[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:

@@ -13,6 +13,9 @@ from studies.ways import WAYS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 
+SEEDS = range(1, 10)
+"""As many as figure 8 of the paper has."""
+
 DEPTHS = (14, 20, 32, 18, 34)
 """Of the matched networks: three of He et al.'s kind for CIFAR-10, two of their kind for ImageNet."""
 
@@ -59,7 +62,8 @@ class Study:
 
 
 STUDIES = {
-    "seeds": Study([Training("mini:vgg16", "supervised", seed) for seed in range(1, 10)], criteria=True),
+    "seeds": Study([Training("mini:vgg16", "supervised", seed, every=19) for seed in SEEDS], criteria=True),
+    "untrained": Study([Training("mini:vgg16", "untrained", seed) for seed in SEEDS]),
     "shortcuts": Study(
         [
             Training(f"{MATCHED}:{kind}{depth}", "supervised", seed)
