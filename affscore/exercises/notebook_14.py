@@ -40,23 +40,15 @@ def smallest_p_value(number: float) -> Hints:
 def small_and_real(scores: Values) -> Hints:
     """14.2: mean scores (methods, seeds) that hardly differ, by methods that surely do."""
     methods, seeds = scores.shape
-    yield (
-        not (2 <= methods <= 10 and 2 <= seeds <= 10),
-        f"Expected 2 to 10 methods and seeds, got {methods}, {seeds}.",
-    )
-    yield (
-        scores.min() < 0 or scores.max() > 1,
-        f"Scores lie in [0, 1]; these go from {scores.min():.2f} to {scores.max():.2f}.",
-    )
-    std, labels = scores.std(ddof=1), np.repeat(np.arange(methods), seeds)
+    many = f"Expected 2 to 10 methods and seeds, got {methods} and {seeds}."
+    yield not (2 <= methods <= 10 and 2 <= seeds <= 10), many
+    low, high, std = scores.min(), scores.max(), scores.std(ddof=1)
+    yield low < 0 or high > 1, f"Scores lie in [0, 1]; these go from {low:.2f} to {high:.2f}."
     yield std > 0.02, f"Over all networks the scores vary by {std:.3f}, more than 0.02."
-    yield (
-        (np.ptp(scores, axis=1) == 0).all(),
-        "No seed makes a difference here. In trainings it does: let it make a small one.",
-    )
-    p = spread_over_methods(pd.DataFrame({"score": scores.ravel()}), [str(one) for one in labels]).loc[
-        "score", "p_value"
-    ]
+    same = (np.ptp(scores, axis=1) == 0).all()
+    yield same, "No seed makes a difference here. In trainings it does: let it make a small one."
+    labels = [str(method) for method in range(methods) for _ in range(seeds)]
+    p = float(spread_over_methods(pd.DataFrame({"score": scores.ravel()}), labels)["p_value"].iloc[0])
     yield p >= 1e-3, f"p = {p:.3f}: seeds differ by about as much as methods. Which of the two must be smaller still?"
     yield True, right(f"They vary by {std:.3f} in all, and the methods differ surely (p = {p:.1g}).")
 
