@@ -98,13 +98,13 @@ class AllResults:
             analogue=True,
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
-        networks = (self.mini, self.trained_again, self.matched, self.cifar, self.other_weights)
+        networks = (self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights)
         return (self.as_printed, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
         """Those of the kinds that hold signatures, which can be measured under another specification."""
-        return (self.as_printed, self.mini, self.matched, self.cifar, self.other_weights)
+        return (self.as_printed, self.mini, self.seeds, self.matched, self.cifar, self.other_weights)
 
     def _asked(self, *own: Specification) -> tuple[Specification, ...]:
         """The specification that was asked for, else the papers' own."""
@@ -179,6 +179,17 @@ class AllResults:
             "3 trainings of each of 5 pairs, one batch of 512, activate first, averaged over positions",
             analogue=True,
             signatures={name.replace("residual", "resnet").replace("plain", "plainnet"): one for name, one in found},
+        )
+
+    @cached_property
+    def seeds(self) -> Results:
+        """A small VGG-16 before and after training, a name for each seed: ``vgg16-1``."""
+        return Results(
+            "a small VGG-16 from nine seeds, on digits",
+            "9 trainings that differ in their seed, one batch of 512, activate first, averaged over positions",
+            analogue=True,
+            signatures=self._of_study("seeds", "{network}-{seed}"),
+            untrained=self._of_study("untrained", "{network}-{seed}"),
         )
 
     def _of_study(self, name: str, called: str) -> dict[str, Signature]:

@@ -19,8 +19,8 @@ RIGHT = {
 WRONG = {
     "14.1": [(1 / 24, "the same groups"), (1 / 6, "no difference"), (0.05, "the level"), (0.5, "two pairs")],
     "14.2": [
-        (METHODS + 20 * SEEDS, "Which of the two"), (5 * METHODS - 3 + SEEDS, "more than 0.02"), (METHODS, "got 3 and 1"),
-        (METHODS + 0 * SEEDS, "a small one"), (METHODS + SEEDS - 1, "lie in"),
+        (METHODS + 20 * SEEDS, "Which of the two"), (5 * METHODS - 3 + SEEDS, "more than 0.02"),
+        (METHODS + 0 * SEEDS, "a small one"), (METHODS + SEEDS - 1, "lie in"), (METHODS, "got 3 and 1"),
     ],
     "14.3": [(0, "denominator"), (1.0, "denominator"), (-0.75, "denominator")],
 }  # fmt: skip

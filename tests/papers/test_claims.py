@@ -115,6 +115,16 @@ def pairs(with_it, without, count=6):
     return of_networks(scores)
 
 
+def blocks(inside, after, plain):
+    """Pairs of networks with four blocks: scores inside blocks and after sums, and of the second ones without sums."""
+    scores, kinds = {}, {}
+    for number in range(6):
+        for name, second, kind in ((f"resnet{number}", after, "after-sum"), (f"plainnet{number}", plain, "second")):
+            scores[name] = np.array([inside, second] * 4) + 0.01 * np.sin(np.arange(8) + number)
+            kinds[name] = ["first", kind] * 4
+    return of_networks(scores, kinds=kinds)
+
+
 def decade(**families):
     """Results of all networks of the study: for each family a function of the year to scores; others are plain."""
     study = printed_table("study_networks")
@@ -168,6 +178,32 @@ def checkpoints(*levels):
     return replace(there, checkpoints={f"way{n}": synthetic([level] * 3) for n, level in enumerate(levels)})
 
 
+def by_method(scores, **criteria):
+    """One network that was trained several times by each of several methods: the level of each method and seed."""
+    there = {
+        f"method{method}-{seed}": synthetic(
+            [level, level + 0.1], criteria={name: [values[method][seed]] * 2 for name, values in criteria.items()}
+        )
+        for method, levels in enumerate(scores)
+        for seed, level in enumerate(levels)
+    }
+    return Results("synthetic methods", checkpoints=there)
+
+
+def measured_steadiness(score, others):
+    """Three methods with two seeds each: the score and all criteria of table 3 differ by these shares."""
+    levels = [[1.0, 1.05], [1.1, 1.15], [1.2, 1.25]]
+    spread = [[other * (level - 1.125) / 0.125 + 1 for level in some] for other in [others] for some in levels]
+    names = ("cka", "norm", "sparsity_after", "entropy_after")
+    zero = [[0.0] * 2] * 3
+    return by_method(
+        [[0.5 + 0.5 * score * (level - 1.125) / 0.125 for level in some] for some in levels],
+        **dict.fromkeys(names, spread),
+        sparsity_before=zero,
+        entropy_before=zero,
+    )
+
+
 def on_data(near, far, cifar100=None, networks=4):
     names = STUDY[:networks]
     here = {name: synthetic([0.3, 0.3]) for name in names}
@@ -210,6 +246,15 @@ def average_rows(apart=0.0):
 
 def training(before, after):
     return replace(of_networks({"vgg16": after}), untrained={"vgg16": synthetic(before)})
+
+
+def trainings(before, after, seeds=9, noise=0.01):
+    """The same from several seeds."""
+    names = [f"vgg16-{seed}" for seed in range(seeds)]
+    generator = np.random.default_rng(0)
+    both = [{name: np.clip(some + generator.normal(0, noise, 9), 0, 1) for name in names} for some in (before, after)]
+    untrained = {name: synthetic(scores) for name, scores in both[0].items()}
+    return replace(of_networks(both[1]), untrained=untrained)
 
 
 def alike(vggs, others):
@@ -318,6 +363,8 @@ CASES = {
         lambda: residual([0.6] * 5, (0.95, 0.9, 0.85, 0.8, 0.7)),
     ),
     "shortcuts-make-two-modes": (lambda: pairs(TWO_MODES, ONE_MODE), lambda: pairs(ONE_MODE, TWO_MODES)),
+    "shortcuts-make-two-components": (lambda: pairs(TWO_MODES, ONE_MODE), lambda: pairs(ONE_MODE, TWO_MODES)),
+    "groups-are-kinds": (lambda: blocks(0.6, 0.95, 0.6), lambda: blocks(0.6, 0.6, 0.95)),
     "resnets-bimodal": (lambda: of_networks(dict.fromkeys(RESNETS[:2], TWO_MODES)), None),
     "one-mode-is-linear": (
         lambda: residual((0.6, 0.6, 0.6), (0.94, 0.945, 0.95)),
@@ -371,6 +418,10 @@ CASES = {
         lambda: checkpoints(*np.linspace(0.7, 0.71, 9)),
         lambda: checkpoints(*np.linspace(0.3, 0.9, 9)),
     ),
+    "methods-are-found": (
+        lambda: by_method([[level, level + 0.001, level + 0.002] for level in (0.5, 0.6, 0.7)]),
+        lambda: by_method([[seed / 3 + 0.01 * method for seed in range(3)] for method in range(3)]),
+    ),
     "noise-is-further-than-cifar": (lambda: on_data(0.1, 0.4), lambda: on_data(0.4, 0.1)),
     "signature-explains-accuracy": (lambda: with_trainings("mean"), lambda: with_trainings(common=True)),
     "spread-then-level": (
@@ -401,6 +452,13 @@ EDGES = [
     ("inception-v3-further", lambda: of_networks({"googlenet": [0.6, 0.9], "inception_v3": [0.5, 0.88]}), False),
     ("training-bends", lambda: training([*np.linspace(0.5, 0.79, 6), 0.8, 0.8, 0.801], [0.4] * 9), False),
     ("training-bends", lambda: training(RISING, [0.99] * 9), False),
+    ("training-bends", lambda: trainings(RISING, [0.6] * 9), True),
+    ("training-bends", lambda: trainings(RISING[::-1], [0.6] * 9), False),
+    ("training-bends", lambda: trainings(RISING, [0.6] * 9, seeds=2, noise=0.1), None),
+    ("groups-are-kinds", lambda: blocks(0.6, 0.95, 0.95), None),  # as far apart without shortcuts
+    ("steadiest-criterion", lambda: measured_steadiness(0.01, 0.1), True),
+    ("steadiest-criterion", lambda: measured_steadiness(0.1, 0.01), False),
+    ("methods-are-found", lambda: by_method([[0.5, 0.51], [0.6, 0.61]]), None),  # one in three by chance
     ("deeper-approaches-one", lambda: residual([0.5] * 5, (0.55, 0.6, 0.65, 0.7, 0.8)), False),
     ("inception-widens", lambda: decade(Inception=lambda year: [0.5, 0.7, 0.78]), False),
     ("vits-most-non-linear", lambda: decade(ViTs=lambda year: [0.1, 0.9, 0.95]), False),
@@ -460,6 +518,9 @@ SILENT = [
     ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_MODES})),
     ("shortcuts-make-two-modes", lambda: of_networks({"resnet20": TWO_MODES})),
     ("training-bends", lambda: of_networks({"vgg16": [0.6] * 9})),
+    ("groups-are-kinds", lambda: of_networks({"resnet20": TWO_MODES})),
+    ("methods-are-found", lambda: checkpoints(0.5, 0.6, 0.7)),  # each of a method of its own
+    ("steadiest-criterion", lambda: checkpoints(0.5, 0.6)),
     ("no-criterion-says-the-same", lambda: fewer(with_correlations())),
     ("cka-fits-densenets-only", lambda: fewer(with_correlations(cka=[0.9] * 6 + [-0.6] * 6))),
 ]
