@@ -111,7 +111,8 @@ def run_batch(
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels(recorder.calls)
-    right, unused, why = count_right(predicted, stream.classes, card.classes)
+    # an untrained last layer is right by chance, which is no accuracy
+    right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
     return Batch(number, "", "", notes + why, [], right, unused, silent), collector
 

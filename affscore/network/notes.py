@@ -146,9 +146,10 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
 
 
 def on_weights(card: ModelCard) -> Iterator[str]:
-    """Where nobody named any weights, the network may be untrained."""
+    """Where nobody named any weights, the network may be untrained; and what is known of those of a file."""
     if card.weights == "as built":
         yield f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
+    yield from card.notes
 
 
 def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> Iterator[str]:
