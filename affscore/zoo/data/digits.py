@@ -1,10 +1,12 @@
-"""scikit-learn's handwritten digits, split once and for all into a training and a test part."""
+"""scikit-learn's handwritten digits, split once and for all into a training and a test part, and the latter changed."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,6 +14,9 @@ from affscore.zoo.named_data import DataSource, ImageSet
 from affscore.zoo.preprocessing import image_tensor
 
 TEST_IMAGES = 597
+
+NOISE = 0.25
+"""Standard deviation of what is added to the grey values of ``digits-noisy``, which lie in [0, 1]."""
 
 
 @cache
@@ -44,10 +49,52 @@ def digits(part: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
     return images[chosen], labels[chosen]
 
 
-def _held_out(argument: str, seed: int) -> ImageSet:
-    images, labels = digits("test")
+def inverted(images: Tensor) -> Tensor:
+    """Black for white: each grey value is subtracted from 1.
+
+    >>> float(inverted(torch.tensor(0.25)))
+    0.75
+    """
+    return 1 - images
+
+
+def shuffled(images: Tensor) -> Tensor:
+    """The pixels in another order, which is the same for all images.
+
+    >>> images = torch.arange(8.0).reshape(2, 1, 2, 2)
+    >>> bool((shuffled(images)[1] == shuffled(images)[0] + 4).all())
+    True
+    """
+    pixels = images.flatten(start_dim=-2)
+    order = np.random.default_rng(0).permutation(pixels.shape[-1])
+    return pixels[..., torch.from_numpy(order)].reshape(images.shape)
+
+
+def noisy(images: Tensor) -> Tensor:
+    """Normal noise of deviation :data:`NOISE` added to every pixel, the same each time, and the sum cut to [0, 1]."""
+    noise = np.random.default_rng(0).standard_normal(images.shape, dtype=np.float32)
+    return (images + NOISE * torch.from_numpy(noise)).clamp(0, 1)
+
+
+CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
+    "digits": lambda images: images,
+    "digits-inverted": inverted,
+    "digits-shuffled": shuffled,
+    "digits-noisy": noisy,
+}
+"""SPEC -> what is done to the images of the test part, all at once."""
+
+
+def _held_out(name: str, argument: str, seed: int) -> ImageSet:
+    images, labels = _changed(name)
     names = [str(label) for label in labels.tolist()]
-    return ImageSet("digits", len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
+    return ImageSet(name, len(images), lambda index, p: (p or image_tensor)(images[index]), labels=names)
 
 
-SOURCES = [DataSource("digits", "CLASS", _held_out)]
+@cache
+def _changed(name: str) -> tuple[Tensor, Tensor]:
+    images, labels = digits("test")
+    return CHANGES[name](images), labels
+
+
+SOURCES = [DataSource(name, "CLASS", partial(_held_out, name)) for name in CHANGES]
