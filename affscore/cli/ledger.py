@@ -39,7 +39,8 @@ def ledger(
         gathered = AllResults.gather(results)
         found = Ledger(gathered)
         if specifications is not None:
-            found = Ledger(gathered, claims_by_specification(gathered_multiverses(results), gathered.signatures))
+            multiverses, studies = gathered_multiverses(results), gathered.studies
+            found = Ledger(gathered, claims_by_specification(multiverses, gathered.signatures, studies=studies))
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -18,12 +18,16 @@ from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
 from affscore.papers.results import Results
+from affscore.survey.studies import load_studies, under
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
 
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
+
+_OF_KINDS = ("-cifar", "-photographs")
+"""Endings of the names of studies of other networks than the small ones."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,9 @@ class AllResults:
         own: Those of the signatures that are the reader's.
         specification: Under which signatures are taken that were not measured as the papers measure
             (:mod:`affscore.papers.specifications`); None for the papers' own choice.
+        studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification. They are of the small
+            networks on digits, unless the name ends with ``-cifar`` (networks trained on CIFAR-10) or ``-photographs``
+            (networks of torchvision).
     """
 
     signatures: Sequence[Signature]
@@ -48,6 +55,7 @@ class AllResults:
     hard_task: pd.DataFrame | None = None
     own: Sequence[Signature] = ()
     specification: Specification | None = None
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     @classmethod
     def gather(cls, results: str | Path | None = None) -> AllResults:
@@ -60,7 +68,7 @@ class AllResults:
             AffscoreError: No such folder, no result in it, or a file that is no result.
         """
         own = [] if results is None else stored_signatures(results)
-        return cls([*stored_signatures(), *own], list_models(), hard_task(), own)
+        return cls([*stored_signatures(), *own], list_models(), hard_task(), own, studies=load_studies())
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
@@ -102,6 +110,15 @@ class AllResults:
         """The specification that was asked for, else the papers' own."""
         return own if self.specification is None else (self.specification,)
 
+    def _studies(self, ending: str = "") -> dict[str, pd.DataFrame]:
+        """The studies whose names end so, under the specification, and by their names without it."""
+        found = {
+            name.removesuffix(ending): under(study, self.specification or PAPERS_CHOICE)
+            for name, study in self.studies.items()
+            if (name.endswith(ending) if ending else not name.endswith(_OF_KINDS))
+        }
+        return {name: study for name, study in found.items() if len(study)}
+
     @cached_property
     def as_printed(self) -> Results:
         """The papers' networks: torchvision's default weights, and at least two batches.
@@ -137,6 +154,7 @@ class AllResults:
             signatures=small(dataset="digits"),
             untrained=small(dataset="digits", trained=False),
             elsewhere={dataset: small(dataset=dataset) for dataset in ON_MORE_DATA},
+            studies=self._studies(),
         )
 
     @cached_property
@@ -160,6 +178,7 @@ class AllResults:
             "one training of each network, 19 batches of 512, activate first, averaged over positions",
             analogue=True,
             signatures=_by_name(self.signatures, asked, prefix="cifar_networks.py:", dataset="folder:cifar10-test"),
+            studies=self._studies("-cifar"),
         )
 
     @cached_property
@@ -181,6 +200,7 @@ class AllResults:
                 ),
                 self._asked(PAPERS_CHOICE, PUBLISHED_CODE),
             ),
+            studies=self._studies("-photographs"),
         )
 
     @cached_property

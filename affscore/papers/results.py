@@ -36,6 +36,7 @@ class Results:
         trainings: Accuracies and statistics, a row for each network and training.
         zoo: Parameters, operations and depth of the networks in ``trainings``.
         sweeps: Scores of activation functions on random inputs (:data:`affscore.experiments.sweeps.SWEEPS`).
+        studies: Studies (:mod:`affscore.survey.studies`) by name, their rows of one specification.
         printed: The papers' own printed tables by name (:func:`affscore.papers.printed_table`).
     """
 
@@ -50,6 +51,7 @@ class Results:
     trainings: pd.DataFrame | None = None
     zoo: pd.DataFrame | None = None
     sweeps: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     printed: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     @cached_property

@@ -32,7 +32,10 @@ SPECIFICATIONS = tuple(
 
 
 def claims_by_specification(
-    multiverses: Iterable[Multiverse], signatures: Sequence[Signature] = (), claims: Sequence[Claim] | None = None
+    multiverses: Iterable[Multiverse],
+    signatures: Sequence[Signature] = (),
+    claims: Sequence[Claim] | None = None,
+    studies: Mapping[str, pd.DataFrame] | None = None,
 ) -> pd.DataFrame:
     """Decide every claim about signatures under each specification, on each kind of results that has it.
 
@@ -47,6 +50,7 @@ def claims_by_specification(
         signatures: Others that were measured under one of the specifications; of two of the same network and
             specification the one of more images counts, then these.
         claims: Which; None for all.
+        studies: As of :class:`~affscore.papers.all_results.AllResults`.
 
     Returns:
         A row for each claim, kind of results and specification: ``claim`` (its name), ``on`` (what the results are
@@ -62,9 +66,9 @@ def claims_by_specification(
     criteria = {_measured(one): one.table for one in signatures if one.metadata["criteria"]}
     for one in SPECIFICATIONS:
         again = [_with_criteria(found, criteria) for found in _signatures(multiverses, one)]
-        there = AllResults([*again, *signatures], specification=one)
+        there = AllResults([*again, *signatures], specification=one, studies=studies or {})
         for results, claim in product(there.of_signatures, all_claims() if claims is None else claims):
-            verdict = claim.decide(results) if results.signatures else None
+            verdict = claim.decide(results) if results.signatures or results.studies else None
             if verdict is not None:
                 rows.append((claim.name, results.about, *one, verdict.word, verdict.networks, verdict.found))
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -64,6 +64,11 @@ def load_study(name: str) -> pd.DataFrame:
     return pd.read_parquet(file)
 
 
+def load_studies() -> dict[str, pd.DataFrame]:
+    """All studies that come with the package, by name."""
+    return {path.stem: pd.read_parquet(path) for path in sorted(STUDIES.glob("*.parquet"))}
+
+
 def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.DataFrame:
     """The rows of a study under one specification; none where it was not measured.
 

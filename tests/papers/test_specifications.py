@@ -13,7 +13,8 @@ from affscore.network.signature import signature
 from affscore.options import Specification
 from affscore.papers import robustness as module
 from affscore.papers.all_results import AllResults
-from affscore.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, ClaimRow, Verdict
+from affscore.papers.claim import DEPENDS, DOES_NOT_HOLD, HOLDS, UNDECIDED, ClaimRow, Verdict, claim
+from affscore.papers.estimate import require
 from affscore.papers.ledger import Ledger, all_claims
 from affscore.papers.protocol import PAPERS_CHOICE, PUBLISHED_CODE, options_of
 from affscore.papers.results import Results
@@ -149,6 +150,30 @@ def test_other_networks_are_not_counted():
     assert set(table["networks"]) == {3, 4}
 
 
+@claim(99, "nowhere", "a study")
+def above_a_half(results):
+    """Scores are above 0.5. Test: Their mean is."""
+    require("scores" in results.studies)
+    score = results.studies["scores"]["score"]
+    return Verdict(bool(score.mean() > 0.5), f"{score.mean():.1f}", len(score))
+
+
+def test_studies_are_asked_under_each_specification_that_they_have():
+    """Those of the small networks and those of others go to their own kinds of results."""
+    choices = [Specification(), Specification(order="reduce-first"), Specification(coupling="paired")]
+    small = pd.DataFrame(choices).assign(score=[0.6, 0.4, 0.7])
+    studies = {"scores": small, "scores-cifar": small.assign(score=0.3), "scores-photographs": small[:0]}
+    table = claims_by_specification([], claims=[above_a_half], studies=studies)
+    counts = table.groupby("on")["verdict"].value_counts().to_dict()
+    cifar = "networks trained on CIFAR-10, on its test images"
+    assert counts == {(MINI, HOLDS): 2, (MINI, DOES_NOT_HOLD): 1, (cifar, DOES_NOT_HOLD): 3}
+    there = AllResults([], studies=studies)
+    assert above_a_half.decide(there.mini).found == "0.6"
+    row = robustness(table, above_a_half, there.mini, above_a_half.decide(there.mini))
+    assert (row.holds, row.fails, row.depends_on) == (2, 1, "the order")
+    assert above_a_half.decide(there.other_weights) is None
+
+
 def test_signatures_that_were_measured_one_by_one_are_asked_too():
     choices = {"order": "reduce-first"}, {"covariance": "empirical"}, {}
     networks = [with_sums(model, turned_where("reduce-first")) for model in RESNETS]
@@ -255,7 +280,8 @@ def test_multiverses_are_asked_as_they_are_measured():
 @pytest.mark.slow
 @pytest.mark.skipif(shipped_claims().empty, reason="this version comes without it")
 def test_the_file_of_the_package_is_what_the_command_computes(shipped):
-    table = claims_by_specification(gathered_multiverses(), shipped.results.signatures)
+    own = shipped.results
+    table = claims_by_specification(gathered_multiverses(), own.signatures, studies=own.studies)
     held = [name for name in COLUMNS if name != "found"]  # a sentence, whose numbers a processor may round otherwise
     pd.testing.assert_frame_equal(table[held], shipped_claims()[held])
     words = {(row.claim.name, row.results.about): row for row in shipped.claims}
@@ -275,8 +301,8 @@ def test_the_conclusions_of_a_chapter_are_rows_of_the_ledger():
     table = ledger.conclusions("vggs-alike", "no-criterion-says-the-same")
     assert list(table.columns) == ["tested on", "networks", "verdict", "under other choices"]
     own = ledger.claim_table.set_index("claim")
-    for claim, row in table.iterrows():
-        (same,) = own[own["on"] == row["tested on"]].loc[[claim]].itertuples()
+    for text, row in table.iterrows():
+        (same,) = own[own["on"] == row["tested on"]].loc[[text]].itertuples()
         assert (row["verdict"], row["networks"], row["under other choices"]) == (
             same.verdict, same.networks, same.specifications,
         )  # fmt: skip
