@@ -20,7 +20,7 @@ ACTIVATION = ("layer", "call", "activation", "kind", "depth", "width")
 
 COLUMNS = (
     "model", "weights", "dataset", "n", "images", "batches", "accuracy", "index", *ACTIVATION,
-    *Specification._fields, "score", "score_std",
+    *Specification._fields, "score", "score_std", "mean_std",
 )  # fmt: skip
 """The columns of every study; criteria may follow."""
 
@@ -37,12 +37,13 @@ def study_of(results: Iterable[Multiverse | Signature]) -> pd.DataFrame:
         the images that the network names rightly, in percent, missing where that is not known; ``index``, ``layer``,
         ``call``, ``activation``, ``kind``, ``depth`` and ``width`` of the activation; the five words of the
         specification; ``score``, the mean over the batches, and ``score_std``, the standard deviation over them
-        (missing for one batch); and the criteria.
+        (missing for one batch); ``mean_std``, that of the network's mean score, the same in all of its rows; and the
+        criteria.
 
     >>> from affscore import signature
     >>> one = study_of([signature("mini:digitsnet", "digits", n=64, images=128, criteria="cka")])
     >>> len(one), int(one.loc[0, "batches"]), list(one.columns[-3:])
-    (9, 2, ['score', 'score_std', 'cka'])
+    (9, 2, ['score_std', 'mean_std', 'cka'])
     """
     tables = [_rows(one) for result in results for one in _signatures(result)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
@@ -92,6 +93,7 @@ def _rows(one: Signature) -> pd.DataFrame:
     rows = summary.assign(
         **{name: about[name] for name in ("model", "weights", "dataset", "n", "images")},
         batches=one.table["batch"].nunique(),
+        mean_std=one.table.groupby("batch")["score"].mean().std(),
         accuracy=float("nan") if about.get("accuracy") is None else about["accuracy"],
         **words,
     )
