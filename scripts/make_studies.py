@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 from joblib import Parallel, delayed
@@ -31,6 +32,10 @@ from affscore.network.table import provenance
 from affscore.survey import load_or_measure, load_or_measure_multiverses
 from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import study_of
+from affscore.transport.covariance import CovarianceName
+
+COVARIANCES = get_args(CovarianceName)
+WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
 
 WORK = Path(__file__).parents[1] / "_build" / "studies"
 
@@ -67,7 +72,7 @@ def describe(study: Study) -> dict[str, Any]:
     trainings = [training.describe() for training in study.trainings]
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
-        "criteria": study.criteria, **study.sample,
+        "criteria": study.criteria, **study.sample, **study.corrections,
     }  # fmt: skip
 
 
@@ -95,19 +100,33 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
         for n in study.n:
             options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
             options |= {"images": study.images, "seed": draw}
-            multiverses = load_or_measure_multiverses(models, dataset, store, reductions=REDUCTIONS, **options)
+            multiverses = load_or_measure_multiverses(
+                models, dataset, store, reductions=REDUCTIONS, bias=study.bias, **options
+            )
             tables.append(study_of(multiverses.values()))
             if study.criteria:
                 signatures = load_or_measure(models, dataset, store, **options)
                 tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
             if study.subsets:
                 tables[-1]["draw"] = draw
+        if study.whole:
+            tables += [whole(models, dataset, store, jobs, **way) for way in WAYS_TO_A_POINT]
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],
     )
     table = pd.concat(tables, ignore_index=True)
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
+
+
+def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: str) -> pd.DataFrame:
+    """All images as one batch, under both covariances and the pairing."""
+    options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "criteria": False}
+    found = [
+        load_or_measure(models, dataset, store, covariance=one, whole=True, **options, **way) for one in COVARIANCES
+    ]
+    table = study_of(signature for signatures in found for signature in signatures.values())
+    return table.assign(n=table["images"])
 
 
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:

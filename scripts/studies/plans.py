@@ -22,6 +22,9 @@ DEPTHS = (14, 20, 32, 18, 34)
 ONE_OF_A_KIND = ("digitsnet", "alexnet", "vgg16", "resnet18", "mobilenet_v2", "vit_b_16", "swin_t", "convnext_tiny")
 """Small networks of eight kinds."""
 
+SMALL = ("vgg16", "alexnet", "resnet18", "vit_b_16", "swin_t", "convnext_tiny")
+"""Those that are measured in batches of several sizes; the first is the architecture of figure 8."""
+
 DRAWS = 49
 """Random subsets of a study of classes."""
 
@@ -36,6 +39,8 @@ class Study:
         datasets: On which data, each; ``{images}`` stands for a folder likewise.
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
+        bias: "extrapolated" adds scores that are corrected for the bias of a finite n.
+        whole: Whether all images are measured as one batch, too, under the pairing: rows with n = images.
         images: How many images of each data set; None for all there are.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
@@ -45,6 +50,8 @@ class Study:
     datasets: Sequence[str] = ("digits",)
     n: Sequence[int] = (512,)
     criteria: bool = False
+    bias: str = "none"
+    whole: bool = False
     images: int | None = None
     subsets: str = ""
 
@@ -62,6 +69,11 @@ class Study:
         """Which images are taken, where that is not all of them."""
         about = {"images": self.images, "subsets": self.subsets, "draws": DRAWS if self.subsets else 0}
         return {name: value for name, value in about.items() if value}
+
+    @property
+    def corrections(self) -> dict[str, Any]:
+        """What is measured for the dependence on n, where that is asked for."""
+        return ({"bias": self.bias} if self.bias != "none" else {}) | ({"whole": True} if self.whole else {})
 
     def at(self, places: Mapping[str, str]) -> Study:
         """The same study with the folders in their places."""
@@ -91,6 +103,11 @@ STUDIES = {
             for kind in ("residual", "plain")
         ]
     ),
+    "batch-size": Study(models=[f"mini:{name}" for name in SMALL], n=(32, 64, 128, 256, 597), bias="extrapolated"),
+    "batch-size-cifar": Study(
+        models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
+    ),
+    "batch-size-whole-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(10_000,)),
     "other-training": Study(
         [Training("mini:resnet18", way, seed) for way in WAYS for seed in range(1, 4)], criteria=True
     ),
