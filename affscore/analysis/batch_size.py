@@ -1,0 +1,52 @@
+"""What batches of n samples say, against a reference: how much chance there is in it, and how much bias."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from affscore.errors import AffscoreError
+from affscore.options import Specification
+
+_SPECIFICATION = [name for name in Specification._fields if name != "bias"]
+
+
+def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    r"""Scores of batches of several sizes against those of a reference, as one batch of a whole data set.
+
+    Args:
+        study: As of :func:`affscore.survey.studies.study_of`: a row for each network, n, activation and specification.
+        reference: The same with one n; extrapolated scores are compared with the reference as it is measured.
+
+    Returns:
+        A row for each network, n and specification of the study which the reference has, too: ``model``, ``n``,
+        ``batches``, the words of the specification, and over the activations that have both scores
+
+        * ``chance``: the standard deviation of a score over the batches, root mean square over activations;
+        * ``change``: the mean of score - reference, where the score is the mean over the batches;
+        * ``error``: the standard error of ``change``, :math:`s / \sqrt{B}` for the standard deviation s over B batches
+          of the network's mean score; missing for one batch;
+        * ``rms``: the root mean square of score - reference.
+
+    Raises:
+        AffscoreError: A reference of several sizes, or none for any row.
+
+    >>> rows = pd.DataFrame([Specification()] * 2).assign(model="net", index=[0, 1], n=64, batches=4)
+    >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02, mean_std=0.01)
+    >>> found = against_reference(rows, rows.assign(n=256, score=[0.5, 0.7]))
+    >>> found[["chance", "change", "error", "rms"]].round(4).values.tolist()
+    [[0.02, 0.015, 0.005, 0.0158]]
+    """
+    keys = ["model", *_SPECIFICATION]
+    if len(set(reference["n"])) != 1:
+        raise AffscoreError(f"expected a reference of one n, got {sorted(set(reference['n']))}")
+    wanted = reference.loc[reference["bias"] == "none", [*keys, "index", "score"]]
+    both = study.merge(wanted, on=[*keys, "index"], suffixes=("", "_reference")).dropna(subset="score_reference")
+    if both.empty:
+        raise AffscoreError("the reference has no network and specification of the study")
+    difference = both["score"] - both["score_reference"]
+    both = both.assign(change=difference, rms=difference**2, chance=both["score_std"] ** 2)
+    groups = both.groupby(["model", "n", "batches", *Specification._fields], sort=False)
+    found = groups[["chance", "change", "mean_std", "rms"]].mean().reset_index()
+    found["error"] = found.pop("mean_std") / found["batches"] ** 0.5
+    found[["chance", "rms"]] **= 0.5
+    return found

@@ -1,0 +1,131 @@
+"""Figure 8: signatures that were measured or trained again, and how far they are from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+from affscore.errors import AffscoreError
+from affscore.figures.style import PALETTE, house_style, legend_below, literal, page, series_style
+
+_LIGHTEST = 0.85
+"""Of the colour map; what lies above is too light for a line on white."""
+
+
+@house_style()
+def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: str = "") -> Figure:
+    """Draw signatures of one network over each other, a panel for each network.
+
+    Args:
+        panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
+        by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
+            panels, from dark for the smallest to light for the largest.
+        label: What the values are, before each in the legend.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: Nothing to draw.
+
+    Source: figure 8 (appendix E).
+
+    >>> rows = pd.DataFrame({"index": [0, 1, 0, 1], "n": [64, 64, 128, 128], "score": [0.5, 0.7, 0.5, 0.6]})
+    >>> figure = repeated_signatures({"net": rows}, "n", label="n = ")
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['n = 64', 'n = 128']
+    """
+    values = sorted({value for rows in panels.values() for value in rows[by]})
+    if not values:
+        raise AffscoreError("there is no signature to draw")
+    colours = dict(zip(values, mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(values))), strict=True))
+    figure, grid = page(len(panels), 3.1, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+        for value, own in rows.groupby(by):
+            own = own.sort_values("index")
+            axes.plot(
+                own["index"] + 1, own["score"], "o-", color=colours[value], linewidth=1, markersize=2.5,
+                label=f"{label}{value}",
+            )  # fmt: skip
+        axes.set_title(literal(title))
+        axes.set_ylim(0, 1.02)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend_below(figure, min(len(values), 7))
+    return figure
+
+
+@house_style()
+def against_batch_size(
+    rows: pd.DataFrame,
+    value: str,
+    *,
+    panels: str,
+    series: str,
+    ylabel: str,
+    error: str = "",
+    power: float | None = None,
+) -> Figure:
+    """Draw a number over the batch size, both axes by factors where a power is asked for.
+
+    Args:
+        rows: A row for each ``n``, panel and line, as of :func:`affscore.analysis.against_reference`.
+        value: The column to draw; rows without a number are left out.
+        panels: The column whose values are the titles of the panels.
+        series: The column in which the lines of a panel differ; a value looks the same in all panels.
+        ylabel: What the number is.
+        error: The column of the standard error, for a bar; none unless given.
+        power: An exponent: the vertical axis is logarithmic, and dashed lines fall as this power of n. Without it the
+            vertical axis is linear and has a line at zero.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: No number to draw.
+
+    Source: ours.
+
+    >>> rows = pd.DataFrame({"n": [64, 128], "chance": [0.02, 0.014], "data": "digits", "model": "net"})
+    >>> figure = against_batch_size(rows, "chance", panels="data", series="model", ylabel="chance", power=-0.5)
+    >>> figure.axes[0].get_yscale(), figure.axes[0].get_title()
+    ('log', 'digits')
+    """
+    there = rows.dropna(subset=value)
+    if there.empty:
+        raise AffscoreError("there is no number to draw")
+    names, titles = list(dict.fromkeys(there[series])), list(dict.fromkeys(there[panels]))
+    figure, grid = page(len(titles), 3.3, sharey=True, xlabel="images in a batch, $n$", ylabel=ylabel)
+    for axes, title in zip(grid, titles, strict=True):
+        own = there[there[panels] == title]
+        for number, name in enumerate(names):
+            line = own[own[series] == name].sort_values("n")
+            look = {**series_style(number), "linestyle": "-", "linewidth": 1.2}
+            axes.errorbar(line["n"], line[value], line[error] if error else None, label=literal(name), **look)
+        if power is None:
+            axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+        else:
+            _guide(axes, own, value, power)
+        sizes = sorted(set(own["n"]))
+        axes.set_xscale("log")
+        axes.set_xticks(sizes, [f"{size}" for size in sizes])
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_title(literal(title))
+    legend_below(figure, min(len(names) + (power is not None), 4))
+    return figure
+
+
+def _guide(axes: Axes, rows: pd.DataFrame, value: str, power: float) -> None:
+    """A dashed line of a power of n through the geometric mean of the numbers."""
+    sizes = np.array(sorted(set(rows["n"])), dtype=float)
+    middle = np.exp(np.mean(np.log(rows[value]) - power * np.log(rows["n"])))
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.plot(sizes, middle * sizes**power, "--", color=PALETTE["grey"], label=f"$n^{{{power:g}}}$", zorder=1)
