@@ -18,17 +18,18 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         reference: The same with one n; extrapolated scores are compared with the reference as it is measured.
 
     Returns:
-        A row for each network, n and specification of the study which the reference has, too: ``model``, ``n``,
-        ``batches``, the words of the specification, and over the activations that have both scores
+        A row for each network, n and specification of the study: ``model``, ``n``, ``batches``, the words of the
+        specification, and
 
         * ``chance``: the standard deviation of a score over the batches, root mean square over activations;
-        * ``change``: the mean of score - reference, where the score is the mean over the batches;
+        * ``change``: the mean over activations of score - reference, where the score is the mean over the batches;
+          missing where the reference lacks the network or the specification;
         * ``error``: the standard error of ``change``, :math:`s / \sqrt{B}` for the standard deviation s over B batches
           of the network's mean score; missing for one batch;
-        * ``rms``: the root mean square of score - reference.
+        * ``rms``: the root mean square of score - reference; missing likewise.
 
     Raises:
-        AffscoreError: A reference of several sizes, or none for any row.
+        AffscoreError: A reference of several sizes, or one that has two scores of an activation.
 
     >>> rows = pd.DataFrame([Specification()] * 2).assign(model="net", index=[0, 1], n=64, batches=4)
     >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02, mean_std=0.01)
@@ -40,9 +41,9 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     if len(set(reference["n"])) != 1:
         raise AffscoreError(f"expected a reference of one n, got {sorted(set(reference['n']))}")
     wanted = reference.loc[reference["bias"] == "none", [*keys, "index", "score"]]
-    both = study.merge(wanted, on=[*keys, "index"], suffixes=("", "_reference")).dropna(subset="score_reference")
-    if both.empty:
-        raise AffscoreError("the reference has no network and specification of the study")
+    if wanted.duplicated([*keys, "index"]).any():
+        raise AffscoreError("the reference has two scores of an activation under one specification")
+    both = study.merge(wanted, on=[*keys, "index"], how="left", suffixes=("", "_reference"))
     difference = both["score"] - both["score_reference"]
     both = both.assign(change=difference, rms=difference**2, chance=both["score_std"] ** 2)
     groups = both.groupby(["model", "n", "batches", *Specification._fields], sort=False)

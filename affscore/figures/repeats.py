@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, house_style, legend_below, literal, page, series_style
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
 
 _LIGHTEST = 0.85
 """Of the colour map; what lies above is too light for a line on white."""
@@ -99,14 +100,15 @@ def against_batch_size(
     there = rows.dropna(subset=value)
     if there.empty:
         raise AffscoreError("there is no number to draw")
-    names, titles = list(dict.fromkeys(there[series])), list(dict.fromkeys(there[panels]))
+    titles, looks = list(dict.fromkeys(there[panels])), family_styles(there[series])
     figure, grid = page(len(titles), 3.3, sharey=True, xlabel="images in a batch, $n$", ylabel=ylabel)
     for axes, title in zip(grid, titles, strict=True):
         own = there[there[panels] == title]
-        for number, name in enumerate(names):
-            line = own[own[series] == name].sort_values("n")
-            look = {**series_style(number), "linestyle": "-", "linewidth": 1.2}
-            axes.errorbar(line["n"], line[value], line[error] if error else None, label=literal(name), **look)
+        for name, line in own.sort_values("n").groupby(series, sort=False):
+            colour, marker = looks[str(name)]
+            bars = line[error] if error else None
+            look: Any = {"color": colour, "marker": marker, "linestyle": "-", "linewidth": 1.2}
+            axes.errorbar(line["n"], line[value], bars, label=literal(name), **look)
         if power is None:
             axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
         else:
@@ -116,7 +118,7 @@ def against_batch_size(
         axes.set_xticks(sizes, [f"{size}" for size in sizes])
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.set_title(literal(title))
-    legend_below(figure, min(len(names) + (power is not None), 4))
+    legend_below(figure, min(len(looks) + (power is not None), 4))
     return figure
 
 

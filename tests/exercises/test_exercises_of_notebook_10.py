@@ -28,7 +28,8 @@ WRONG = {
         (0.03, "as squares"), (0.02, "bias alone"), (np.hypot(0.02, 0.0025), "number of batches"), (1, "Which of"),
     ],
     "10.2": [
-        ((CLOUD, np.maximum(CLOUD, 0)), "Which coupling"), ((CLOUD, CLOUD), "pairing"), ((CLOUD, np.exp(CLOUD)), "score"),
+        ((CLOUD, np.maximum(CLOUD, 0)), "Which coupling"), ((CLOUD, CLOUD), "pairing"),
+        ((CLOUD, np.exp(CLOUD)), "score"),
         ((CLOUD[:100], CLOUD[:100]), "512 points"), ((CLOUD, np.ones_like(CLOUD)), "the same"),
         ((np.tile(CLOUD, 20), np.tile(CLOUD, 20)), "64 coordinates"),
     ],
