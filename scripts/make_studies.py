@@ -16,6 +16,7 @@ stopped goes on where it was: with the next training, the next batch of a measur
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import Any, get_args
 
 import pandas as pd
 from joblib import Parallel, delayed
-from studies.plans import DRAWS, STUDIES, Study
+from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
 from affscore.network.multiverse import REDUCTIONS
@@ -61,6 +62,7 @@ def main() -> None:
     train(missing, options.work / "weights", options.jobs)
     for name, study in missing.items():
         table = measure(study.at(places), options.work, options.jobs)
+        table = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))  # seven digits are enough
         about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         write_parquet(table, about, [], options.out / f"{name}.parquet")
@@ -95,22 +97,20 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
-    subsets = [(study.subsets, draw) for draw in range(1, DRAWS + 1) if study.subsets]
-    for dataset, draw in [*((name, 0) for name in study.datasets), *subsets]:
-        for n in study.n:
-            options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
-            options |= {"images": study.images, "seed": draw}
-            multiverses = load_or_measure_multiverses(
-                models, dataset, store, reductions=REDUCTIONS, bias=study.bias, **options
-            )
-            tables.append(study_of(multiverses.values()))
-            if study.criteria:
-                signatures = load_or_measure(models, dataset, store, **options)
-                tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
-            if study.subsets:
-                tables[-1]["draw"] = draw
-        if study.whole:
-            tables += [whole(models, dataset, store, jobs, **way) for way in WAYS_TO_A_POINT]
+    together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
+    for (dataset, n, seed), some in itertools.product(study.measurements, together):
+        options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
+        options |= {"images": study.images, "seed": seed}
+        ways: dict[str, Any] = {"reductions": REDUCTIONS, "bias": study.bias}
+        multiverses = load_or_measure_multiverses(some, dataset, store, **ways, **options)
+        tables.append(study_of(multiverses.values()))
+        if study.criteria:
+            signatures = load_or_measure(some, dataset, store, **options)
+            tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
+        if study.subsets:
+            tables[-1]["draw"] = seed
+    for dataset, way in itertools.product(study.datasets if study.whole else (), WAYS_TO_A_POINT):
+        tables.append(whole(models, dataset, store, jobs, **way))
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],
