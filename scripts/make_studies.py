@@ -132,7 +132,7 @@ def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: st
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
     """The study with the criteria in the rows of the specification under which they were measured."""
     criteria = [name for name in measured if name not in study]
-    shared = [name for name in study if name not in ("score", "score_std", "accuracy")]
+    shared = [name for name in study if name not in ("score", "score_std", "mean_std", "accuracy")]
     return study.merge(measured[[*shared, *criteria]], on=shared, how="left", validate="1:1")
 
 

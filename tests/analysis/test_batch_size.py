@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from affscore import AffscoreError
-from affscore.analysis import against_reference
+from affscore.analysis import against_reference, effects_of_size
 from affscore.options import Specification
+from affscore.survey.studies import under
 
 LIMIT = {("a", 0): 0.5, ("a", 1): 0.7, ("b", 0): 0.4}
 CHOICES = (Specification(), Specification(coupling="paired"), Specification(bias="extrapolated"))
@@ -68,3 +69,21 @@ def test_a_reference_has_one_size_and_one_score_of_each_activation():
         against_reference(study(), study())
     with pytest.raises(AffscoreError, match="two scores"):
         against_reference(study(), pd.concat([reference(), reference()]))
+
+
+def test_effects_of_the_size_and_of_the_images():
+    found = effects_of_size(under(study(bias=1.28, sizes=(256, 64, 128))))
+    assert found.index.tolist() == ["a", "b"]
+    np.testing.assert_allclose(found["chance_of_few"], 0.01)
+    np.testing.assert_allclose(found["chance_of_many"], 0.005)
+    np.testing.assert_allclose(found["change"], 1.28 / 64 - 1.28 / 256)
+    np.testing.assert_allclose(found["within"], [0.2 / 2**0.5, np.nan])
+
+
+def test_sizes_of_one_batch_do_not_count():
+    rows = pd.concat([under(study()), under(study(bias=100, sizes=(1024,), batches=1))])
+    assert (effects_of_size(rows)["change"] < 1e-12).all()
+    with pytest.raises(AffscoreError, match="two batch sizes"):
+        effects_of_size(under(study(sizes=(64,))))
+    with pytest.raises(AffscoreError, match="one specification"):
+        effects_of_size(study())

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from affscore.analysis import effects_of_size
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import CHANCE, Estimate, MissingResultsError, mean_of, require
@@ -45,14 +46,13 @@ def batch_size_keeps_the_signature(results: Results) -> Verdict:
     an interval over networks.
     """
     study = _in_batches(results)
-    scores = study.pivot_table(index=["model", "index"], columns="n", values="score")
-    change = _root_mean_square(scores[scores.columns[0]] - scores[scores.columns[-1]])
-    share = mean_of(change / scores[scores.columns[-1]].groupby("model").std(), within=(0.0, np.inf))
+    effects = effects_of_size(study)
+    share = mean_of(effects["change"] / effects["within"], within=(0.0, np.inf))
     found = (
-        f"From n = {scores.columns[0]} to {scores.columns[-1]} a score changes by {change.min():.3f} to "
-        f"{change.max():.3f}: {share:.2f} of the standard deviation over the activations of its network."
+        f"From n = {study['n'].min()} to {study['n'].max()} a score changes by {effects['change'].min():.3f} to "
+        f"{effects['change'].max():.3f}: {share:.2f} of the standard deviation over the activations of its network."
     )
-    return Verdict(share.below(0.5), found, len(change))
+    return Verdict(share.below(0.5), found, len(effects))
 
 
 @claim(71, _SOURCE, _SIZES)
@@ -77,14 +77,14 @@ def images_change_little(results: Results) -> Verdict:
     a network) is less than half of that over its activations, with an interval over networks.
     """
     study = _in_batches(results)
-    rows = study[study["n"] == study["n"].min()].set_index(["model", "index"])
-    chance = _root_mean_square(rows["score_std"])
-    share = mean_of(chance / rows["score"].groupby("model").std(), within=(0.0, np.inf))
+    effects = effects_of_size(study)
+    chance = effects["chance_of_few"]
+    share = mean_of(chance / effects["within"], within=(0.0, np.inf))
     found = (
-        f"Over batches of n = {rows['n'].iloc[0]} a score has a standard deviation of {chance.min():.3f} to "
+        f"Over batches of n = {study['n'].min()} a score has a standard deviation of {chance.min():.3f} to "
         f"{chance.max():.3f}: {share:.2f} of that over the activations of its network."
     )
-    return Verdict(share.below(0.5), found, len(chance))
+    return Verdict(share.below(0.5), found, len(effects))
 
 
 @claim(73, _SOURCE, "one architecture that was trained several times (python scripts/make_studies.py --only seeds)")
@@ -134,11 +134,6 @@ def _in_batches(results: Results) -> pd.DataFrame:
     study = study[study["batches"] > 1]
     require(len(set(study["n"])) > 1 and len(set(study["model"])) > 1)
     return study
-
-
-def _root_mean_square(values: pd.Series) -> pd.Series:
-    """Of each network."""
-    return values.pow(2).groupby("model").mean() ** 0.5
 
 
 def _share_of_seeds(scores: pd.DataFrame) -> float:
