@@ -48,7 +48,7 @@ from torch.nn.functional import cross_entropy
 
 import affscore
 from affscore import AffscoreError
-from affscore.figures import repeated_signatures, scores_over_steps
+from affscore.figures import bundles_of_signatures, scores_over_steps
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
@@ -95,8 +95,8 @@ Markdown(
 #
 # ## Before and after
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after", "caption": "Signatures of a small VGG-16 before and after training on digits, from nine seeds each: thin lines the seeds, thick lines their means (figure 9 of the paper; `affscore.figures.repeated_signatures`)."}, "image": {"alt": "Affinity score over the depth of the activations in two bundles of thin lines, before and after training, with a thick line for the mean of each bundle."}}
-repeated_signatures(stages.rename(columns={"seed": "line"}))
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after", "caption": "Signatures of a small VGG-16 before and after training on digits, from nine seeds each: thin lines the seeds, thick lines their means (figure 9 of the paper; `affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Affinity score over the depth of the activations in two bundles of thin lines, before and after training, with a thick line for the mean of each bundle."}}
+bundles_of_signatures(stages.rename(columns={"seed": "line"}))
 plt.show()
 
 # %% [markdown]

@@ -2,20 +2,23 @@
 
     python scripts/make_studies.py
     python scripts/make_studies.py --only seeds,shortcuts --jobs 2
-    python scripts/make_studies.py --only batch-size-real --weights my/cifar10-weights --images my/cifar10-test
+    python scripts/make_studies.py --only classes-cifar --weights path/to/weights --images path/to/images
 
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
 3. The table of the study is written (affscore/survey/studies), with what it depends on in its metadata.
 
-A study whose table is there, made of the same trainings and measurements, is left alone. Each training uses one
-processor. A run that was stopped goes on where it was: with the next training, the next batch of a measurement.
+A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
+and images that are not the package's, unless their folders are given. Each training uses one processor. A run that was
+stopped goes on where it was: with the next training, the next batch of a measurement.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +28,6 @@ from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
 from affscore import load_record
-from affscore.errors import AffscoreError
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.table import provenance
@@ -36,11 +38,10 @@ from affscore.survey.studies import study_of
 from affscore.transport.covariance import CovarianceName
 
 COVARIANCES = get_args(CovarianceName)
-
-WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
-
 COURSE = ["step", "index", "layer", "activation", "kind", "depth", "score", "accuracy"]
 """The columns of a record that a study keeps."""
+
+WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
 
 WORK = Path(__file__).parents[1] / "_build" / "studies"
 
@@ -52,38 +53,35 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
-    parser.add_argument("--weights", type=Path, help="folder of the weights that a study names {weights}")
-    parser.add_argument("--images", type=Path, help="folder of the images that a study names {images}")
+    parser.add_argument("--weights", type=Path, help="folder of the weights of networks that are not the package's")
+    parser.add_argument("--images", type=Path, help="folder of the folders of images")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(STUDIES)
     if unknown := sorted(set(names) - set(STUDIES)):
         parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
     missing = {name: STUDIES[name] for name in names if not is_made(name, options.out)}
-    try:
-        filled = {name: one.filled(weights=options.weights, images=options.images) for name, one in missing.items()}
-    except AffscoreError as error:
-        parser.error(str(error))
+    places = {name: str(place) for name in ("weights", "images") if (place := getattr(options, name)) is not None}
+    for name in [name for name, study in missing.items() if study.needs - set(places)]:
+        print(f"{name}: left alone; it takes --weights DIR and --images DIR", file=sys.stderr)
+        del missing[name]
     train(missing, options.work / "weights", options.jobs)
-    for name, study in filled.items():
-        job, command = describe(STUDIES[name]), f"make_studies.py --only {name}"
-        about = {"study": name, "job": job, "command": command, **provenance()}
+    for name, study in missing.items():
+        tables = {f"{name}-course": course(study, options.work / "weights")} if study.course else {}
+        tables[name] = measure(study.at(places), options.work, options.jobs)  # the last: where it is, all are
+        about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
-        courses = course(study, options.work / "weights")
-        tables = {f"{name}-course": courses} if len(courses) else {}
-        tables[name] = measure(study, options.work, options.jobs)  # the last: where it is, all are
         for stem, table in tables.items():
-            write_parquet(table, about, [], options.out / f"{stem}.parquet")
-            print(f"{stem}: {len(table)} rows")
+            short = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))  # seven digits are enough
+            write_parquet(short, about, [], options.out / f"{stem}.parquet")
+            print(f"{stem}: {len(short)} rows")
 
 
 def describe(study: Study) -> dict[str, Any]:
     """What its table depends on, in the types that JSON knows."""
     trainings = [training.describe() for training in study.trainings]
-    more: dict[str, Any] = {"bias": study.bias} if study.bias != "none" else {}
-    more |= {"whole": True} if study.whole else {}
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
-        "criteria": study.criteria, **more,
+        "criteria": study.criteria, **study.sample, **study.corrections,
     }  # fmt: skip
 
 
@@ -106,18 +104,20 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
-    for dataset in study.datasets:
-        for n in study.n:
-            options: dict[str, Any] = {"jobs": jobs, "n": n, "shipped": False, "progress": False}
-            multiverses = load_or_measure_multiverses(
-                models, dataset, store, reductions=REDUCTIONS, bias=study.bias, **options
-            )
-            tables.append(study_of(multiverses.values()))
-            if study.criteria:
-                signatures = load_or_measure(models, dataset, store, **options)
-                tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
-        if study.whole:
-            tables += [whole(models, dataset, store, jobs, **way) for way in WAYS_TO_A_POINT]
+    together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
+    for (dataset, n, seed), some in itertools.product(study.measurements, together):
+        options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
+        options |= {"images": study.images, "seed": seed}
+        ways: dict[str, Any] = {"reductions": REDUCTIONS, "bias": study.bias}
+        multiverses = load_or_measure_multiverses(some, dataset, store, **ways, **options)
+        tables.append(study_of(multiverses.values()))
+        if study.criteria:
+            signatures = load_or_measure(some, dataset, store, **options)
+            tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
+        if study.subsets:
+            tables[-1]["draw"] = seed
+    for dataset, way in itertools.product(study.datasets if study.whole else (), WAYS_TO_A_POINT):
+        tables.append(whole(models, dataset, store, jobs, **way))
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],
@@ -135,14 +135,16 @@ def course(study: Study, folder: Path) -> pd.DataFrame:
             words = {name: record.metadata.get(name, getattr(DEFAULT, name)) for name in Specification._fields}
             about = {"model": one.model, "network": one.network, "way": one.way, "seed": one.seed, **words}
             tables.append(record.table[COURSE].assign(**about))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    return pd.concat(tables, ignore_index=True)
 
 
-def whole(models: list[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:
+def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: str) -> pd.DataFrame:
     """All images as one batch, under both covariances and the pairing."""
-    options = {"jobs": jobs, "shipped": False, "progress": False, "whole": True, "criteria": False, **way}
-    signatures = [load_or_measure(models, dataset, store, covariance=one, **options) for one in COVARIANCES]
-    table = study_of(signature for found in signatures for signature in found.values())
+    options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "criteria": False}
+    found = [
+        load_or_measure(models, dataset, store, covariance=one, whole=True, **options, **way) for one in COVARIANCES
+    ]
+    table = study_of(signature for signatures in found for signature in signatures.values())
     return table.assign(n=table["images"])
 
 

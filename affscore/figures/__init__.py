@@ -22,7 +22,9 @@ from affscore.figures.plane_clouds import coupling as coupling
 from affscore.figures.plane_clouds import scheme as scheme
 from affscore.figures.redundancy import criterion_dots as criterion_dots
 from affscore.figures.redundancy import criterion_scatter as criterion_scatter
-from affscore.figures.repeated import repeated_signatures as repeated_signatures
+from affscore.figures.repeats import against_batch_size as against_batch_size
+from affscore.figures.repeats import bundles_of_signatures as bundles_of_signatures
+from affscore.figures.repeats import repeated_signatures as repeated_signatures
 from affscore.figures.signature import raw_signature as raw_signature
 from affscore.figures.style import family_styles as family_styles
 from affscore.figures.style import house_style as house_style

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from affscore.errors import AffscoreError
+from affscore.papers import study_models
 from studies.trainings import Training
 from studies.ways import WAYS
 
@@ -20,6 +22,16 @@ DEPTHS = (14, 20, 32, 18, 34)
 """Of the matched networks: three of He et al.'s kind for CIFAR-10, two of their kind for ImageNet."""
 
 
+ONE_OF_A_KIND = ("digitsnet", "alexnet", "vgg16", "resnet18", "mobilenet_v2", "vit_b_16", "swin_t", "convnext_tiny")
+"""Small networks of eight kinds."""
+
+SMALL = ("vgg16", "alexnet", "resnet18", "vit_b_16", "swin_t", "convnext_tiny")
+"""Those that are measured in batches of several sizes; the first is the architecture of figure 8."""
+
+DRAWS = 49
+"""Random subsets of a study of classes."""
+
+
 @dataclass(frozen=True)
 class Study:
     """What is measured for one table.
@@ -31,7 +43,10 @@ class Study:
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
         bias: "extrapolated" adds scores that are corrected for the bias of a finite n.
-        whole: Whether all images are measured as one batch, too, under the pairing; that has n = images.
+        whole: Whether all images are measured as one batch, too, under the pairing: rows with n = images.
+        images: How many images of each data set; None for all there are.
+        halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
+        subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
 
     trainings: Sequence[Training] = ()
@@ -41,24 +56,63 @@ class Study:
     criteria: bool = False
     bias: str = "none"
     whole: bool = False
+    images: int | None = None
+    halves: bool = False
+    subsets: str = ""
 
-    def filled(self, **folders: Path | None) -> Study:
-        """The same with the folders in the places of their names.
+    @property
+    def course(self) -> bool:
+        """Whether its networks are measured while they train."""
+        return any(training.every for training in self.trainings)
 
-        Args:
-            folders: By the names that stand in braces; None for one that was not given.
+    @property
+    def measurements(self) -> list[tuple[str, int, int]]:
+        """Data set, size of a batch, and seed of the choice of images, of each measurement of every network.
 
-        Raises:
-            AffscoreError: One is needed that was not given.
-
-        >>> Study(models=["net.py:small@{weights}/small.pt"]).filled(weights=Path("here")).models
-        ('net.py:small@here/small.pt',)
+        >>> Study(datasets=["digits:1"], n=[58], images=58, subsets="digits").measurements[:3]
+        [('digits:1', 58, 0), ('digits', 58, 1), ('digits', 58, 2)]
         """
-        texts = " ".join((*self.models, *self.datasets))
-        if lacking := [name for name, folder in folders.items() if folder is None and f"{{{name}}}" in texts]:
-            raise AffscoreError(f"the study needs the folder of the {lacking[0]}: give --{lacking[0]} DIR")
-        models, datasets = (tuple(text.format(**folders) for text in some) for some in (self.models, self.datasets))
-        return replace(self, models=models, datasets=datasets)
+        found = [(name, n, 0) for name in self.datasets for n in self.n]
+        found += [(self.datasets[0], n // 2, 0) for n in self.n if self.halves]
+        return found + [(self.subsets, n, draw) for n in self.n for draw in range(1, DRAWS + 1) if self.subsets]
+
+    @property
+    def needs(self) -> set[str]:
+        """The folders that the command must be given.
+
+        >>> Study(models=["resnet18@{weights}/mine.pth"]).needs
+        {'weights'}
+        """
+        return set(re.findall(r"{(\w+)}", " ".join([*self.models, *self.datasets, self.subsets])))
+
+    @property
+    def sample(self) -> dict[str, Any]:
+        """Which images are taken, where that is not all of them."""
+        draws = DRAWS if self.subsets else 0
+        about = {"images": self.images, "halves": self.halves, "subsets": self.subsets, "draws": draws}
+        return {name: value for name, value in about.items() if value}
+
+    @property
+    def corrections(self) -> dict[str, Any]:
+        """What is measured for the dependence on n, where that is asked for."""
+        return ({"bias": self.bias} if self.bias != "none" else {}) | ({"whole": True} if self.whole else {})
+
+    def at(self, places: Mapping[str, str]) -> Study:
+        """The same study with the folders in their places."""
+        models, datasets = ([one.format(**places) for one in some] for some in (self.models, self.datasets))
+        return replace(self, models=models, datasets=datasets, subsets=self.subsets.format(**places))
+
+
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+"""Of CIFAR-10."""
+
+ON_CIFAR, ON_IMAGENET = "folder:{images}/cifar10-test", "folder:{images}/imagenet-sample"
+
+
+def _cifar(*depths: int) -> list[str]:
+    """Networks that were trained on CIFAR-10, with and without shortcuts."""
+    names = [f"{kind}net{depth}" for depth in depths for kind in ("res", "plain")]
+    return [f"examples/cifar_networks.py:{name}@{{weights}}/cifar10/{name}.pt" for name in names]
 
 
 STUDIES = {
@@ -72,8 +126,42 @@ STUDIES = {
             for kind in ("residual", "plain")
         ]
     ),
+    "batch-size": Study(models=[f"mini:{name}" for name in SMALL], n=(32, 64, 128, 256, 597), bias="extrapolated"),
+    "batch-size-cifar": Study(
+        models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
+    ),
+    "batch-size-whole-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(10_000,)),
     "other-training": Study(
         [Training("mini:resnet18", way, seed) for way in WAYS for seed in range(1, 4)], criteria=True
+    ),
+    "other-data": Study(
+        models=study_models("mini:"),
+        datasets=("digits", "digits-noisy", "digits-inverted", "digits-shuffled", "random"),
+        images=512,
+        halves=True,
+    ),
+    "other-data-cifar": Study(
+        models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR, ON_IMAGENET, "random"), images=512, halves=True
+    ),
+    "other-data-photographs": Study(
+        models=[f"{name}@{{weights}}/{name}.pth" for name in ("mobilenet_v2", "squeezenet1_0", "squeezenet1_1")],
+        datasets=(ON_IMAGENET, ON_CIFAR, "random"),
+        images=512,
+        halves=True,
+    ),
+    "classes": Study(
+        models=[f"mini:{name}" for name in ONE_OF_A_KIND],
+        datasets=[f"digits:{digit}" for digit in range(10)],
+        n=(58,),  # the fewest that there are of a digit
+        images=58,
+        subsets="digits",
+    ),
+    "classes-cifar": Study(
+        models=_cifar(20, 56),
+        datasets=[f"{ON_CIFAR}/{name}" for name in CLASSES],
+        n=(250,),
+        images=250,
+        subsets=ON_CIFAR,
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""

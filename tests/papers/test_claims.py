@@ -290,6 +290,30 @@ def noise():
     return of_networks({name: generator.uniform(0.4, 0.9, generator.integers(5, 40)) for name in STUDY})
 
 
+def in_batches(*changes, noise=0.01, apart=0.1, batches=9):
+    """A study of batch sizes: ten scores of each network, by how much they fall from n = 128 to 1024."""
+    rows = [
+        {"model": f"net{number}", "index": index, "n": n, "batches": 1 if n == 2048 else batches,
+         "score": 0.3 + apart * number + 0.05 * index + change * (1024 / n - 1) / 7, "score_std": noise}
+        for number, change in enumerate(changes)
+        for n in (128, 512, 1024, 2048)
+        for index in range(10)
+    ]  # fmt: skip
+    return Results("synthetic batches", studies={"batch-size": pd.DataFrame(rows)})
+
+
+def trained_again(spread, seeds=9):
+    """A study of seeds: ten scores of a network, by how much trainings differ; with networks that differ."""
+    shift = np.random.default_rng(0).normal(0, spread, (seeds, 10))
+    rows = [
+        {"seed": seed + 1, "index": index, "score": 0.3 + 0.05 * index + shift[seed, index]}
+        for seed in range(seeds)
+        for index in range(10)
+    ]
+    there = decade(others=lambda year: [0.5 + (year - 2012) / 30] * 3)
+    return replace(there, studies={"seeds": pd.DataFrame(rows)})
+
+
 RISING = [*np.linspace(0.7, 0.95, 6), 0.97, 0.975, 0.98]
 TWO_MODES = [0.50, 0.52, 0.53, 0.55, 0.56, 0.58, 0.90, 0.92, 0.93, 0.95, 0.96, 0.98]
 ONE_MODE = list(0.7 + 0.02 * norm.ppf(np.linspace(0.02, 0.98, 12)))
@@ -434,6 +458,10 @@ CASES = {
     "steadiest-criterion": (lambda: steadiness(0.005), lambda: steadiness(0.9)),
     "table-1-sums-up-table-2": (consistent_rows, printed),
     "average-of-table-2": (average_rows, printed),
+    "batch-size-keeps-the-signature": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[-0.2] * 4)),
+    "batch-size-keeps-networks-apart": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[0.2] * 4, apart=0.002)),
+    "images-change-little": (lambda: in_batches(0.0, 0.0), lambda: in_batches(0.0, 0.0, noise=0.1)),
+    "seeds-keep-the-signature": (lambda: trained_again(0.02), lambda: trained_again(0.4)),
 }
 
 SINGLE = {"digits": {"batches": 1}}
@@ -496,6 +524,12 @@ EDGES = [
     ("no-criterion-says-the-same", lambda: with_correlations(activations=12, cka=[0.8] * 11 + [0.3]), None),
     ("cka-fits-densenets-only", lambda: with_correlations(cka=[0.9] * 6 + [0.2] * 5 + [-0.1]), None),
     ("seeds-change-little", lambda: with_trainings("mean", of_seed=0.045), None),
+    ("seeds-change-little", lambda: trained_again(0.02), True),
+    ("seeds-change-little", lambda: trained_again(0.15), None),
+    ("seeds-change-little", lambda: trained_again(1.0), False),
+    ("batch-size-keeps-the-signature", lambda: in_batches(0.0, 0.0, 0.0, 0.4), None),
+    ("batch-size-keeps-networks-apart", lambda: in_batches(*[0.1] * 4), None),
+    ("seeds-keep-the-signature", lambda: trained_again(0.1, seeds=3), None),
     ("other-training-changes-little", lambda: checkpoints(0.6, 0.7, 0.75), None),
     ("noise-is-further-than-cifar", lambda: on_data(0.1, 0.4, networks=1), None),
     ("spread-then-level", lambda: with_trainings("std"), None),
@@ -516,6 +550,10 @@ SILENT = [
     ("pure-convnets-low-spread", lambda: residual([0.6] * 5, [0.7] * 5)),
     ("families-are-found", lambda: residual([0.6] * 5, [0.7] * 5)),
     ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_MODES})),
+    ("batch-size-keeps-the-signature", lambda: in_batches(0.01)),
+    ("batch-size-keeps-networks-apart", lambda: in_batches(0.01)),
+    ("images-change-little", lambda: in_batches(0.01, 0.01, batches=1)),
+    ("seeds-keep-the-signature", lambda: trained_again(0.01, seeds=2)),
     ("shortcuts-make-two-modes", lambda: of_networks({"resnet20": TWO_MODES})),
     ("training-bends", lambda: of_networks({"vgg16": [0.6] * 9})),
     ("groups-are-kinds", lambda: of_networks({"resnet20": TWO_MODES})),
@@ -549,7 +587,7 @@ each_edge = pytest.mark.parametrize(
 def test_there_are_cases_for_every_claim():
     assert {claim.name for claim in all_claims()} == set(CASES)
     assert len({claim.name for claim in all_claims()}) == len(all_claims())
-    assert [claim.number for claim in all_claims()] == list(range(1, len(all_claims()) + 1))
+    assert len({claim.number for claim in all_claims()}) == len(all_claims())
 
 
 @each_claim
