@@ -138,7 +138,7 @@ def course(study: Study, folder: Path) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: str) -> pd.DataFrame:
+def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:
     """All images as one batch, under both covariances and the pairing."""
     options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "criteria": False}
     found = [
