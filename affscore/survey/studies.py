@@ -101,7 +101,8 @@ def signatures_of(study: pd.DataFrame, specification: Specification = DEFAULT) -
 def _signature(rows: pd.DataFrame, about: dict[str, Any], specification: Specification) -> Signature:
     table = rows.assign(batch=0, raw=rows["score"], bound_exceeded=False, flag="")
     table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
-    own = {"seed": 0, "criteria": [], "versions": {}, "created": "", "fingerprint_weights": "", "fingerprint_data": ""}
+    own: dict[str, Any] = {"seed": 0, "criteria": [], "versions": {}, "created": "", "fingerprint_weights": "", "fingerprint_data": ""}
+    own["accuracy"] = float(rows["accuracy"].iloc[0])
     return Signature(table, {**own, **about, **specification._asdict()})
 
 
