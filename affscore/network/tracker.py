@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Collection, Mapping
@@ -221,7 +222,7 @@ class Tracker:
             "start": self._start,
             "asked": self._asked(),
             "table": {str(name): column.tolist() for name, column in self.table.items()},
-            "metadata": dict(self._metadata),
+            "metadata": json.loads(json.dumps(self._metadata)),
             "notes": list(self._notes),
             "failed": [list(one) for one in self._failed],
         }
