@@ -46,6 +46,7 @@ def track(
     forward: Forward | None = None,
     data_name: str | None = None,
     start: int = 0,
+    state: Mapping[str, Any] | None = None,
 ) -> Tracker:
     """Measure a network while it trains: the affinity scores of all activations, every so many optimisation steps.
 
@@ -76,6 +77,8 @@ def track(
         forward: As there.
         data_name: As there.
         start: How many steps the network has made already, where its training goes on without a state of the tracker.
+        state: What :meth:`Tracker.state_dict` returned in a training that goes on: its record is taken up, as by
+            :meth:`Tracker.load_state_dict`, and nothing is measured now.
 
     Returns:
         The tracker: ``.step()``, ``.table``, ``.plot()``, ``.save(file)``, ``.state_dict()``.
@@ -99,10 +102,13 @@ def track(
     >>> tracker.table["step"].unique().tolist(), len(tracker.table) // 9
     ([0, 2, 4, 5], 4)
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("model", "probe", "every", "start")}
-    options, execution, inputs = options_of(arguments)
-    tracker = Tracker(model, probe, every, options, execution.batch_size, start, **inputs)
-    tracker.measure()
+    options, execution, given = options_of(locals())
+    del given["state"]
+    tracker = Tracker(options=options, batch_size=execution.batch_size, **given)
+    if state is None:
+        tracker.measure()
+    else:
+        tracker.load_state_dict(state)
     return tracker
 
 
