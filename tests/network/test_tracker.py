@@ -300,6 +300,21 @@ class TestResuming:
             tracker.step()
         assert len(again.table) < len(tracker.table)  # a state is a copy
 
+    def test_a_state_that_is_given_at_once_spares_the_first_measurement(self):
+        tracker = track(small(), samples(), every=2)
+        tracker.step()
+        model, passes = small(), []
+        model.register_forward_hook(lambda *_: passes.append(1))
+        again = track(model, samples(), every=2, start=9, state=tracker.state_dict())
+        assert not passes
+        assert again.record == tracker.record
+        assert again.step()
+        assert passes == [1]
+        assert again.table["step"].unique().tolist() == [0, 2]
+        model[3] = nn.ReLU()
+        with pytest.warns(AffscoreWarning, match="another structure"):
+            [again.step(), again.step()]
+
     @pytest.mark.parametrize(
         ("options", "message"),
         [
@@ -615,4 +630,4 @@ def test_moody_modules_are_as_before():
     model = network()
     mood = next(module for module in model if isinstance(module, Moody))
     track(model, probe()).measure()
-    assert (mood.passes, mood.seen, mood.last, mood.cache) == (torch.zeros(()), [], None, {})
+    assert (mood.passes, mood.sum, mood.seen, mood.last, mood.cache) == (torch.zeros(()), torch.zeros(()), [], None, {})

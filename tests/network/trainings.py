@@ -24,15 +24,16 @@ EVERY, SAVED = 5, 4
 
 
 class Moody(nn.Module):
-    """Counts its passes in a buffer, a list and an attribute, keeps a cache, and draws from three generators."""
+    """Notes its passes in a buffer, a list, an attribute and a tensor, keeps a cache, and draws random numbers."""
 
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("passes", torch.zeros(()))
-        self.seen, self.last, self.cache = [], None, {}
+        self.seen, self.last, self.cache, self.sum = [], None, {}, torch.zeros(())
 
     def forward(self, x):
         self.passes += 1
+        self.sum += x.detach().mean()
         self.seen.append(len(x))
         self.last = x.detach().mean()
         scale = self.cache.setdefault("scale", 1 + 0.01 * torch.rand(()))  # drawn once, at the first pass
