@@ -275,10 +275,7 @@ overheads = track.table[["model", "how", "n", "batch_size", "activations"]].assi
     **{
         "steps timed": track.table["counted"],
         "their time, s": track.table["steps_median"].round(2),
-        "one measurement, s": track.table["measurement_median"]
-        .round(2)
-        .astype(object)
-        .where(track.table["measurement_median"].notna(), "-"),
+        "one measurement, s": track.table["measurement_median"].map("{:.2f}".format, na_action="ignore").fillna("-"),
         "overhead, %": [
             f"{100 * median:.1f} ({100 * low:.1f} to {100 * high:.1f})"
             for median, low, high in track.table[
