@@ -64,6 +64,15 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
     return chosen
 
 
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model is; one without weights is taken to be on the CPU.
+
+    >>> device_of(nn.ReLU())
+    device(type='cpu')
+    """
+    return next(model.parameters(), torch.empty(0)).device
+
+
 @contextmanager
 def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     """The model in evaluation mode on the device; afterwards all its parts are as they were."""

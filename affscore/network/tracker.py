@@ -132,6 +132,8 @@ class Tracker:
     def __init__(
         self, model: nn.Module, probe: Any, every: int, options: Options, batch_size: int, start: int = 0, **inputs: Any
     ) -> None:
+        if not isinstance(model, nn.Module):
+            raise AffscoreError(f"model must be the torch.nn.Module that is being trained, got {type(model).__name__}")
         network = unwrapped(model)
         check_whole(network)
         self.every, self._start = check_integer("every", every, 1), check_integer("start", start, 0)

@@ -486,7 +486,7 @@ class TestErrors:
             ({"probe": samples() * torch.nan}, "NaN or infinite values"),
             ({"probe": "no such data"}, "no such data"),
             ({"probe": 5}, "data must be"),
-            ({"model": "mini:digitsnet"}, "must be a torch.nn.Module"),
+            ({"model": "mini:digitsnet"}, "must be the torch.nn.Module that is being trained, got str"),
             ({"model": nn.Linear(5, 2)}, "no elementwise activation"),
             ({"model": nn.Sequential(nn.LazyLinear(3), nn.ReLU())}, "is lazy"),
         ],
