@@ -48,5 +48,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "zoo.datasets": "load_data",
         "zoo.models": "load_model",
     },
-    "analysis exercises experiments figures network papers parameters published survey transport zoo",
+    "analysis callbacks exercises experiments figures network papers parameters published survey transport zoo",
 )

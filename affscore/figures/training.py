@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, literal, plt
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, legend_below, literal, plt
 
 _FEW = 12
 """Up to so many measurements are marked by dots, too."""
@@ -23,7 +23,7 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
     """Draw the score of every activation over the optimisation steps: a line each, coloured by its depth.
 
     The mean over the activations is the dashed black line. Where the accuracy on the probe is known, it has a panel of
-    its own below. A line ends where the activation has no score.
+    its own below. A line has a gap where the activation has no score, and the mean where one of them has none.
 
     Args:
         table: A row for each step and activation with ``step``, ``index``, ``depth``, ``score`` and, where it is known,
@@ -57,9 +57,9 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
         look: Any = {"color": colours.to_rgba(depth), "linestyle": "-", "linewidth": 1.0, "alpha": 0.85}
         top.plot(scores.index, scores[index], marker=dot, markersize=2.5, **look)
     mean: Any = {"color": PALETTE["black"], "linestyle": "--", "linewidth": 2.0}
-    top.plot(scores.index, scores.mean(axis=1), label="mean of the activations", **mean)
+    means = scores.dropna(axis=1, how="all").mean(axis=1, skipna=False)
+    top.plot(scores.index, means, label="mean of the activations", **mean)
     top.set(ylabel="affinity score", ylim=(0, 1.02), title=literal(title))
-    top.legend(loc="lower right")
     label = "depth (activations on the longest path)"
     figure.colorbar(colours, ax=top, label=label, ticks=MaxNLocator(integer=True), pad=0.01)
     if len(accuracy):
@@ -68,4 +68,5 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
         below.set(ylabel="accuracy\non the probe", ylim=(0, 1.02))
     grid[-1, 0].set_xlabel("optimisation steps")
     grid[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend_below(figure, 1)
     return figure

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
 
@@ -64,6 +64,15 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
     return chosen
 
 
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model is; one without weights is taken to be on the CPU.
+
+    >>> device_of(nn.ReLU())
+    device(type='cpu')
+    """
+    return next(model.parameters(), torch.empty(0)).device
+
+
 @contextmanager
 def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     """The model in evaluation mode on the device; afterwards all its parts are as they were."""
@@ -86,8 +95,8 @@ def in_training(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
 
     Evaluation mode is the flag ``training`` of each part. ``model.eval()`` is not called, since a network may have made
     it its own (with low-rank adapters it may merge weights). Attributes of the parts, what lists and dictionaries among
-    them hold, and the numbers in buffers are put back: a cache that was filled meanwhile is empty again. An active
-    autocast is suspended, so that the numbers are those of the weights' own type.
+    them hold, and the numbers in buffers and other tensors are put back: a cache that was filled meanwhile is empty
+    again. An active autocast is suspended, so that the numbers are those of the weights' own type.
 
     Args:
         model: The model.
@@ -105,13 +114,14 @@ def in_training(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
 
 
 class _State:
-    """A module's attributes, what is in those that hold several things, and the numbers in its buffers."""
+    """A module's attributes, what is in those that hold several things, and the numbers in its buffers and tensors."""
 
     def __init__(self, module: nn.Module) -> None:
         self.module, self.attributes = module, dict(vars(module))
         held = (value for value in self.attributes.values() if type(value) in (dict, OrderedDict, list, set))
         self.held = [(value, copy.copy(value)) for value in held]
-        self.buffers = [(buffer, buffer.clone()) for buffer in module.buffers(recurse=False)]
+        tensors = (value for value in self.attributes.values() if isinstance(value, Tensor))
+        self.tensors = [(one, one.detach().clone()) for one in (*module.buffers(recurse=False), *tensors)]
 
     @torch.no_grad()
     def restore(self) -> None:
@@ -123,9 +133,9 @@ class _State:
             if not _holds_the_same(value, before):
                 value.clear()
                 value.extend(before) if isinstance(value, list) else value.update(before)
-        for buffer, numbers in self.buffers:
-            if not torch.equal(buffer, numbers):
-                (buffer if buffer.shape == numbers.shape else buffer.resize_(numbers.shape)).copy_(numbers)
+        for tensor, numbers in self.tensors:
+            if not torch.equal(tensor, numbers):
+                (tensor if tensor.shape == numbers.shape else tensor.resize_(numbers.shape)).copy_(numbers)
 
 
 def _holds_the_same(one: Any, other: Any) -> bool:

@@ -25,7 +25,7 @@ from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Inputs
 from affscore.network.measurement import Measurement
-from affscore.network.model_state import in_training
+from affscore.network.model_state import device_of, in_training
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.record import NOT_FINITE
 from affscore.network.result import Signature
@@ -66,11 +66,8 @@ class Probe(Measurement):
     """
 
     def __init__(self, model: nn.Module, data: Any, options: Options, batch_size: int, **more: Any) -> None:
-        if not isinstance(model, nn.Module):
-            raise AffscoreError(f"model must be the torch.nn.Module that is being trained, got {type(model).__name__}")
         data = load_data(data, seed=options.seed) if isinstance(data, str) else data
-        home = next(model.parameters(), torch.empty(0)).device
-        execution = Execution(str(home), batch_size, progress=False)
+        execution = Execution(str(device_of(model)), batch_size, progress=False)
         super().__init__(model, data, options, execution, preparing=in_training, **more)
         self.places: list[Place] = []
         total, chosen = self.stream.total, options
@@ -124,7 +121,7 @@ class Probe(Measurement):
         return [{**self._row(pair), "accuracy": math.nan if accuracy is None else accuracy} for pair in pairs]
 
     def _run(self, checked: bool) -> tuple[Batch, list[Pair]]:
-        self.device = next(self.network.parameters(), torch.empty(0)).device  # it may have moved since
+        self.device = device_of(self.network)  # it may have moved since
         with self._recorded() as recorder:
             batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked)
             return batch, collector.collected()

@@ -87,7 +87,8 @@ class TrainingRecord:
         from affscore.figures.training import scores_over_steps  # upwards, as Signature.plot
 
         about = self.metadata
-        return scores_over_steps(self.table, f"{about['model']} on {about['dataset']}" if title is None else title)
+        name = f"{about.get('model')} on {about.get('dataset')}"  # process 1 has neither, and is refused
+        return scores_over_steps(self.table, name if title is None else title)
 
     def save(self, file: str | Path) -> Path:
         """Write the record to a Parquet file, which :func:`affscore.load_record`, pandas, DuckDB and R read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Collection, Mapping
@@ -45,6 +46,7 @@ def track(
     forward: Forward | None = None,
     data_name: str | None = None,
     start: int = 0,
+    state: Mapping[str, Any] | None = None,
 ) -> Tracker:
     """Measure a network while it trains: the affinity scores of all activations, every so many optimisation steps.
 
@@ -75,6 +77,8 @@ def track(
         forward: As there.
         data_name: As there.
         start: How many steps the network has made already, where its training goes on without a state of the tracker.
+        state: What :meth:`Tracker.state_dict` returned in a training that goes on: its record is taken up, as by
+            :meth:`Tracker.load_state_dict`, and nothing is measured now.
 
     Returns:
         The tracker: ``.step()``, ``.table``, ``.plot()``, ``.save(file)``, ``.state_dict()``.
@@ -98,10 +102,13 @@ def track(
     >>> tracker.table["step"].unique().tolist(), len(tracker.table) // 9
     ([0, 2, 4, 5], 4)
     """
-    arguments = {name: value for name, value in locals().items() if name not in ("model", "probe", "every", "start")}
-    options, execution, inputs = options_of(arguments)
-    tracker = Tracker(model, probe, every, options, execution.batch_size, start, **inputs)
-    tracker.measure()
+    options, execution, given = options_of(locals())
+    del given["state"]
+    tracker = Tracker(options=options, batch_size=execution.batch_size, **given)
+    if state is None:
+        tracker.measure()
+    else:
+        tracker.load_state_dict(state)
     return tracker
 
 
@@ -125,6 +132,8 @@ class Tracker:
     def __init__(
         self, model: nn.Module, probe: Any, every: int, options: Options, batch_size: int, start: int = 0, **inputs: Any
     ) -> None:
+        if not isinstance(model, nn.Module):
+            raise AffscoreError(f"model must be the torch.nn.Module that is being trained, got {type(model).__name__}")
         network = unwrapped(model)
         check_whole(network)
         self.every, self._start = check_integer("every", every, 1), check_integer("start", start, 0)
@@ -221,7 +230,7 @@ class Tracker:
             "start": self._start,
             "asked": self._asked(),
             "table": {str(name): column.tolist() for name, column in self.table.items()},
-            "metadata": dict(self._metadata),
+            "metadata": json.loads(json.dumps(self._metadata)),
             "notes": list(self._notes),
             "failed": [list(one) for one in self._failed],
         }
