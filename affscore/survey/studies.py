@@ -101,8 +101,8 @@ def signatures_of(study: pd.DataFrame, specification: Specification = DEFAULT) -
 def _signature(rows: pd.DataFrame, about: dict[str, Any], specification: Specification) -> Signature:
     table = rows.assign(batch=0, raw=rows["score"], bound_exceeded=False, flag="")
     table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
-    own: dict[str, Any] = {"seed": 0, "criteria": [], "versions": {}, "created": "", "fingerprint_weights": "", "fingerprint_data": ""}
-    own["accuracy"] = float(rows["accuracy"].iloc[0])
+    unknown = dict.fromkeys(("created", "fingerprint_weights", "fingerprint_data"), "")
+    own = {"seed": 0, "criteria": [], "versions": {}, "accuracy": float(rows["accuracy"].iloc[0]), **unknown}
     return Signature(table, {**own, **about, **specification._asdict()})
 
 
