@@ -165,7 +165,7 @@ def mean_frequency(image: ArrayLike) -> float:
     Raises:
         AffscoreError: No image, or NaN or infinity in it.
 
-    Source: ours, after the frequency-weighted mean of Fourier coefficients of Teney et al. (2024).
+    Source: ours; Teney et al. (2024) characterise such images by their Fourier decomposition, too.
 
     >>> x = (np.arange(64) + 0.5) / 64
     >>> [round(mean_frequency(np.tile(wave, (64, 1))), 3) for wave in (x, np.cos(6 * np.pi * x), 0 * x)]

@@ -31,17 +31,17 @@ SIZES: Mapping[str, tuple[RandomMLP, ...]] = MappingProxyType({
 """Networks of several sizes of the weights; one size of ReLU networks without biases, since all are the same."""
 
 DEPTHS: Mapping[str, tuple[RandomMLP, ...]] = MappingProxyType({
-    "Tanh x 2": tuple(RandomMLP("tanh", 2.0, depth=depth) for depth in (3, 6, 12)),
+    "Tanh": tuple(RandomMLP("tanh", 2.0, depth=depth) for depth in (3, 6, 12)),
     "ReLU": tuple(RandomMLP(depth=depth) for depth in (3, 6, 12)),
 })  # fmt: skip
-"""Networks of several depths."""
+"""Networks of several depths; the weights of Tanh networks have the size 2."""
 
 CHANGES: Mapping[str, tuple[RandomMLP, RandomMLP]] = MappingProxyType({
     "Tanh: weights x 8 instead of x 2": (SIZES["Tanh"][2], SIZES["Tanh"][4]),
     "weights x 8: shifted Tanh instead of Tanh": (SIZES["Tanh"][4], SIZES["Tanh, shifted"][4]),
     "shifted Tanh: weights x 8 instead of x 2": (SIZES["Tanh, shifted"][2], SIZES["Tanh, shifted"][4]),
     "Tanh x 2 instead of ReLU": (SIZES["ReLU"][0], SIZES["Tanh"][2]),
-    "Tanh x 2: 12 hidden layers instead of 3": (DEPTHS["Tanh x 2"][0], DEPTHS["Tanh x 2"][2]),
+    "Tanh x 2: 12 hidden layers instead of 3": (DEPTHS["Tanh"][0], DEPTHS["Tanh"][2]),
     "ReLU: 12 hidden layers instead of 3": (DEPTHS["ReLU"][0], DEPTHS["ReLU"][2]),
 })  # fmt: skip
 """Kinds of networks that are compared seed by seed: what is changed, from which to which."""
@@ -50,11 +50,12 @@ _MEASURED = ("mean", "frequency")
 _VERDICTS = {"negative": "follows", "positive": "contradicts", "undecided": "undecided"}
 
 
-def redshift_networks(seeds: int = 32) -> list[RandomMLP]:
+def redshift_networks(seeds: int = 32, seed: int = 0) -> list[RandomMLP]:
     """All networks of :data:`SIZES` and :data:`DEPTHS`.
 
     Args:
         seeds: How many of each, at least 2.
+        seed: The first of their seeds.
 
     Raises:
         AffscoreError: Fewer than two seeds, which have no interval.
@@ -65,7 +66,7 @@ def redshift_networks(seeds: int = 32) -> list[RandomMLP]:
     if seeds < 2:
         raise AffscoreError(f"an interval needs at least 2 seeds, got {seeds}")
     cells = dict.fromkeys(cell for groups in (SIZES, DEPTHS) for group in groups.values() for cell in group)
-    return [cell._replace(seed=seed) for cell in cells for seed in range(seeds)]
+    return [cell._replace(seed=own) for cell in cells for own in range(seed, seed + seeds)]
 
 
 def networks_of(networks: pd.DataFrame, cell: RandomMLP) -> pd.DataFrame:
