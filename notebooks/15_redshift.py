@@ -26,19 +26,12 @@
 # * where the score follows the complexity of the function, and where it does not,
 # * what scores tend to along the depth, with closed forms for both ends,
 # * what a score is where 32 units see two numbers.
-#
-# ```{admonition} What is from where
-# :class: note
-# The idea is that of {cite:t}`teney2024neural`. The authors of the affinity score set scores beside such images in the
-# third notebook of their repository: random MLPs on a grid, ReLU and Tanh, weight scales, shifted weights, with the mean
-# score and its spread. We know its subject, neither its code nor its numbers: settings and measurements here are ours.
-# ```
 
 # %% tags=["parameters"]
 points: int = 128  # pixels that a score compares
 seeds: int = 32  # networks of each kind
-jobs: int = 2  # processes that measure networks at the same time; -1: one per core
-seed: int = 0  # the first of the networks' seeds, and the seed of the choice of pixels
+jobs: int = 2  # networks to measure at once; -1: one per core
+seed: int = 0  # of the first network, and of the choice of pixels
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -75,7 +68,7 @@ def correlation(group, over):
 
 # %% tags=["remove-input"]
 tanh, within = correlation("Tanh", "all sizes"), [correlation(name, "one size") for name in ("Tanh", "ReLU")]
-deeper = [changes.loc[f"{name}: 12 hidden layers instead of 3"] for name in ("Tanh x 2", "ReLU")]
+deeper = [changes.loc[f"{name}: 12 hidden layers instead of 3"] for name in ("Tanh × 2", "ReLU")]
 Markdown(
     "* **Larger weights make the image of a Tanh network complex, and lower its scores.** Rank correlation of mean score "
     f"and complexity over all sizes: {interval(tanh, 'correlation')}. A ReLU network without biases does not notice the "
@@ -123,6 +116,13 @@ gallery({"ReLU": sizes("relu"), "Tanh": sizes("tanh")})
 plt.show()
 
 # %% [markdown]
+# ```{admonition} What is from where
+# :class: note
+# The images are an idea of {cite:t}`teney2024neural`. The authors of the affinity score set scores beside them in the third
+# notebook of their repository: random MLPs on a grid, ReLU and Tanh, weight scales, shifted weights, with the mean score and
+# its spread. We know its subject, neither its code nor its numbers: settings and measurements here are ours.
+# ```
+#
 # ## What is exact: ReLU does not notice the size
 #
 # For $c > 0$, $\operatorname{ReLU}(c x) = c \operatorname{ReLU}(x)$. Without biases a factor $s$ on all weights goes
@@ -133,9 +133,11 @@ plt.show()
 one, four = RandomMLP(scale=1.0, seed=seed), RandomMLP(scale=4.0, seed=seed)
 images = [experiments.output_image(mlp.network()) for mlp in (one, four)]
 assert (images[1] == 4.0 ** (one.depth + 1) * images[0]).all()
-scores = experiments.mlp_scores([one, four], points=points, seed=seed).groupby("scale")[["score", "paired"]]
-assert (scores.get_group(1.0).to_numpy() == scores.get_group(4.0).to_numpy()).all()
-print(f"the image is multiplied by {images[1].max() / images[0].max():.0f} = 4^{one.depth + 1}; no score changes")
+
+scores = experiments.mlp_scores([one, four], points=points, seed=seed)
+of_one, of_four = (rows[["score", "paired"]] for _, rows in scores.groupby("scale"))
+assert (of_one.to_numpy() == of_four.to_numpy()).all()
+print(f"all numbers of the image are multiplied by 4^{one.depth + 1}; no score changes")
 
 # %% [markdown]
 # ## Shifted weights
@@ -157,8 +159,8 @@ plt.show()
 # affine; those of a Tanh network are all at $1$ or all at $-1$, on either side of a line.
 #
 # **Biases** break the argument of the last section. Dividing layer $l$ by $s^l$ gives weights of size 1 and biases of size
-# $t / s^l$. So large weights make the biases disappear, and small ones leave only them: a unit is then on, or off, for the
-# whole square, and the network nearly affine. ReLU networks with biases, means over all seeds:
+# $t / s^l$. So large weights make the biases disappear, and small ones leave only them: most units are then on, or off,
+# for the whole square, which brings the network closer to affine. ReLU networks with biases, means over all seeds:
 
 # %% tags=["hide-input"]
 rows = {
@@ -171,7 +173,9 @@ pd.DataFrame(rows).T.round(3).rename(columns={"mean": "mean score", "frequency":
 # %% [markdown]
 # ## Does the score follow the complexity?
 #
-# We need a number for "complex". The *mean frequency* of an image weighs every frequency by its share of the variance,
+# We need a number for "complex". {cite:t}`teney2024neural` use several: Fourier and polynomial coefficients, and how far an
+# image can be compressed. We take one of the first kind. The *mean frequency* weighs every frequency by its share of the
+# variance,
 #
 # $$
 # C = \sum_{k \ne 0} \frac{\lVert k \rVert}{2} \, \frac{\lvert c_k \rvert^2}{\sum_{j \ne 0} \lvert c_j \rvert^2}
@@ -210,8 +214,8 @@ correlations.assign(interval=[interval(row, "correlation") for _, row in correla
 )[["networks", "interval", "verdict"]].rename(columns={"interval": "rank correlation [95 %, all rows together]"})
 
 # %% [markdown]
-# **Over sizes the score follows the complexity; within a size there is little to follow, or nothing.** The size of the
-# weights drives both. A correlation over a mixture of sizes says no more than that.
+# **Over sizes the score follows the complexity; within a size little of that is left.** The size of the weights drives
+# both, and a correlation over a mixture of sizes says no more than that.
 #
 # Better than mixtures are pairs: change one thing, keep the draws, and see what both numbers do. The score *follows* where
 # it falls as the frequency rises, or the other way round; both in the same direction *contradicts*.
@@ -226,7 +230,7 @@ pd.DataFrame({
 }, index=changes.index)  # fmt: skip
 
 # %% tags=["remove-input"]
-names = ["shifted Tanh: weights x 8 instead of x 2", "Tanh: weights x 8 instead of x 2", "Tanh x 2 instead of ReLU"]
+names = ["shifted Tanh: weights × 8 instead of × 2", "Tanh: weights × 8 instead of × 2", "Tanh × 2 instead of ReLU"]
 halves, grown, other = (changes.loc[name] for name in names)
 totals = [
     [experiments.networks_of(networks, DEPTHS[name][place])["total"].mean() for place in (0, 2)]
@@ -265,7 +269,7 @@ first = {
 }
 last = 1 - np.sqrt(1 - np.sqrt(2 / np.pi))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-15-layers", "caption": "Scores of the hidden layers, means of four seeds. Tanh with small weights becomes affine, with large ones it tends to a sign function of independent coordinates (dotted: 0.55); ReLU becomes more affine with every layer. Crosses: the closed forms of the first layer."}, "image": {"alt": "Five curves over ten layers. Tanh \u00d7 0.5 lies at 1 from the second layer on. Tanh \u00d7 2 rises to 0.92 and stays near 0.9. ReLU rises from 0.66 to above 0.9. Tanh \u00d7 8 falls from 0.8 to 0.65, and Tanh \u00d7 64 from 0.74 to 0.6, near the dotted line at 0.55. Crosses at the first layer at 0.67 and 0.62 lie on the starts of ReLU and of Tanh \u00d7 64."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-15-layers", "caption": "Scores of the hidden layers, means of four seeds. Tanh with small weights becomes affine, with large ones it tends to a sign function of independent coordinates (dotted: 0.55); ReLU becomes more affine along the depth. Crosses: the closed forms of the first layer."}, "image": {"alt": "Five curves over ten layers. Tanh \u00d7 0.5 lies at 1 from the second layer on. Tanh \u00d7 2 rises to 0.92 and stays near 0.9. ReLU rises from 0.66 to above 0.9. Tanh \u00d7 8 falls from 0.8 to 0.65, and Tanh \u00d7 64 from 0.74 to 0.6, near the dotted line at 0.55. Crosses at the first layer at 0.67 and 0.62 lie on the starts of ReLU and of Tanh \u00d7 64."}}
 with affscore.figures.house_style():
     figure, axes = plt.subplots(layout="constrained")
     for (name, colour), marker in zip(
@@ -306,7 +310,7 @@ pd.DataFrame({
 
 # %% [markdown]
 # Width and size must grow together. For a fixed width, $s \to \infty$ ends at a true sign network. Without biases the lines
-# of its first layer all meet in the middle, so that it sees no more than two sectors a unit, and the score deep down stays
+# of its first layer all meet in the middle, so that it sees no more than two sectors per unit, and the score deep down stays
 # higher than 0.55.
 #
 # ## Two inputs, 32 units
@@ -325,39 +329,41 @@ pd.DataFrame({
 #
 # where $m$ is the mean radius of an input, divided by its root mean square. These are the crosses of {numref}`fig-15-layers`.
 #
-# The library flags such an input as *degenerate* where the covariance is not shrunk. Shrinkage gives the matrix full rank,
-# and the flag is gone, but the sample has no variance outside of its plane, and $T$ adds none:
+# Where the output varies along directions that the input lacks, and the covariance is not shrunk, the library flags the
+# input as *degenerate*: always in the first layer, and deeper down where units before are off everywhere. Shrinkage gives
+# the matrix full rank, and the flag is gone. But the sample has no variance outside of its plane, and $T$ adds none:
 
 # %% tags=["hide-input"]
 one_size = table[(table["activation"] == "relu") & (table["scale"] == 1) & (table["depth"] == 6)]
 one_size = one_size[(one_size["shift"] == 0) & (one_size["bias"] == 0)]
-one_size = one_size.assign(degenerate=one_size["degenerate"].astype(float))
-one_size.pivot_table(index="layer", columns="covariance", values=["score", "degenerate"]).round(3)
+one_size = one_size.assign(flagged=one_size["degenerate"].astype(float))
+names = {"score": "mean score", "flagged": "share of networks with the flag"}
+by_layer = one_size.pivot_table(index="layer", columns="covariance", values=list(names))
+by_layer[list(names)].rename(columns=names).round(3)
 
 # %% tags=["remove-input"]
 gap = one_size.pivot_table(index=["layer", "seed"], columns="covariance", values="score")
 gap = (gap["ledoit-wolf"] - gap["empirical"]).abs().groupby("layer").mean()
 Markdown(
     f"In the first layer both covariances agree within {np.ceil(1000 * gap[1]) / 1000:g}, degenerate or not. They differ most in "
-    f"layer {gap.idxmax()}, by {gap.max():.3f}: there the inputs fill more dimensions, most of them with little variance."
+    f"layer {gap.idxmax()}, by {gap.max():.3f}: there the inputs fill more dimensions, most of them with little variance.\n\n"
+    f"So a first layer of two inputs says little about its network: {first['ReLU']:.2f} is what *every* wide ReLU layer "
+    "without biases gets on this square."
 )
 
 # %% [markdown]
-# So a first layer of two inputs says little about its network: 0.66 is what *every* wide ReLU layer without biases gets on
-# this square.
-#
 # ## Do the verdicts depend on a choice?
 #
 # {doc}`09_a_multiverse_of_signatures` has twelve specifications. An MLP has no positions to reduce, so reduction and order
 # change nothing, and four are left:
 
 # %%
-pixels = experiments.square()[np.random.default_rng(seed).permutation(64 * 64)[:points]]
-mlp = RandomMLP("tanh", 4.0, seed=seed)
-multiverse = affscore.multiverse(mlp.network(), pixels, n=points, data_name="the square", progress=False)
-means = multiverse.summary.pivot_table(
-    index=["covariance", "coupling"], columns=["reduction", "order"], values="mean", sort=False
-)
+generator = np.random.default_rng(seed)
+pixels = experiments.square()[generator.permutation(64 * 64)[:points]]
+network = RandomMLP("tanh", 4.0, seed=seed).network()
+found = affscore.multiverse(network, pixels, n=points, data_name="the square", progress=False)
+ways, words = ["covariance", "coupling"], ["reduction", "order"]
+means = found.summary.pivot_table("mean", index=ways, columns=words, sort=False)
 assert (means.max(axis=1) - means.min(axis=1)).max() < 1e-9
 means.round(3)
 
@@ -368,7 +374,7 @@ for covariance in ("ledoit-wolf", "empirical"):
         chosen = experiments.mean_scores(table, covariance, coupling)
         over = experiments.redshift_correlations(chosen)
         named = over.set_index(over["group"] + ", " + over["over"])["verdict"]
-        verdicts[f"{covariance}, {coupling}"] = pd.concat([named, experiments.redshift_changes(chosen)["verdict"]])
+        verdicts[covariance, coupling] = pd.concat([named, experiments.redshift_changes(chosen)["verdict"]])
 verdicts = pd.DataFrame(verdicts)
 verdicts
 

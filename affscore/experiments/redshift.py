@@ -37,11 +37,11 @@ DEPTHS: Mapping[str, tuple[RandomMLP, ...]] = MappingProxyType({
 """Networks of several depths; the weights of Tanh networks have the size 2."""
 
 CHANGES: Mapping[str, tuple[RandomMLP, RandomMLP]] = MappingProxyType({
-    "Tanh: weights x 8 instead of x 2": (SIZES["Tanh"][2], SIZES["Tanh"][4]),
-    "weights x 8: shifted Tanh instead of Tanh": (SIZES["Tanh"][4], SIZES["Tanh, shifted"][4]),
-    "shifted Tanh: weights x 8 instead of x 2": (SIZES["Tanh, shifted"][2], SIZES["Tanh, shifted"][4]),
-    "Tanh x 2 instead of ReLU": (SIZES["ReLU"][0], SIZES["Tanh"][2]),
-    "Tanh x 2: 12 hidden layers instead of 3": (DEPTHS["Tanh"][0], DEPTHS["Tanh"][2]),
+    "Tanh: weights × 8 instead of × 2": (SIZES["Tanh"][2], SIZES["Tanh"][4]),
+    "weights × 8: shifted Tanh instead of Tanh": (SIZES["Tanh"][4], SIZES["Tanh, shifted"][4]),
+    "shifted Tanh: weights × 8 instead of × 2": (SIZES["Tanh, shifted"][2], SIZES["Tanh, shifted"][4]),
+    "Tanh × 2 instead of ReLU": (SIZES["ReLU"][0], SIZES["Tanh"][2]),
+    "Tanh × 2: 12 hidden layers instead of 3": (DEPTHS["Tanh"][0], DEPTHS["Tanh"][2]),
     "ReLU: 12 hidden layers instead of 3": (DEPTHS["ReLU"][0], DEPTHS["ReLU"][2]),
 })  # fmt: skip
 """Kinds of networks that are compared seed by seed: what is changed, from which to which."""

@@ -67,14 +67,14 @@ def test_changes_seed_by_seed():
     )
     found = redshift_changes(table)
     assert list(found.index) == list(CHANGES)
-    for name in ("ReLU", "Tanh x 2"):
+    for name in ("ReLU", "Tanh × 2"):
         row = found.loc[f"{name}: 12 hidden layers instead of 3"]
         assert row["verdict"] == "contradicts"
         assert row["score"] == pytest.approx(0.09, abs=1e-4)
         assert row["frequency"] == pytest.approx(4.0, rel=1e-4)
         assert row["score_low"] < row["score"] < row["score_high"]
         assert row["frequency_low"] < row["frequency"] < row["frequency_high"]
-    same_depth = found.loc["Tanh: weights x 8 instead of x 2"]
+    same_depth = found.loc["Tanh: weights × 8 instead of × 2"]
     assert same_depth["verdict"] == "undecided"
 
 

@@ -52,12 +52,12 @@ def test_larger_weights_make_tanh_networks_complex_and_less_affine(networks: pd.
     frequency, mean = (np.stack([cell[name] for cell in cells], axis=1) for name in ("frequency", "mean"))
     assert (np.diff(mean, axis=1) < 0).all()
     assert (np.diff(np.median(frequency, axis=0)) > 0).all()
-    assert redshift_changes(networks).loc["Tanh: weights x 8 instead of x 2", "frequency_low"] > 5
+    assert redshift_changes(networks).loc["Tanh: weights × 8 instead of × 2", "frequency_low"] > 5
 
 
 def test_depth_adds_complexity_and_does_not_lower_the_mean_score(networks: pd.DataFrame) -> None:
     changes = redshift_changes(networks)
-    relu, tanh = (changes.loc[f"{name}: 12 hidden layers instead of 3"] for name in ("ReLU", "Tanh x 2"))
+    relu, tanh = (changes.loc[f"{name}: 12 hidden layers instead of 3"] for name in ("ReLU", "Tanh × 2"))
     assert relu["verdict"] == "contradicts"
     assert relu["score_low"] > 0.05
     assert tanh["frequency_low"] > 2
@@ -69,10 +69,10 @@ def test_depth_adds_complexity_and_does_not_lower_the_mean_score(networks: pd.Da
 
 def test_a_shift_makes_images_simple_and_their_scores_fall_without_them(networks: pd.DataFrame) -> None:
     changes = redshift_changes(networks)
-    shifted = changes.loc["weights x 8: shifted Tanh instead of Tanh"]
+    shifted = changes.loc["weights × 8: shifted Tanh instead of Tanh"]
     assert shifted["frequency_high"] < 0.3
     assert shifted["verdict"] == "follows"
-    halves = changes.loc["shifted Tanh: weights x 8 instead of x 2"]
+    halves = changes.loc["shifted Tanh: weights × 8 instead of × 2"]
     assert halves["frequency_high"] < 1.2
     assert halves["score_high"] < -0.03
     deeper = networks_of(networks, SIZES["ReLU, shifted"][0])["mean"]
@@ -80,7 +80,7 @@ def test_a_shift_makes_images_simple_and_their_scores_fall_without_them(networks
 
 
 def test_tanh_networks_score_more_than_relu_networks_at_similar_frequencies(networks: pd.DataFrame) -> None:
-    change = redshift_changes(networks).loc["Tanh x 2 instead of ReLU"]
+    change = redshift_changes(networks).loc["Tanh × 2 instead of ReLU"]
     assert change["score_low"] > 0.03
     assert 0.9 < change["frequency_low"] < change["frequency_high"] < 1.5
 
