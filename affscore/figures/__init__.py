@@ -20,6 +20,8 @@ from affscore.figures.multiverse import specification_curve as specification_cur
 from affscore.figures.one_dimension import activation_panels as activation_panels
 from affscore.figures.plane_clouds import coupling as coupling
 from affscore.figures.plane_clouds import scheme as scheme
+from affscore.figures.random_mlps import image_gallery as image_gallery
+from affscore.figures.random_mlps import score_against_frequency as score_against_frequency
 from affscore.figures.redundancy import criterion_dots as criterion_dots
 from affscore.figures.redundancy import criterion_scatter as criterion_scatter
 from affscore.figures.repeats import against_batch_size as against_batch_size
