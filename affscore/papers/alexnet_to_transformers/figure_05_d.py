@@ -80,7 +80,7 @@ def shortcuts_make_two_modes(results: Results) -> Verdict:
     )
 
 
-@claim(55, f"{_D}, by another test", _TWINS)
+@claim(51, f"{_D}, by another test", _TWINS)
 def shortcuts_make_two_components(results: Results) -> Verdict:
     """With shortcuts the scores of a network are of two groups; without them those of the same network are of one.
 
@@ -91,7 +91,7 @@ def shortcuts_make_two_components(results: Results) -> Verdict:
     return _more_often(results, one_gaussian, "The p-value of one Gaussian", note)
 
 
-@claim(56, f"{_D}, taken further", "trained pairs of networks with and without shortcuts")
+@claim(52, f"{_D}, taken further", "trained pairs of networks with and without shortcuts")
 def groups_are_kinds(results: Results) -> Verdict:
     """With shortcuts the scores of a network are of two groups, which are the two activations of its blocks.
 

@@ -37,7 +37,7 @@ def seeds_change_little(results: Results) -> Verdict:
     return small_share(within, count * (trainings - 1), between, count - 1, f"{trainings} seeds")
 
 
-@claim(70, _SOURCE, _SIZES)
+@claim(47, _SOURCE, _SIZES)
 def batch_size_keeps_the_signature(results: Results) -> Verdict:
     """A signature hardly depends on the batch size.
 
@@ -55,7 +55,7 @@ def batch_size_keeps_the_signature(results: Results) -> Verdict:
     return Verdict(share.below(0.5), found, len(effects))
 
 
-@claim(71, _SOURCE, _SIZES)
+@claim(48, _SOURCE, _SIZES)
 def batch_size_keeps_networks_apart(results: Results) -> Verdict:
     """The batch size hardly changes what is found on networks.
 
@@ -69,7 +69,7 @@ def batch_size_keeps_networks_apart(results: Results) -> Verdict:
     return small_share(within, count, between, count - 1, f"{sizes} batch sizes")
 
 
-@claim(72, _SOURCE, _SIZES)
+@claim(49, _SOURCE, _SIZES)
 def images_change_little(results: Results) -> Verdict:
     """A signature is subject to little chance: other images in the batch hardly change it.
 
@@ -87,7 +87,7 @@ def images_change_little(results: Results) -> Verdict:
     return Verdict(share.below(0.5), found, len(effects))
 
 
-@claim(73, _SOURCE, "one architecture that was trained several times (python scripts/make_studies.py --only seeds)")
+@claim(50, _SOURCE, "one architecture that was trained several times (python scripts/make_studies.py --only seeds)")
 def seeds_keep_the_signature(results: Results) -> Verdict:
     """Training again, from another seed, hardly changes the score of an activation.
 

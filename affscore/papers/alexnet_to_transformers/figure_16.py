@@ -42,7 +42,7 @@ def other_training_changes_little(results: Results) -> Verdict:
     return small_share(within.var(ddof=1), len(within) - 1, between.var(ddof=1), len(between) - 1, what)
 
 
-@claim(57, f"{PAPER}, appendix I and figure 16", "checkpoints of figure 16, several of them of one method")
+@claim(53, f"{PAPER}, appendix I and figure 16", "checkpoints of figure 16, several of them of one method")
 def methods_are_found(results: Results) -> Verdict:
     """Networks of one architecture that were trained by the same method have signatures near each other.
 
