@@ -22,6 +22,9 @@ _D = f"{PAPER}, section 4 and figure 5 D"
 FIRST, SECOND = ("first",), ("second", "after-sum")
 """Kinds of the two activations of a block."""
 
+MOST_LISTED = 4
+"""Of how many pairs a sentence gives the p-values."""
+
 _TWINS = "trained pairs of networks with and without shortcuts, six at least"
 
 
@@ -122,10 +125,12 @@ def _more_often(results: Results, p_value: Callable[[Signature], float], what: s
     with_it = sum(residual < CHANCE <= plain for _, plain, residual in tested)
     without = sum(plain < CHANCE <= residual for _, plain, residual in tested)
     p = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
-    listed = ", ".join(f"{plain:.3f} / {residual:.3f} ({n})" for n, plain, residual in tested)
+    of_pairs = [f"{plain:.3f} / {residual:.3f} ({n})" for n, plain, residual in tested[-MOST_LISTED:]]
+    which = f", the {MOST_LISTED} largest" if len(tested) > MOST_LISTED else ""
     found = (
-        f"{what} without / with shortcuts (activations of the pair): {listed}. It is rejected for the residual "
-        f"network alone in {with_it} of {len(tested)} pairs, for the plain one alone in {without} (p = {p:.3f}). {note}"
+        f"{what} without / with shortcuts (activations of the pair{which}): {', '.join(of_pairs)}. It is rejected for "
+        f"the residual network alone in {with_it} of {len(tested)} pairs, for the plain one alone in {without} "
+        f"(p = {p:.3f}). {note}"
     )
     return Verdict(if_significant(p, with_it > without), found, 2 * len(tested))
 
