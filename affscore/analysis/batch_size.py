@@ -52,7 +52,8 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
 
     Args:
         study: As of :func:`affscore.survey.studies.study_of`: a row for each network, n, activation and specification.
-        reference: The same with one n; extrapolated scores are compared with the reference as it is measured.
+        reference: The same, each activation once under each specification; extrapolated scores are compared with the
+            reference as it is measured.
 
     Returns:
         A row for each network, n and specification of the study: ``model``, ``n``, ``batches``, the words of the
@@ -66,7 +67,7 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         * ``rms``: the root mean square of score - reference; missing likewise.
 
     Raises:
-        AffscoreError: A reference of several sizes, or one that has two scores of an activation.
+        AffscoreError: The reference has two scores of an activation.
 
     >>> rows = pd.DataFrame([Specification()] * 2).assign(model="net", index=[0, 1], n=64, batches=4)
     >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02, mean_std=0.01)
@@ -75,8 +76,6 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     [[0.02, 0.015, 0.005, 0.0158]]
     """
     keys = ["model", *_SPECIFICATION]
-    if len(set(reference["n"])) != 1:
-        raise AffscoreError(f"expected a reference of one n, got {sorted(set(reference['n']))}")
     wanted = reference.loc[reference["bias"] == "none", [*keys, "index", "score"]]
     if wanted.duplicated([*keys, "index"]).any():
         raise AffscoreError("the reference has two scores of an activation under one specification")

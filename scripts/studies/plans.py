@@ -130,7 +130,7 @@ STUDIES = {
     "batch-size-cifar": Study(
         models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
     ),
-    "batch-size-whole-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(10_000,)),
+    "batch-size-large-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(5000,)),
     "other-training": Study(
         [Training("mini:resnet18", way, seed) for way in WAYS for seed in range(1, 4)], criteria=True
     ),

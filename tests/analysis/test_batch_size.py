@@ -64,11 +64,12 @@ def test_one_batch_has_no_error():
     assert found["change"].notna().all()
 
 
-def test_a_reference_has_one_size_and_one_score_of_each_activation():
-    with pytest.raises(AffscoreError, match=r"one n, got \[64, 256\]"):
-        against_reference(study(), study())
+def test_a_reference_has_one_score_of_each_activation():
     with pytest.raises(AffscoreError, match="two scores"):
-        against_reference(study(), pd.concat([reference(), reference()]))
+        against_reference(study(), study())
+    exact, paired = (reference()[lambda rows, of=of: rows["coupling"] == of] for of in ("exact", "paired"))
+    both = against_reference(study(), pd.concat([exact, paired.assign(n=8192)]))
+    assert both["change"].notna().all()
 
 
 def test_effects_of_the_size_and_of_the_images():
