@@ -850,6 +850,8 @@ def test_the_verdicts_on_what_comes_with_the_package(shipped):
         "distorted": "the small networks on a few distorted digits",
         "cifar": "networks trained on CIFAR-10, on its test images",
         "photographs": "networks with other weights or reductions, on photographs",
+        "seeds": "a small VGG-16 from nine seeds, on digits",
+        "twins": "small networks with and without shortcuts, on digits",
     }
     short = {about: place for place, about in places.items()}
     found = {}
