@@ -25,9 +25,6 @@ DEPTHS = (14, 20, 32, 18, 34)
 ONE_OF_A_KIND = ("digitsnet", "alexnet", "vgg16", "resnet18", "mobilenet_v2", "vit_b_16", "swin_t", "convnext_tiny")
 """Small networks of eight kinds."""
 
-SMALL = ("vgg16", "alexnet", "resnet18", "vit_b_16", "swin_t", "convnext_tiny")
-"""Those that are measured in batches of several sizes; the first is the architecture of figure 8."""
-
 DRAWS = 49
 """Random subsets of a study of classes."""
 
@@ -126,7 +123,9 @@ STUDIES = {
             for kind in ("residual", "plain")
         ]
     ),
-    "batch-size": Study(models=[f"mini:{name}" for name in SMALL], n=(32, 64, 128, 256, 597), bias="extrapolated"),
+    "batch-size": Study(
+        models=[f"mini:{name}" for name in ONE_OF_A_KIND], n=(32, 64, 128, 256, 597), bias="extrapolated"
+    ),
     "batch-size-cifar": Study(
         models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
     ),

@@ -460,7 +460,7 @@ CASES = {
     "average-of-table-2": (average_rows, printed),
     "batch-size-keeps-the-signature": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[-0.2] * 4)),
     "batch-size-keeps-networks-apart": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[0.2] * 4, apart=0.002)),
-    "images-change-little": (lambda: in_batches(0.0, 0.0), lambda: in_batches(0.0, 0.0, noise=0.1)),
+    "images-change-little": (lambda: in_batches(0.01, 0.01), lambda: in_batches(0.01, 0.01, noise=0.1)),
     "seeds-keep-the-signature": (lambda: trained_again(0.02), lambda: trained_again(0.4)),
 }
 
@@ -527,7 +527,7 @@ EDGES = [
     ("seeds-change-little", lambda: trained_again(0.02), True),
     ("seeds-change-little", lambda: trained_again(0.15), None),
     ("seeds-change-little", lambda: trained_again(1.0), False),
-    ("batch-size-keeps-the-signature", lambda: in_batches(0.0, 0.0, 0.0, 0.4), None),
+    ("batch-size-keeps-the-signature", lambda: in_batches(0.01, 0.01, 0.4, 0.4), None),
     ("batch-size-keeps-networks-apart", lambda: in_batches(*[0.1] * 4), None),
     ("seeds-keep-the-signature", lambda: trained_again(0.1, seeds=3), None),
     ("other-training-changes-little", lambda: checkpoints(0.6, 0.7, 0.75), None),

@@ -42,17 +42,17 @@ def batch_size_keeps_the_signature(results: Results) -> Verdict:
     """A signature hardly depends on the batch size.
 
     Test: From the smallest batch size to the largest of which there are two batches, the scores of a network change
-    (root mean square over its activations) by less than half of their standard deviation over its activations, with
-    an interval over networks.
+    (root mean square over its activations) by less than half of their standard deviation over its activations: the
+    geometric mean of this share over networks, with its interval.
     """
     study = _in_batches(results)
     effects = effects_of_size(study)
-    share = mean_of(effects["change"] / effects["within"], within=(0.0, np.inf))
+    holds, share = _below_half(effects["change"] / effects["within"])
     found = (
         f"From n = {study['n'].min()} to {study['n'].max()} a score changes by {effects['change'].min():.3f} to "
-        f"{effects['change'].max():.3f}: {share:.2f} of the standard deviation over the activations of its network."
+        f"{effects['change'].max():.3f}: {share} of the standard deviation over the activations of its network."
     )
-    return Verdict(share.below(0.5), found, len(effects))
+    return Verdict(holds, found, len(effects))
 
 
 @claim(48, _SOURCE, _SIZES)
@@ -74,17 +74,18 @@ def images_change_little(results: Results) -> Verdict:
     """A signature is subject to little chance: other images in the batch hardly change it.
 
     Test: The standard deviation of a score over batches of the smallest size (root mean square over the activations of
-    a network) is less than half of that over its activations, with an interval over networks.
+    a network) is less than half of that over its activations: the geometric mean of this share over networks, with its
+    interval.
     """
     study = _in_batches(results)
     effects = effects_of_size(study)
     chance = effects["chance_of_few"]
-    share = mean_of(chance / effects["within"], within=(0.0, np.inf))
+    holds, share = _below_half(chance / effects["within"])
     found = (
         f"Over batches of n = {study['n'].min()} a score has a standard deviation of {chance.min():.3f} to "
-        f"{chance.max():.3f}: {share:.2f} of that over the activations of its network."
+        f"{chance.max():.3f}: {share} of that over the activations of its network."
     )
-    return Verdict(share.below(0.5), found, len(effects))
+    return Verdict(holds, found, len(effects))
 
 
 @claim(50, _SOURCE, "one architecture that was trained several times (python scripts/make_studies.py --only seeds)")
@@ -134,6 +135,16 @@ def _in_batches(results: Results) -> pd.DataFrame:
     study = study[study["batches"] > 1]
     require(len(set(study["n"])) > 1 and len(set(study["model"])) > 1)
     return study
+
+
+def _below_half(shares: pd.Series) -> tuple[bool | None, str]:
+    """Whether a share of each network is below a half, by the interval of its geometric mean, and these in words.
+
+    Where a signature is flat a share may be large: of such numbers the logarithm has a mean with an interval.
+    """
+    mean = mean_of(np.log(shares))
+    low, high = np.exp(mean.interval())
+    return mean.below(float(np.log(0.5))), f"{np.exp(mean.value):.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _share_of_seeds(scores: pd.DataFrame) -> float:
