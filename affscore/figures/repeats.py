@@ -59,7 +59,7 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
         axes.set_title(literal(title))
         axes.set_ylim(0, 1.02)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    legend_below(figure, min(len(values), 7))
+    legend_below(figure, min(len(values), 9))
     return figure
 
 
