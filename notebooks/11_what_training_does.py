@@ -38,7 +38,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -101,7 +101,7 @@ bundles_of_signatures(stages.rename(columns={"seed": "line"}))
 plt.show()
 
 # %% [markdown]
-# How far training moves each activation, over the seeds, in units of the standard deviation between seeds:
+# How far training moves each activation, as a mean over the seeds, and how much that differs between seeds:
 
 # %% tags=["hide-input"]
 moves = pd.DataFrame(

@@ -37,7 +37,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -119,8 +119,8 @@ class Ledger:
             names: Names of claims, in their order (:attr:`affscore.papers.claim.Claim.name`).
 
         Returns:
-            A table by ``conclusion`` with ``tested on``, ``networks``, ``verdict`` ("depends on ..." where another
-            choice turns it round) and ``under other choices``: in how many specifications it holds. A claim that
+            A table by ``conclusion`` with ``verdict`` ("depends on ..." where another choice turns it round),
+            ``under other choices``: in how many specifications it holds, ``tested on`` and ``networks``. A claim that
             nothing tests has no row.
 
         Raises:
@@ -130,12 +130,12 @@ class Ledger:
         if unknown := [name for name in names if name not in known]:
             raise AffscoreError(f"no claim is called {unknown[0]!r}; known are {', '.join(known)}")
         rows = [
-            (row.claim.text, row.results.about, row.verdict.networks, row.word, row.specifications)
+            (row.claim.text, row.word, row.specifications, row.results.about, row.verdict.networks)
             for name in names
             for row in self._tested(known[name])
             if row.results.about
         ]
-        columns = ["conclusion", "tested on", "networks", "verdict", "under other choices"]
+        columns = ["conclusion", "verdict", "under other choices", "tested on", "networks"]
         return pd.DataFrame(rows, columns=columns).set_index("conclusion")
 
     @property

@@ -299,7 +299,7 @@ def test_the_file_of_the_package_is_what_the_command_computes(shipped):
 def test_the_conclusions_of_a_chapter_are_rows_of_the_ledger():
     ledger = Ledger(AllResults.gather(), shipped_claims())
     table = ledger.conclusions("vggs-alike", "no-criterion-says-the-same")
-    assert list(table.columns) == ["tested on", "networks", "verdict", "under other choices"]
+    assert list(table.columns) == ["verdict", "under other choices", "tested on", "networks"]
     own = ledger.claim_table.set_index("claim")
     for text, row in table.iterrows():
         (same,) = own[own["on"] == row["tested on"]].loc[[text]].itertuples()
