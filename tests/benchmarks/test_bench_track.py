@@ -41,7 +41,7 @@ def test_rows_of_the_file(tmp_path, monkeypatch, capsys):
     trainings, steps = read_benchmark(tmp_path / "track.json").table.to_dict("records")
     shared = {"n": 16, "batch_size": 4, "every": 2, "device": "cpu", "steps_runs": 1}
     assert {name: trainings[name] for name in shared} == {name: steps[name] for name in shared} == shared
-    assert trainings["how"] == "whole trainings"
+    assert trainings["how"] == "whole trainings, processor time"
     assert (trainings["model"], trainings["counted"], trainings["activations"]) == ("mini:digitsnet", 5, 9)
     assert (steps["model"], steps["counted"], steps["activations"]) == ("squeezenet1_1", 2, 26)
     for row, expected in (
