@@ -20,7 +20,7 @@ def test_a_step_trains_and_takes_the_batches_in_turn():
     losses = []
     for _ in range(300):
         step()
-        losses.append(float(nn.functional.cross_entropy(network(images), labels)))
+        losses.append(nn.functional.cross_entropy(network(images), labels).item())
     assert losses[-1] < 0.7 * losses[0]
     batches = [x for x in seen if len(x) == bench_track.BATCH]
     assert torch.equal(torch.cat(batches[:2]), images[: 2 * bench_track.BATCH])
