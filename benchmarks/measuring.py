@@ -55,12 +55,16 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
 
 
 def in_pairs(
-    base: str, contenders: dict[str, Callable[[], Any]], rounds: int, long: float | None = None
+    base: str,
+    contenders: dict[str, Callable[[], Any]],
+    rounds: int,
+    long: float | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Any]:
     """Time each contender beside the base: a ratio for each pair, so that what the machine does meanwhile cancels.
 
     Every second pair runs in the other order. Nothing is left out, so what is loaded on first use must be there. A
-    base of more than ``long`` seconds is met twice by each contender, at most.
+    base of more than ``long`` seconds (:data:`LONG`) is met twice by each contender, at most. ``clock`` tells the time.
 
     Returns:
         For each contender its times as of :func:`alternate`; for each but the base the median of its ratios,
@@ -73,7 +77,7 @@ def in_pairs(
             break
         for name, found in ratios.items():
             pair = (base, name) if turn % 2 == 0 else (name, base)
-            seconds = {one: _seconds(contenders[one]) for one in pair}
+            seconds = {one: _seconds(contenders[one], clock) for one in pair}
             found.append(seconds[name] / seconds[base])
             for one in pair:
                 times[one].append(seconds[one])
@@ -88,12 +92,12 @@ def _summary(seconds: list[float]) -> dict[str, Any]:
     return {"best": min(seconds), "median": statistics.median(seconds), "largest": max(seconds), "runs": len(seconds)}
 
 
-def _seconds(run: Callable[[], Any]) -> float:
+def _seconds(run: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
     _wait_for_gpu()
-    start = time.perf_counter()
+    start = clock()
     run()
     _wait_for_gpu()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def peak_memory(run: Callable[[], Any], warm_up: Callable[[], Any]) -> float:

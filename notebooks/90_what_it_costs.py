@@ -267,8 +267,8 @@ None if multiverse.note else Markdown(
 # `affscore.track` measures a network on a fixed probe while it trains, before the first step and every 100. Its price depends on the network, on the
 # size of the probe, and on how often it measures. The first row of the table times two steps of a training of ResNet-18 (224 pixels, batches of 64) and one measurement of all its
 # activations on a probe of 256, in turns: the overhead is one measurement over a hundred steps. The second row times whole trainings of 500 steps of
-# a small network on digits, with a tracker and without; there the scores cost more beside the cheap steps. Overheads are medians over pairs, with the smallest and
-# the largest.
+# a small network on digits, with a tracker and without, in the time of the processor, since other processes disturb minutes by more than the overhead. Overheads
+# are medians over pairs, with the smallest and the largest. No GPU was measured: steps are faster there, and a measurement every 100 of them costs a larger share.
 
 # %% tags=["hide-input"]
 overheads = track.table[["model", "how", "n", "batch_size", "activations"]].assign(
