@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from mini_zoo.members import half, layout
 from mini_zoo.recipes import Recipe, recipe_of
 from mini_zoo.training import accuracy, one_thread, prepared
@@ -101,7 +102,8 @@ class Training:
             The record; its accuracy is that of the weights as they were written.
         """
         start, job = time.perf_counter(), self.describe()
-        with one_thread():
+        with one_thread(), torch.random.fork_rng():
+            torch.manual_seed(self.seed)  # a way may put another last layer into the network
             model = self.build()
             network = card_of(model)
             (images, labels), test = prepared(network, "train"), prepared(network, "test")

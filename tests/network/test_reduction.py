@@ -62,7 +62,7 @@ def test_reductions_are_their_definitions(made, name, seed):
 
     def choose(positions):
         asked.append(positions)
-        return torch.from_numpy(chosen)
+        return torch.from_numpy(chosen)[:, None]
 
     reduced = reduce(features, images, axis, name, choose)
     np.testing.assert_allclose(reduced, naive(features.numpy(), images, axis, name, chosen), rtol=1e-12, atol=1e-12)
