@@ -87,7 +87,7 @@ def test_without_a_better_coupling_the_error_of_the_covariance_is_left(
     for study, way in product(studies.values(), (Specification(order="reduce-first"), Specification("sample"))):
         chosen = way._replace(covariance=covariance)
         exact, paired = scores(study, chosen), scores(study, chosen._replace(coupling="paired"))
-        assert ((exact - paired).groupby("model").mean() < 0.004).all(axis=None)
+        assert ((exact - paired).groupby("model").mean() < 0.01).all(axis=None)
         change = (exact["many"] - exact["few"]).groupby("model").mean()
         rises += change.index[change > 0].tolist()
     assert rises == (["mini:vgg16"] if covariance == "ledoit-wolf" else [])
