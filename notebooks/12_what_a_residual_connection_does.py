@@ -28,7 +28,7 @@ n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
 store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
-resamples: int = 199  # of Silverman's test
+resamples: int = 99  # of Silverman's test
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
 

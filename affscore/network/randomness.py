@@ -16,9 +16,10 @@ def seed_generators(seed: int, device: torch.device) -> None:
     Not by ``torch.manual_seed``, which seeds every GPU that there is, and those that are first used later, too.
     """
     torch.default_generator.manual_seed(seed)
-    if device.type == "cuda":
-        with torch.cuda.device(device):
-            torch.cuda.manual_seed(seed)
+    if device.type != "cpu":
+        module = getattr(torch, device.type)  # torch.cuda, torch.xpu
+        with module.device(device):
+            module.manual_seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002  # what a network or a data set of somebody else draws from
     random.seed(seed)
 
@@ -37,7 +38,8 @@ def random_states_kept(device: torch.device) -> Iterator[None]:
     """
     states = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
-        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        elsewhere = device.type != "cpu"
+        with torch.random.fork_rng([device] if elsewhere else [], device_type=device.type if elsewhere else "cuda"):
             yield
     finally:
         random.setstate(states[0])

@@ -806,12 +806,12 @@ densenet-below-resnet: distorted yes
 squeeze-layers-linearise: digits open, photographs yes
 small-patches-early: digits open
 large-patches-plateau: digits no
-training-bends: digits open
-after-sums-more-linear: digits yes, cifar yes
-deeper-approaches-one: digits open, cifar open
-shortcuts-make-two-modes: cifar open
-resnets-bimodal: digits open, cifar open
-one-mode-is-linear: digits yes, cifar open
+training-bends: digits open, seeds no
+after-sums-more-linear: digits yes, twins yes, cifar yes
+deeper-approaches-one: digits open, twins open, cifar open
+shortcuts-make-two-modes: twins open, cifar open
+resnets-bimodal: digits open, twins open, cifar open
+one-mode-is-linear: digits yes, twins no, cifar open
 pure-convnets-low-spread: digits no, distorted no
 inception-widens: distorted no
 spread-grows-until-2020: digits open, distorted open
@@ -825,17 +825,24 @@ families-are-found: digits open
 no-outliers: digits no
 no-criterion-says-the-same: printed yes, digits open
 cka-fits-densenets-only: printed yes, digits open
-seeds-change-little: distorted yes
-other-training-changes-little: untested open
+seeds-change-little: digits yes, distorted yes
+other-training-changes-little: digits open
 noise-is-further-than-cifar: printed yes
 signature-explains-accuracy: printed open, distorted open
 spread-then-level: printed open, distorted open
 statistic-predicts-accuracy: distorted open
 efficient-networks-penalised: distorted open
 transformers-better-when-bent: distorted yes
-steadiest-criterion: printed open
+steadiest-criterion: printed open, digits no
 table-1-sums-up-table-2: printed no
 average-of-table-2: printed no
+batch-size-keeps-the-signature: digits open
+batch-size-keeps-networks-apart: digits yes
+images-change-little: digits yes
+seeds-keep-the-signature: digits open
+shortcuts-make-two-components: twins open, cifar open
+groups-are-kinds: twins yes, cifar yes
+methods-are-found: digits open
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
@@ -850,6 +857,8 @@ def test_the_verdicts_on_what_comes_with_the_package(shipped):
         "distorted": "the small networks on a few distorted digits",
         "cifar": "networks trained on CIFAR-10, on its test images",
         "photographs": "networks with other weights or reductions, on photographs",
+        "seeds": "a small VGG-16 from nine seeds, on digits",
+        "twins": "small networks with and without shortcuts, on digits",
     }
     short = {about: place for place, about in places.items()}
     found = {}

@@ -28,7 +28,7 @@ MOST_LISTED = 4
 _TWINS = "trained pairs of networks with and without shortcuts, six at least"
 
 
-def groups_of_scores(study: pd.DataFrame, resamples: int = 199) -> pd.DataFrame:
+def groups_of_scores(study: pd.DataFrame, resamples: int = 99) -> pd.DataFrame:
     """Are the scores of each network of one group, and are the groups the two activations of its blocks?
 
     Args:
