@@ -2,13 +2,15 @@
 
     python scripts/make_studies.py
     python scripts/make_studies.py --only seeds,shortcuts --jobs 2
+    python scripts/make_studies.py --only classes-cifar --weights path/to/weights --images path/to/images
 
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
 3. The table of the study is written (affscore/survey/studies), with what it depends on in its metadata.
 
-A study whose table is there, made of the same trainings and measurements, is left alone. Each training uses one
-processor. A run that was stopped goes on where it was: with the next training, the next batch of a measurement.
+A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
+and images that are not the package's, unless their folders are given. Each training uses one processor. A run that was
+stopped goes on where it was: with the next training, the next batch of a measurement.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 
 import pandas as pd
 from joblib import Parallel, delayed
-from studies.plans import STUDIES, Study
+from studies.plans import DRAWS, STUDIES, Study
 from tqdm import tqdm
 
 from affscore.network.multiverse import REDUCTIONS
@@ -40,14 +42,20 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
+    parser.add_argument("--weights", type=Path, help="folder of the weights of networks that are not the package's")
+    parser.add_argument("--images", type=Path, help="folder of the folders of images")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(STUDIES)
     if unknown := sorted(set(names) - set(STUDIES)):
         parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
     missing = {name: STUDIES[name] for name in names if not is_made(name, options.out)}
+    places = {name: str(place) for name in ("weights", "images") if (place := getattr(options, name)) is not None}
+    for name in [name for name, study in missing.items() if study.needs - set(places)]:
+        print(f"{name}: left alone; it takes --weights DIR and --images DIR", file=sys.stderr)
+        del missing[name]
     train(missing, options.work / "weights", options.jobs)
     for name, study in missing.items():
-        table = measure(study, options.work, options.jobs)
+        table = measure(study.at(places), options.work, options.jobs)
         about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         write_parquet(table, about, [], options.out / f"{name}.parquet")
@@ -59,7 +67,7 @@ def describe(study: Study) -> dict[str, Any]:
     trainings = [training.describe() for training in study.trainings]
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
-        "criteria": study.criteria,
+        "criteria": study.criteria, **study.sample,
     }  # fmt: skip
 
 
@@ -82,14 +90,18 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
-    for dataset in study.datasets:
+    subsets = [(study.subsets, draw) for draw in range(1, DRAWS + 1) if study.subsets]
+    for dataset, draw in [*((name, 0) for name in study.datasets), *subsets]:
         for n in study.n:
-            options: dict[str, Any] = {"jobs": jobs, "n": n, "shipped": False, "progress": False}
+            options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
+            options |= {"images": study.images, "seed": draw}
             multiverses = load_or_measure_multiverses(models, dataset, store, reductions=REDUCTIONS, **options)
             tables.append(study_of(multiverses.values()))
             if study.criteria:
                 signatures = load_or_measure(models, dataset, store, **options)
                 tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
+            if study.subsets:
+                tables[-1]["draw"] = draw
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from affscore.papers import study_models
 from studies.trainings import Training
 from studies.ways import WAYS
 
@@ -14,6 +17,13 @@ MATCHED = "examples/matched_networks.py"
 
 DEPTHS = (14, 20, 32, 18, 34)
 """Of the matched networks: three of He et al.'s kind for CIFAR-10, two of their kind for ImageNet."""
+
+
+ONE_OF_A_KIND = ("digitsnet", "alexnet", "vgg16", "resnet18", "mobilenet_v2", "vit_b_16", "swin_t", "convnext_tiny")
+"""Small networks of eight kinds."""
+
+DRAWS = 49
+"""Random subsets of a study of classes."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,8 @@ class Study:
         datasets: On which data, each; ``{images}`` stands for a folder likewise.
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
+        images: How many images of each data set; None for all there are.
+        subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
 
     trainings: Sequence[Training] = ()
@@ -33,6 +45,40 @@ class Study:
     datasets: Sequence[str] = ("digits",)
     n: Sequence[int] = (512,)
     criteria: bool = False
+    images: int | None = None
+    subsets: str = ""
+
+    @property
+    def needs(self) -> set[str]:
+        """The folders that the command must be given.
+
+        >>> Study(models=["resnet18@{weights}/mine.pth"]).needs
+        {'weights'}
+        """
+        return set(re.findall(r"{(\w+)}", " ".join([*self.models, *self.datasets, self.subsets])))
+
+    @property
+    def sample(self) -> dict[str, Any]:
+        """Which images are taken, where that is not all of them."""
+        about = {"images": self.images, "subsets": self.subsets, "draws": DRAWS if self.subsets else 0}
+        return {name: value for name, value in about.items() if value}
+
+    def at(self, places: Mapping[str, str]) -> Study:
+        """The same study with the folders in their places."""
+        models, datasets = ([one.format(**places) for one in some] for some in (self.models, self.datasets))
+        return replace(self, models=models, datasets=datasets, subsets=self.subsets.format(**places))
+
+
+CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+"""Of CIFAR-10."""
+
+ON_CIFAR, ON_IMAGENET = "folder:{images}/cifar10-test", "folder:{images}/imagenet-sample"
+
+
+def _cifar(*depths: int) -> list[str]:
+    """Networks that were trained on CIFAR-10, with and without shortcuts."""
+    names = [f"{kind}net{depth}" for depth in depths for kind in ("res", "plain")]
+    return [f"examples/cifar_networks.py:{name}@{{weights}}/cifar10/{name}.pt" for name in names]
 
 
 STUDIES = {
@@ -47,6 +93,35 @@ STUDIES = {
     ),
     "other-training": Study(
         [Training("mini:resnet18", way, seed) for way in WAYS for seed in range(1, 4)], criteria=True
+    ),
+    "other-data": Study(
+        models=study_models("mini:"),
+        datasets=("digits", "digits-noisy", "digits-inverted", "digits-shuffled", "random"),
+        n=(512, 256),
+        images=512,
+    ),
+    "other-data-cifar": Study(
+        models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR, ON_IMAGENET, "random"), n=(500,), images=1000
+    ),
+    "other-data-photographs": Study(
+        models=[f"{name}@{{weights}}/{name}.pth" for name in ("mobilenet_v2", "squeezenet1_0", "squeezenet1_1")],
+        datasets=(ON_IMAGENET, ON_CIFAR, "random"),
+        n=(500,),
+        images=1000,
+    ),
+    "classes": Study(
+        models=[f"mini:{name}" for name in ONE_OF_A_KIND],
+        datasets=[f"digits:{digit}" for digit in range(10)],
+        n=(58,),  # the fewest that there are of a digit
+        images=58,
+        subsets="digits",
+    ),
+    "classes-cifar": Study(
+        models=_cifar(20, 56),
+        datasets=[f"{ON_CIFAR}/{name}" for name in CLASSES],
+        n=(250,),
+        images=250,
+        subsets=ON_CIFAR,
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""
