@@ -59,9 +59,9 @@ def write_parquet(
     # without the description that pandas would add for itself, which is longer than all the rest
     rows = pa.Table.from_pandas(table, preserve_index=False)
     rows = rows.replace_schema_metadata({_KEY: json.dumps(about, sort_keys=True).encode()})
-    texts = [field.name for field in rows.schema if pa.types.is_large_string(field.type)]
+    repeat = [one.name for one in rows.schema if pa.types.is_large_string(one.type) or pa.types.is_integer(one.type)]
     with atomic_write(path, folder) as temporary:
-        pq.write_table(rows, temporary, use_dictionary=texts or False, write_statistics=False)
+        pq.write_table(rows, temporary, use_dictionary=repeat or False, write_statistics=False)
 
 
 def read_parquet(
