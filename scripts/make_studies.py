@@ -16,13 +16,14 @@ stopped goes on where it was: with the next training, the next batch of a measur
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from joblib import Parallel, delayed
-from studies.plans import DRAWS, STUDIES, Study
+from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
 from affscore.network.multiverse import REDUCTIONS
@@ -56,6 +57,7 @@ def main() -> None:
     train(missing, options.work / "weights", options.jobs)
     for name, study in missing.items():
         table = measure(study.at(places), options.work, options.jobs)
+        table = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))  # seven digits are enough
         about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         write_parquet(table, about, [], options.out / f"{name}.parquet")
@@ -90,18 +92,17 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
-    subsets = [(study.subsets, draw) for draw in range(1, DRAWS + 1) if study.subsets]
-    for dataset, draw in [*((name, 0) for name in study.datasets), *subsets]:
-        for n in study.n:
-            options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
-            options |= {"images": study.images, "seed": draw}
-            multiverses = load_or_measure_multiverses(models, dataset, store, reductions=REDUCTIONS, **options)
-            tables.append(study_of(multiverses.values()))
-            if study.criteria:
-                signatures = load_or_measure(models, dataset, store, **options)
-                tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
-            if study.subsets:
-                tables[-1]["draw"] = draw
+    together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
+    for (dataset, n, seed), some in itertools.product(study.measurements, together):
+        options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
+        options |= {"images": study.images, "seed": seed}
+        multiverses = load_or_measure_multiverses(some, dataset, store, reductions=REDUCTIONS, **options)
+        tables.append(study_of(multiverses.values()))
+        if study.criteria:
+            signatures = load_or_measure(some, dataset, store, **options)
+            tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
+        if study.subsets:
+            tables[-1]["draw"] = seed
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],

@@ -37,6 +37,7 @@ class Study:
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
         images: How many images of each data set; None for all there are.
+        halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
 
@@ -46,7 +47,19 @@ class Study:
     n: Sequence[int] = (512,)
     criteria: bool = False
     images: int | None = None
+    halves: bool = False
     subsets: str = ""
+
+    @property
+    def measurements(self) -> list[tuple[str, int, int]]:
+        """Data set, size of a batch, and seed of the choice of images, of each measurement of every network.
+
+        >>> Study(datasets=["digits:1"], n=[58], images=58, subsets="digits").measurements[:3]
+        [('digits:1', 58, 0), ('digits', 58, 1), ('digits', 58, 2)]
+        """
+        found = [(name, n, 0) for name in self.datasets for n in self.n]
+        found += [(self.datasets[0], n // 2, 0) for n in self.n if self.halves]
+        return found + [(self.subsets, n, draw) for n in self.n for draw in range(1, DRAWS + 1) if self.subsets]
 
     @property
     def needs(self) -> set[str]:
@@ -60,7 +73,8 @@ class Study:
     @property
     def sample(self) -> dict[str, Any]:
         """Which images are taken, where that is not all of them."""
-        about = {"images": self.images, "subsets": self.subsets, "draws": DRAWS if self.subsets else 0}
+        draws = DRAWS if self.subsets else 0
+        about = {"images": self.images, "halves": self.halves, "subsets": self.subsets, "draws": draws}
         return {name: value for name, value in about.items() if value}
 
     def at(self, places: Mapping[str, str]) -> Study:
@@ -97,17 +111,17 @@ STUDIES = {
     "other-data": Study(
         models=study_models("mini:"),
         datasets=("digits", "digits-noisy", "digits-inverted", "digits-shuffled", "random"),
-        n=(512, 256),
         images=512,
+        halves=True,
     ),
     "other-data-cifar": Study(
-        models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR, ON_IMAGENET, "random"), n=(500,), images=1000
+        models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR, ON_IMAGENET, "random"), images=512, halves=True
     ),
     "other-data-photographs": Study(
         models=[f"{name}@{{weights}}/{name}.pth" for name in ("mobilenet_v2", "squeezenet1_0", "squeezenet1_1")],
         datasets=(ON_IMAGENET, ON_CIFAR, "random"),
-        n=(500,),
-        images=1000,
+        images=512,
+        halves=True,
     ),
     "classes": Study(
         models=[f"mini:{name}" for name in ONE_OF_A_KIND],
