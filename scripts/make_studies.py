@@ -57,8 +57,10 @@ def main() -> None:
     train(missing, options.work / "weights", options.jobs)
     for name, study in missing.items():
         table = measure(study.at(places), options.work, options.jobs)
-        table = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))  # seven digits are enough
-        about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
+        table = table.round({"score": 5, "score_std": 5})  # the choice of images moves scores by more than 0.001
+        table = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))
+        command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
+        about = {"study": name, "job": describe(study), "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         write_parquet(table, about, [], options.out / f"{name}.parquet")
         print(f"{name}: {len(table)} rows")
