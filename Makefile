@@ -93,8 +93,9 @@ format: $(INSTALLED)  ## format the code, and bring the notebooks in step
 	$(MAKE) --no-print-directory sync
 
 .PHONY: zoo
-zoo: $(INSTALLED)  ## train the small networks that are not trained yet, and write their tables and signatures
+zoo: $(INSTALLED)  ## train the small networks that are not trained yet, and write their tables, signatures and studies
 	$(BIN)/python scripts/make_zoo.py
+	$(BIN)/python scripts/make_studies.py
 
 .PHONY: sync
 sync: $(INSTALLED)  ## bring each notebook's .py and .ipynb in step; the newer one wins

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from affscore.network.multiverse import Multiverse as Multiverse
     from affscore.network.multiverse import load_multiverse as load_multiverse
     from affscore.network.multiverse import multiverse as multiverse
+    from affscore.network.record import TrainingRecord as TrainingRecord
+    from affscore.network.record import load_record as load_record
     from affscore.network.result import Signature as Signature
     from affscore.network.result import load_signature as load_signature
     from affscore.network.signature import signature as signature
+    from affscore.network.tracker import Tracker as Tracker
+    from affscore.network.tracker import track as track
     from affscore.survey.tables import load_results as load_results
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
@@ -35,12 +39,14 @@ __getattr__, __dir__, __all__ = lazy_names(
         "errors": "AffscoreError AffscoreWarning",
         "experiments.comparison": "Comparison compare",
         "network.multiverse": "Multiverse load_multiverse multiverse",
+        "network.record": "TrainingRecord load_record",
         "network.result": "Signature load_signature",
         "network.signature": "signature",
+        "network.tracker": "Tracker track",
         "survey.tables": "load_results",
         "transport.affinity": "AffinityScore affinity_score",
         "zoo.datasets": "load_data",
         "zoo.models": "load_model",
     },
-    "analysis exercises experiments figures network papers parameters published survey transport zoo",
+    "analysis callbacks exercises experiments figures network papers parameters published survey transport zoo",
 )

@@ -28,6 +28,9 @@ MOST_COUPLED = 2048
 MOST_POSITIONS = 256
 
 
+CouplingName = Literal["exact", "paired"]
+
+
 class Specification(NamedTuple):
     """One choice of each kind under which a score is measured; the defaults are those of :func:`affscore.signature`.
 
@@ -59,9 +62,10 @@ class Options:
     """What is measured: every choice that a number of a signature depends on (see :func:`affscore.signature`).
 
     This is the one place where an option has its default and its check; the commands take their options, and the keys
-    of a store what is not at its default, from here. ``criteria`` becomes a tuple of names, and ``order`` is
-    "activate-first" where both orders are the same. A multiverse has no criteria, and takes the place of reduction,
-    order and covariance: :attr:`passes` are its options.
+    of a store what is not at its default, from here. ``criteria`` becomes a tuple of names, ``order`` is
+    "activate-first" where both orders are the same, and ``coupling`` is "paired" where the others leave no choice. A
+    multiverse has no criteria, and takes the place of reduction, order and covariance: :attr:`passes` are its
+    options.
 
     Raises:
         AffscoreError: An unknown name, a number out of range, or options that exclude each other.
@@ -83,6 +87,7 @@ class Options:
     positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
     multiverse: tuple[ReductionName, ...] = ()
     bias: BiasName = "none"
+    coupling: CouplingName = "exact"
 
     def __post_init__(self) -> None:
         from affscore.network.criteria import choose_criteria
@@ -93,6 +98,7 @@ class Options:
         check_word("order", self.order, OrderName)
         check_name(self.covariance)
         check_word("bias", self.bias, BiasName)
+        check_word("coupling", self.coupling, CouplingName)
         several = check_reductions(self.multiverse) if self.multiverse != () else ()
         for each in several:
             check_word("reduction", each, ReductionName)
@@ -114,7 +120,7 @@ class Options:
             "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
             "multiverse": several,
         }
-        given = {name: getattr(self, name) for name in ("reduction", "order", "covariance")}
+        given = {name: getattr(self, name) for name in ("reduction", "order", "covariance", "coupling")}
         if several and (other := [name for name, value in given.items() if value != getattr(DEFAULT, name)]):
             raise AffscoreError(
                 f"a multiverse is of several reductions and of every order and covariance: omit {other[0]}, or measure "
@@ -124,6 +130,13 @@ class Options:
             raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        if self.only_paired:
+            object.__setattr__(self, "coupling", "paired")
+
+    @property
+    def only_paired(self) -> bool:
+        """Whether the other options leave no choice of the coupling."""
+        return self.whole or (self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED)
 
     @property
     def changed(self) -> dict[str, Any]:
@@ -131,6 +144,7 @@ class Options:
         usual = vars(Options())
         unused = set() if "positions" in (self.reduction, *self.multiverse) else {"positions"}
         unused |= {"criteria"} if self.multiverse else set()
+        unused |= {"coupling"} if self.only_paired else set()
         return {name: value for name, value in vars(self).items() if name not in unused and value != usual[name]}
 
     @property
@@ -161,12 +175,6 @@ class Options:
     def points_a_sample(self) -> int:
         """How many points of a cloud come from one sample, where a feature map has as many positions."""
         return self.positions if self.reduction == "positions" else 1
-
-    @property
-    def coupling(self) -> Literal["exact", "paired"]:
-        """The coupling of the score."""
-        many = self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED
-        return "paired" if self.whole or many else "exact"
 
     def as_columns(self) -> dict[str, str]:
         """The choices that are columns of the table."""

@@ -54,11 +54,13 @@ def alternate(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str
     return {name: _summary(seconds) for name, seconds in times.items()}
 
 
-def in_pairs(base: str, contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, Any]:
+def in_pairs(
+    base: str, contenders: dict[str, Callable[[], Any]], rounds: int, long: float | None = None
+) -> dict[str, Any]:
     """Time each contender beside the base: a ratio for each pair, so that what the machine does meanwhile cancels.
 
     Every second pair runs in the other order. Nothing is left out, so what is loaded on first use must be there. A
-    base of more than ``LONG`` seconds is met twice by each contender, at most.
+    base of more than ``long`` seconds is met twice by each contender, at most.
 
     Returns:
         For each contender its times as of :func:`alternate`; for each but the base the median of its ratios,
@@ -67,7 +69,7 @@ def in_pairs(base: str, contenders: dict[str, Callable[[], Any]], rounds: int) -
     times: dict[str, list[float]] = {name: [] for name in contenders}
     ratios: dict[str, list[float]] = {name: [] for name in contenders if name != base}
     for turn in range(rounds):
-        if turn >= 2 and times[base][0] > LONG:
+        if turn >= 2 and times[base][0] > (LONG if long is None else long):
             break
         for name, found in ratios.items():
             pair = (base, name) if turn % 2 == 0 else (name, base)

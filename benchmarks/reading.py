@@ -63,6 +63,12 @@ BENCHMARKS: Mapping[str, Kind] = {
         "separate_best separate_largest ratio_multiverse ratio_separate activations specifications signatures",
         "spread_multiverse_smallest spread_multiverse_largest spread_separate_smallest spread_separate_largest",
     ),
+    "track": Kind(
+        "python benchmarks/bench_track.py",
+        "model how device n batch_size every activations counted steps_median steps_best steps_largest overhead "
+        "spread_overhead_smallest spread_overhead_largest",
+        "measurement_best measurement_median measurement_largest tracked_best tracked_median tracked_largest",
+    ),
     "survey": Kind(""),  # its rows are shown as they are
 }
 """The benchmarks by the names of their files, and what the rows of these must have."""

@@ -18,20 +18,30 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 from joblib import Parallel, delayed
 from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
+from affscore import load_record
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.table import provenance
+from affscore.options import DEFAULT, Specification
 from affscore.survey import load_or_measure, load_or_measure_multiverses
 from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import study_of
+from affscore.transport.covariance import CovarianceName
+
+COVARIANCES = get_args(CovarianceName)
+COURSE = ["step", "index", "layer", "activation", "kind", "depth", "score", "accuracy"]
+"""The columns of a record that a study keeps."""
+
+WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
 
 WORK = Path(__file__).parents[1] / "_build" / "studies"
 
@@ -56,14 +66,16 @@ def main() -> None:
         del missing[name]
     train(missing, options.work / "weights", options.jobs)
     for name, study in missing.items():
-        table = measure(study.at(places), options.work, options.jobs)
-        table = table.round({"score": 5, "score_std": 5})  # the choice of images moves scores by more than 0.001
-        table = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))
+        tables = {f"{name}-course": course(study, options.work / "weights")} if study.course else {}
+        tables[name] = measure(study.at(places), options.work, options.jobs)  # the last: where it is, all are
         command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
         about = {"study": name, "job": describe(study), "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
-        write_parquet(table, about, [], options.out / f"{name}.parquet")
-        print(f"{name}: {len(table)} rows")
+        for stem, table in tables.items():
+            short = table.round({"score": 5, "score_std": 5})  # the choice of images moves scores by more than 0.001
+            short = short.astype(dict.fromkeys(short.select_dtypes("float64"), "float32"))
+            write_parquet(short, about, [], options.out / f"{stem}.parquet")
+            print(f"{stem}: {len(short)} rows")
 
 
 def describe(study: Study) -> dict[str, Any]:
@@ -71,7 +83,7 @@ def describe(study: Study) -> dict[str, Any]:
     trainings = [training.describe() for training in study.trainings]
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
-        "criteria": study.criteria, **study.sample,
+        "criteria": study.criteria, **study.sample, **study.corrections,
     }  # fmt: skip
 
 
@@ -98,13 +110,16 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     for (dataset, n, seed), some in itertools.product(study.measurements, together):
         options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}
         options |= {"images": study.images, "seed": seed}
-        multiverses = load_or_measure_multiverses(some, dataset, store, reductions=REDUCTIONS, **options)
+        ways: dict[str, Any] = {"reductions": REDUCTIONS, "bias": study.bias}
+        multiverses = load_or_measure_multiverses(some, dataset, store, **ways, **options)
         tables.append(study_of(multiverses.values()))
         if study.criteria:
             signatures = load_or_measure(some, dataset, store, **options)
             tables[-1] = with_criteria(tables[-1], study_of(signatures.values()))
         if study.subsets:
             tables[-1]["draw"] = seed
+    for dataset, way in itertools.product(study.datasets if study.whole else (), WAYS_TO_A_POINT):
+        tables.append(whole(models, dataset, store, jobs, **way))
     about = pd.DataFrame(
         [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
         columns=["weights", "network", "way", "seed"],
@@ -113,11 +128,33 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
 
 
+def course(study: Study, folder: Path) -> pd.DataFrame:
+    """What was measured of the networks while they trained: a row for each step and activation."""
+    tables = []
+    for one in study.trainings:
+        if one.every:
+            record = load_record(one.course(folder))
+            words = {name: record.metadata.get(name, getattr(DEFAULT, name)) for name in Specification._fields}
+            about = {"model": one.model, "network": one.network, "way": one.way, "seed": one.seed, **words}
+            tables.append(record.table[COURSE].assign(**about))
+    return pd.concat(tables, ignore_index=True)
+
+
+def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:
+    """All images as one batch, under both covariances and the pairing."""
+    options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "criteria": False}
+    found = [
+        load_or_measure(models, dataset, store, covariance=one, whole=True, **options, **way) for one in COVARIANCES
+    ]
+    table = study_of(signature for signatures in found for signature in signatures.values())
+    return table.assign(n=table["images"])
+
+
 def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """The study with the criteria in the rows of the specification under which they were measured."""
+    """The study with the criteria of the same samples: they depend on neither covariance nor coupling."""
     criteria = [name for name in measured if name not in study]
-    shared = [name for name in study if name not in ("score", "score_std", "accuracy")]
-    return study.merge(measured[[*shared, *criteria]], on=shared, how="left", validate="1:1")
+    shared = [*study.columns[: list(study).index("order") + 1].drop("accuracy")]
+    return study.merge(measured[[*shared, *criteria]], on=shared, how="left", validate="m:1")
 
 
 if __name__ == "__main__":

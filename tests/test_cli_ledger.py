@@ -20,6 +20,7 @@ from tests.synthetic_signatures import synthetic, with_sums
 def quick(monkeypatch):
     """None of the package's many results: tests/papers has these."""
     monkeypatch.setattr(all_results, "hard_task", lambda: None)
+    monkeypatch.setattr(all_results, "load_studies", dict)
     stored = all_results.stored_signatures
     monkeypatch.setattr(all_results, "stored_signatures", lambda path=None: [] if path is None else stored(path))
 

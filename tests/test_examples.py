@@ -55,3 +55,17 @@ def test_the_small_network_of_the_page_for_ones_own():
     assert result.table["activation"].tolist() == ["relu", *(["snake", "relu"] * 3)]
     assert [note for note in result.notes if "untrained" not in note and " are few for " not in note] == []
     assert result.table["score"].between(0, 1).all()
+
+
+@pytest.mark.parametrize(("name", "activations", "blocks"), [("20", 19, 9), ("34", 33, 16)])
+def test_twins_differ_in_the_additions_alone(name, activations, blocks):
+    """The same weights under the same names, given the same seed; one ReLU a layer; a sum a block or none."""
+    matched = CIFAR.with_name("matched_networks.py")
+    residual, plain = (load_model(f"{matched}:{kind}{name}", seed=3) for kind in ("residual", "plain"))
+    assert residual.state_dict().keys() == plain.state_dict().keys()
+    assert all(torch.equal(value, plain.state_dict()[key]) for key, value in residual.state_dict().items())
+    for model, sums in ((residual, blocks), (plain, 0)):
+        table = signature(model, "digits", n=32, images=32, criteria=False, progress=False).table
+        assert len(table) == activations
+        assert (table["kind"] == "after-sum").sum() == sums
+        assert (table["kind"] == "second").sum() == blocks - sums

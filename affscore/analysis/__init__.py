@@ -8,9 +8,12 @@ from affscore.analysis.accuracy import explained_accuracy as explained_accuracy
 from affscore.analysis.accuracy import over_seeds as over_seeds
 from affscore.analysis.accuracy import panel_fits as panel_fits
 from affscore.analysis.accuracy import spread_in_errors as spread_in_errors
+from affscore.analysis.batch_size import against_reference as against_reference
+from affscore.analysis.batch_size import effects_of_size as effects_of_size
 from affscore.analysis.bimodality import MixtureTest as MixtureTest
 from affscore.analysis.bimodality import UnimodalityTest as UnimodalityTest
 from affscore.analysis.bimodality import common_language_effect_size as common_language_effect_size
+from affscore.analysis.bimodality import component_agreement as component_agreement
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
@@ -55,6 +58,9 @@ from affscore.analysis.regression import Fit as Fit
 from affscore.analysis.regression import explained_by_all as explained_by_all
 from affscore.analysis.regression import fit as fit
 from affscore.analysis.regression import plain_r2 as plain_r2
+from affscore.analysis.seeds import SeedInterval as SeedInterval
+from affscore.analysis.seeds import mean_over_seeds as mean_over_seeds
+from affscore.analysis.seeds import rank_correlation_over_seeds as rank_correlation_over_seeds
 from affscore.analysis.selection import BestFitTest as BestFitTest
 from affscore.analysis.selection import best_fit_lead as best_fit_lead
 from affscore.analysis.selection import best_fit_test as best_fit_test

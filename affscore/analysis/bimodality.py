@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
 from affscore.errors import AffscoreError
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
 
 _GRID = 400
 
@@ -132,9 +136,38 @@ def mixture_test(values: ArrayLike, resamples: int = 99, seed: int = 0) -> Mixtu
     sample = _sample(values)
     if len(sample) < 4 or np.ptp(sample) == 0:
         return MixtureTest(np.nan, np.nan)
-    drawn = np.random.default_rng(seed).standard_normal((resamples, len(sample)))
-    observed, *under_one = (_likelihood_ratio(each) for each in (sample, *drawn))
+    observed, under_one = _likelihood_ratio(sample), _ratios_under_one(len(sample), resamples, seed)
     return MixtureTest(observed, (1 + sum(ratio >= observed for ratio in under_one)) / (1 + resamples))
+
+
+def component_agreement(values: ArrayLike, groups: ArrayLike) -> float:
+    """Whether the two components of a sample are two groups that are known: their adjusted Rand index.
+
+    Args:
+        values: A sample, (k,).
+        groups: The group of each value, (k,).
+
+    Returns:
+        1 where the two Gaussians that fit the sample best divide it as the groups do, 0 on average by chance; NaN for
+        fewer than four values or equal ones.
+
+    Raises:
+        AffscoreError: No numbers, missing ones, or not a group for each.
+
+    Source: Hubert and Arabie (1985) for the index.
+
+    >>> component_agreement([0.50, 0.52, 0.53, 0.90, 0.92, 0.93], ["inside"] * 3 + ["after a sum"] * 3)
+    1.0
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    sample, labels = _sample(values), np.asarray(groups)
+    if labels.shape != sample.shape:
+        raise AffscoreError(f"expected a group for each of {len(sample)} values, got {labels.size}")
+    if len(sample) < 4 or np.ptp(sample) == 0:
+        return np.nan
+    standard = _standardised(sample)
+    return float(adjusted_rand_score(labels, _two_gaussians().fit_predict(standard)))
 
 
 def common_language_effect_size(one: ArrayLike, other: ArrayLike) -> float:
@@ -175,14 +208,28 @@ def _modes(samples: NDArray[np.float64], bandwidths: NDArray[np.float64]) -> NDA
     return (rising[:, :-1] & ~rising[:, 1:]).sum(axis=1)
 
 
+@cache
+def _ratios_under_one(size: int, resamples: int, seed: int) -> tuple[float, ...]:
+    """Likelihood ratios of samples from one Gaussian; they are the same for its every mean and variance."""
+    drawn = np.random.default_rng(seed).standard_normal((resamples, size))
+    return tuple(_likelihood_ratio(each) for each in drawn)
+
+
 def _likelihood_ratio(sample: NDArray[np.float64]) -> float:
     """Of two Gaussians against one, whose parameters are the mean and the variance of the sample."""
+    standard = _standardised(sample)
+    one = -(np.log(2 * np.pi) + 1) / 2  # the mean log-likelihood of a standardised sample
+    return max(2 * len(standard) * float(_two_gaussians().fit(standard).score(standard) - one), 0.0)
+
+
+def _standardised(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+    return ((sample - sample.mean()) / sample.std())[:, None]
+
+
+def _two_gaussians() -> GaussianMixture:
     from sklearn.mixture import GaussianMixture  # slow to load
 
-    standard = ((sample - sample.mean()) / sample.std())[:, None]
-    two = GaussianMixture(2, covariance_type="spherical", reg_covar=0.01, init_params="k-means++", random_state=0)
-    one = -(np.log(2 * np.pi) + 1) / 2  # the mean log-likelihood of a standardised sample
-    return max(2 * len(standard) * float(two.fit(standard).score(standard) - one), 0.0)
+    return GaussianMixture(2, covariance_type="spherical", reg_covar=0.01, init_params="k-means++", random_state=0)
 
 
 def _sample(values: ArrayLike) -> NDArray[np.float64]:

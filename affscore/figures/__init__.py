@@ -23,9 +23,15 @@ from affscore.figures.other_data import class_signatures as class_signatures
 from affscore.figures.other_data import data_deviations as data_deviations
 from affscore.figures.plane_clouds import coupling as coupling
 from affscore.figures.plane_clouds import scheme as scheme
+from affscore.figures.random_mlps import image_gallery as image_gallery
+from affscore.figures.random_mlps import score_against_frequency as score_against_frequency
 from affscore.figures.redundancy import criterion_dots as criterion_dots
 from affscore.figures.redundancy import criterion_scatter as criterion_scatter
+from affscore.figures.repeats import against_batch_size as against_batch_size
+from affscore.figures.repeats import bundles_of_signatures as bundles_of_signatures
+from affscore.figures.repeats import repeated_signatures as repeated_signatures
 from affscore.figures.signature import raw_signature as raw_signature
 from affscore.figures.style import family_styles as family_styles
 from affscore.figures.style import house_style as house_style
+from affscore.figures.training import scores_over_steps as scores_over_steps
 from affscore.figures.zoo import zoo_accuracies as zoo_accuracies

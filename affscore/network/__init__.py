@@ -6,21 +6,26 @@ from affscore.network.criteria.nonlinearity_coefficient import nonlinearity_coef
 from affscore.network.criteria.norm import norm
 from affscore.network.criteria.r2 import r2
 from affscore.network.multiverse import Multiverse, load_multiverse, multiverse
+from affscore.network.record import TrainingRecord, load_record
 from affscore.network.recorder import Recorder, recording
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
+from affscore.network.tracker import Tracker, track
 
 __all__ = [
     "ActivationCall",
     "Multiverse",
     "Recorder",
     "Signature",
+    "Tracker",
+    "TrainingRecord",
     "debiased_cka",
     "entropy",
     "linear_cka",
     "load_multiverse",
+    "load_record",
     "load_signature",
     "multiverse",
     "nonlinearity_coefficient",
@@ -29,4 +34,5 @@ __all__ = [
     "recording",
     "reduce",
     "signature",
+    "track",
 ]

@@ -12,13 +12,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from affscore.network.accuracy import Predictions, count_right, predictions
 from affscore.network.collect import Collector
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.notes import adding_assumptions
+from affscore.network.randomness import seed_generators
 from affscore.network.recorder import Recorder
 from affscore.network.recorder.calls import ActivationCall
 
@@ -68,7 +68,12 @@ def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator
 
 
 def run_batch(
-    of: Measurement, recorder: Recorder, number: int, chunks: Iterable[Inputs], known: Sequence[tuple[str, int]]
+    of: Measurement,
+    recorder: Recorder,
+    number: int,
+    chunks: Iterable[Inputs],
+    known: Sequence[tuple[str, int]],
+    checked: bool = False,
 ) -> tuple[Batch, Collector]:
     """Send a batch through the network; what its very first samples show is checked.
 
@@ -78,6 +83,7 @@ def run_batch(
         number: The number of the batch.
         chunks: Its samples.
         known: Layer and call of every activation of the batch before.
+        checked: Whether the first samples have been checked before.
 
     Returns:
         The batch, which has no rows and no fingerprints yet; and the collector, which holds its pairs.
@@ -87,11 +93,11 @@ def run_batch(
     collector = recorder.listener = Collector(options, room, number * options.n, known)
     # whatever draws random numbers starts anew, whether or not earlier batches were measured
     state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
-    torch.manual_seed(int(state[0]))
+    seed_generators(int(state[0]), of.device)
     notes: list[str] = []
     predicted: list[Predictions | None] = []
     for chunk in chunks:
-        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted
+        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted and not checked
         with adding_assumptions(stream, network):
             predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
             if first:
@@ -105,7 +111,8 @@ def run_batch(
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
         notes += _assumed_channels(recorder.calls)
-    right, unused, why = count_right(predicted, stream.classes, card.classes)
+    # an untrained last layer is right by chance, which is no accuracy
+    right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
     return Batch(number, "", "", notes + why, [], right, unused, silent), collector
 

@@ -6,9 +6,9 @@ import hashlib
 import itertools
 import zlib
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,8 @@ from affscore.network.notes import (
     on_values,
     on_weights,
 )
-from affscore.network.recorder import recording
+from affscore.network.randomness import random_states_kept, seed_generators
+from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
 from affscore.network.scoring import WholeDataset, score_batch
 from affscore.network.table import provenance, table_of
@@ -63,6 +64,7 @@ class Measurement:
         activations: As there.
         forward: As there.
         data_name: As there.
+        preparing: Brings the network into evaluation mode on the device, and back.
 
     Raises:
         AffscoreError: As there.
@@ -82,6 +84,7 @@ class Measurement:
         activations: Collection[Any] | Mapping[str, Any] | None = None,
         forward: Forward | None = None,
         data_name: str | None = None,
+        preparing: Callable[[nn.Module, torch.device], AbstractContextManager[nn.Module]] = prepared,
     ) -> None:
         execution = execution or Execution()
         if data_name is not None and (not isinstance(data_name, str) or not data_name.strip()):
@@ -96,7 +99,7 @@ class Measurement:
         self.stream = image_stream(data, self.card, options, execution.batch_size, Feeding(self.network, forward))
         self.device = choose_device(execution.device, self.network)
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
-        self._forward = forward
+        self._forward, self._preparing = forward, preparing
         self._dataset = self.stream.name if data_name is None else data_name
         self._items = ""  # what a sample is called, once the first ones have been read
         self._seen, self._digest = 0, hashlib.sha256()  # how many samples, and the checksums of them
@@ -123,21 +126,14 @@ class Measurement:
 
     def _measured(self, done: Mapping[int, Batch]) -> Generator[tuple[Batch, list[list[Pair]]]]:
         """Each batch with the pairs of all passes of the options; a finished batch, which has its rows, without."""
-        options, network, device = self.options, self.network, self.device
-        weights, known = fingerprint(network), list[tuple[str, int]]()
+        options = self.options
+        weights, known = fingerprint(self.network), list[tuple[str, int]]()
         done = {number: batch for number, batch in done.items() if batch.network == weights}
         hidden = None if self.execution.progress is None else not self.execution.progress
-        # no_grad and not inference_mode: what the network moves or caches must still be fit for training
         with (
-            ONE_AT_A_TIME,
             tqdm(total=self.stream.total, desc=self.card.name, unit="sample", disable=hidden) as bar,
-            torch.no_grad(),
-            torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
-            prepared(network, device),
-            recording(network, Collector(options), self.activations) as recorder,
+            self._recorded() as recorder,
         ):
-            torch.manual_seed(options.seed)  # a loader may shuffle, and a data set draw, before the first batch begins
-            self._declared = recorder.chosen.names
             for number, chunks in batches_of(self.stream.chunks, options.n):
                 batch, collector, parts = done.get(number), Collector(options), self._looked_at(chunks, bar)
                 if batch is None:
@@ -156,6 +152,22 @@ class Measurement:
                 first = [row for row in batch.rows if not row.get("specification")]
                 known = known or [(row["layer"], row["call"]) for row in first]
                 yield batch, passes
+
+    @contextmanager
+    def _recorded(self) -> Iterator[Recorder]:
+        """The network in evaluation mode under a recorder; afterwards it is as it was, and so are random states."""
+        # no_grad and not inference_mode: what the network moves or caches must still be fit for training
+        with (
+            ONE_AT_A_TIME,
+            torch.no_grad(),
+            random_states_kept(self.device),
+            self._preparing(self.network, self.device),
+            recording(self.network, Collector(self.options), self.activations) as recorder,
+        ):
+            # a loader may shuffle, and a data set draw, before the first batch begins
+            seed_generators(self.options.seed, self.device)
+            self._declared = recorder.chosen.names
+            yield recorder
 
     def _looked_at(self, chunks: Iterable[Inputs], bar: tqdm[Any]) -> Iterator[Inputs]:
         """The same chunks; what the first samples show is noted, and every one counts for the fingerprint."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import sys
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
 
@@ -60,6 +64,15 @@ def choose_device(device: str, model: nn.Module) -> torch.device:
     return chosen
 
 
+def device_of(model: nn.Module) -> torch.device:
+    """Where a model is; one without weights is taken to be on the CPU.
+
+    >>> device_of(nn.ReLU())
+    device(type='cpu')
+    """
+    return next(model.parameters(), torch.empty(0)).device
+
+
 @contextmanager
 def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     """The model in evaluation mode on the device; afterwards all its parts are as they were."""
@@ -74,3 +87,87 @@ def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
             module.training = state
         if home != device:
             model.to(home)
+
+
+@contextmanager
+def in_training(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
+    """A model that is being trained, in evaluation mode where it is; afterwards it is as if nothing had happened.
+
+    Evaluation mode is the flag ``training`` of each part. ``model.eval()`` is not called, since a network may have made
+    it its own (with low-rank adapters it may merge weights). Attributes of the parts, what lists and dictionaries among
+    them hold, and the numbers in buffers and other tensors are put back: a cache that was filled meanwhile is empty
+    again. An active autocast is suspended, so that the numbers are those of the weights' own type.
+
+    Args:
+        model: The model.
+        device: Where it is.
+    """
+    states = [_State(module) for module in model.modules()]
+    try:
+        for module in model.modules():
+            module.training = False
+        with torch.autocast(device.type, enabled=False):
+            yield model
+    finally:
+        for state in states:
+            state.restore()
+
+
+class _State:
+    """A module's attributes, what is in those that hold several things, and the numbers in its buffers and tensors."""
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module, self.attributes = module, dict(vars(module))
+        held = (value for value in self.attributes.values() if type(value) in (dict, OrderedDict, list, set))
+        self.held = [(value, copy.copy(value)) for value in held]
+        tensors = (value for value in self.attributes.values() if isinstance(value, Tensor))
+        self.tensors = [(one, one.detach().clone()) for one in (*module.buffers(recurse=False), *tensors)]
+
+    @torch.no_grad()
+    def restore(self) -> None:
+        now = vars(self.module)
+        for name in now.keys() - self.attributes.keys():
+            del now[name]
+        now.update(self.attributes)
+        for value, before in self.held:
+            if not _holds_the_same(value, before):
+                value.clear()
+                value.extend(before) if isinstance(value, list) else value.update(before)
+        for tensor, numbers in self.tensors:
+            if not torch.equal(tensor, numbers):
+                (tensor if tensor.shape == numbers.shape else tensor.resize_(numbers.shape)).copy_(numbers)
+
+
+def _holds_the_same(one: Any, other: Any) -> bool:
+    """Whether two dictionaries or two lists hold the same objects in the same order, or two sets equal ones."""
+    if isinstance(one, set):
+        return one == other
+    if isinstance(one, dict):
+        return _holds_the_same([*one.keys(), *one.values()], [*other.keys(), *other.values()])
+    return len(one) == len(other) and all(ours is theirs for ours, theirs in zip(one, other, strict=True))
+
+
+def check_whole(model: nn.Module) -> None:
+    """Refuse a network whose weights are spread over processes, so that none of them can run it alone.
+
+    Raises:
+        AffscoreError: Its weights are sharded, by FSDP, tensor parallelism or DeepSpeed.
+
+    >>> check_whole(nn.Linear(2, 2))
+    """
+    sharded = getattr(sys.modules.get("torch.distributed.tensor"), "DTensor", ())
+    wrapper = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", ())
+    for name, weights in model.named_parameters():
+        if isinstance(weights, sharded) or hasattr(weights, "ds_id"):  # the mark of DeepSpeed's ZeRO-3
+            raise AffscoreError(_sharded(f"the weights {name!r} are"))
+    for name, module in model.named_modules():
+        if isinstance(module, wrapper):
+            raise AffscoreError(_sharded(f"the weights of its part {name!r} are" if name else "its weights are"))
+
+
+def _sharded(what: str) -> str:
+    return (
+        f"this network cannot be measured while it trains: {what} spread over several processes (FSDP, tensor "
+        "parallelism, ZeRO-3); train it with DistributedDataParallel, or measure a whole copy of it with "
+        "affscore.signature"
+    )

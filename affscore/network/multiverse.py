@@ -324,6 +324,8 @@ def load_result(file: str | Path) -> Signature | Multiverse:
 
 def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
     """Refuse a table that holds no multiverse."""
+    if "every" in metadata:
+        raise ForeignError("it holds the record of a training (affscore.load_record)")
     if "multiverse" not in metadata:
         raise ForeignError("it holds one signature (affscore.load_signature)")
     words = {field.name: details(field)["words"] for field in ALWAYS if field.name in (*_MEASURED, "coupling")}

@@ -146,9 +146,10 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
 
 
 def on_weights(card: ModelCard) -> Iterator[str]:
-    """Where nobody named any weights, the network may be untrained."""
+    """Where nobody named any weights, the network may be untrained; and what is known of those of a file."""
     if card.weights == "as built":
         yield f"the weights are as {card.name} builds them: untrained, unless it loads them itself (NAME@FILE does)"
+    yield from card.notes
 
 
 def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> Iterator[str]:
@@ -193,7 +194,7 @@ def on_positions(options: Options) -> Iterator[str]:
             f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
             "depend on each other, and an interval draws samples again, not points"
         )
-        if options.coupling == "paired" and not options.whole:
+        if options.only_paired and not options.whole:
             yield (
                 f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
                 "scores are lower bounds of the exact ones"

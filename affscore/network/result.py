@@ -247,4 +247,6 @@ def _check(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
     """Refuse a table that holds no signature, or several."""
     if "multiverse" in metadata:
         raise ForeignError("it holds a multiverse (affscore.load_multiverse)")
+    if "every" in metadata:
+        raise ForeignError("it holds the record of a training (affscore.load_record)")
     check_signature(table, metadata)

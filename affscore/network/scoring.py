@@ -121,13 +121,18 @@ def _row(
             flag = "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
         except ConstantInputError:
             found, flag = _NO_SCORE, "constant input"
-        row = {name: getattr(call, name) for name in _OF_CALL} | {name: getattr(found, name) for name in _OF_SCORE}
+        row = columns_of_call(call) | {name: getattr(found, name) for name in _OF_SCORE}
         row |= {"score": found.value, "decided_by": found.decided_by or ""}
         row |= {"n": shape[0], "width": shape[1], "flag": flag}
         row |= zip(("extrapolated", "paired_extrapolated"), corrected, strict=True) if correct else ()
         for name in criteria:
             row |= CRITERIA[name].numbers(flag, compute)
     return row | {"seconds": time.perf_counter() - start}
+
+
+def columns_of_call(call: ActivationCall) -> dict[str, Any]:
+    """The columns that say which activation a row is of."""
+    return {name: getattr(call, name) for name in _OF_CALL}
 
 
 _OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")

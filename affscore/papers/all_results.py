@@ -18,7 +18,7 @@ from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
 from affscore.papers.results import Results
-from affscore.survey.studies import load_studies, under
+from affscore.survey.studies import load_studies, signatures_of, under
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
@@ -98,13 +98,13 @@ class AllResults:
             analogue=True,
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
-        networks = (self.mini, self.trained_again, self.cifar, self.other_weights)
+        networks = (self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights)
         return (self.as_printed, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
         """Those of the kinds that hold signatures, which can be measured under another specification."""
-        return (self.as_printed, self.mini, self.cifar, self.other_weights)
+        return (self.as_printed, self.mini, self.seeds, self.matched, self.cifar, self.other_weights)
 
     def _asked(self, *own: Specification) -> tuple[Specification, ...]:
         """The specification that was asked for, else the papers' own."""
@@ -154,6 +154,7 @@ class AllResults:
             signatures=small(dataset="digits"),
             untrained=small(dataset="digits", trained=False),
             elsewhere={dataset: small(dataset=dataset) for dataset in ON_MORE_DATA},
+            checkpoints=self._of_study("other-training", "{way}-{seed}"),
             studies=self._studies(),
         )
 
@@ -168,6 +169,35 @@ class AllResults:
             trainings=self.hard_task,
             zoo=self.zoo,
         )
+
+    @cached_property
+    def matched(self) -> Results:
+        """Small networks with and without shortcuts, a name for each training: ``resnet20-1``, ``plainnet20-1``."""
+        found = self._of_study("shortcuts", "{network}-{seed}").items()
+        return Results(
+            "small networks with and without shortcuts, on digits",
+            "3 trainings of each of 5 pairs, one batch of 512, activate first, averaged over positions",
+            analogue=True,
+            signatures={name.replace("residual", "resnet").replace("plain", "plainnet"): one for name, one in found},
+        )
+
+    @cached_property
+    def seeds(self) -> Results:
+        """A small VGG-16 before and after training, a name for each seed: ``vgg16-1``."""
+        return Results(
+            "a small VGG-16 from nine seeds, on digits",
+            "9 trainings that differ in their seed, one batch of 512, activate first, averaged over positions",
+            analogue=True,
+            signatures=self._of_study("seeds", "{network}-{seed}"),
+            untrained=self._of_study("untrained", "{network}-{seed}"),
+        )
+
+    def _of_study(self, name: str, called: str) -> dict[str, Signature]:
+        """The signatures of a study under the specification that is asked for, called by columns of its table."""
+        if name not in self.studies:
+            return {}
+        found = signatures_of(self.studies[name], *self._asked(PAPERS_CHOICE))
+        return {called.format(**one.table.iloc[0]): one for one in found}
 
     @cached_property
     def cifar(self) -> Results:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -20,7 +21,7 @@ ACTIVATION = ("layer", "call", "activation", "kind", "depth", "width")
 
 COLUMNS = (
     "model", "weights", "dataset", "n", "images", "batches", "accuracy", "index", *ACTIVATION,
-    *Specification._fields, "score", "score_std",
+    *Specification._fields, "score", "score_std", "mean_std",
 )  # fmt: skip
 """The columns of every study; criteria may follow."""
 
@@ -34,15 +35,16 @@ def study_of(results: Iterable[Multiverse | Signature]) -> pd.DataFrame:
 
     Returns:
         A table with ``model``, ``weights``, ``dataset``, ``n``, ``images`` and ``batches``; ``accuracy``, the share of
-        the images that the network names rightly, in percent, missing where that is not known; ``index``, ``layer``,
+        the images that the network names rightly, missing where that is not known; ``index``, ``layer``,
         ``call``, ``activation``, ``kind``, ``depth`` and ``width`` of the activation; the five words of the
         specification; ``score``, the mean over the batches, and ``score_std``, the standard deviation over them
-        (missing for one batch); and the criteria.
+        (missing for one batch); ``mean_std``, that of the network's mean score, the same in all of its rows; and the
+        criteria.
 
     >>> from affscore import signature
     >>> one = study_of([signature("mini:digitsnet", "digits", n=64, images=128, criteria="cka")])
     >>> len(one), int(one.loc[0, "batches"]), list(one.columns[-3:])
-    (9, 2, ['score', 'score_std', 'cka'])
+    (9, 2, ['score_std', 'mean_std', 'cka'])
     """
     tables = [_rows(one) for result in results for one in _signatures(result)]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
@@ -80,6 +82,30 @@ def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.Dat
     return study[study[words].eq(pd.Series(specification._asdict())).all(axis=1)].reset_index(drop=True)
 
 
+def signatures_of(study: pd.DataFrame, specification: Specification = DEFAULT) -> list[Signature]:
+    """The signatures in a study under one specification, in the order of its rows.
+
+    They have one batch each, that of the means, and no fingerprints, so they say nothing of the spread over batches.
+
+    >>> from affscore import signature
+    >>> measured = signature("mini:digitsnet", "digits", n=64, images=128, criteria=False)
+    >>> (found,) = signatures_of(study_of([measured]))
+    >>> found.metadata["model"], bool((found.scores == measured.scores).all())
+    ('mini:digitsnet', True)
+    """
+    rows, whole = under(study, specification), ["model", "weights", "dataset", "n", "images"]
+    groups = rows.groupby(whole, sort=False)
+    return [_signature(table, dict(zip(whole, key, strict=True)), specification) for key, table in groups]
+
+
+def _signature(rows: pd.DataFrame, about: dict[str, Any], specification: Specification) -> Signature:
+    table = rows.assign(batch=0, raw=rows["score"], bound_exceeded=False, flag="")
+    table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
+    unknown = dict.fromkeys(("created", "fingerprint_weights", "fingerprint_data"), "")
+    own = {"seed": 0, "criteria": [], "versions": {}, "accuracy": float(rows["accuracy"].iloc[0]), **unknown}
+    return Signature(table, {**own, **about, **specification._asdict()})
+
+
 def _signatures(result: Multiverse | Signature) -> Iterable[Signature]:
     if isinstance(result, Signature):
         return [result]
@@ -92,6 +118,7 @@ def _rows(one: Signature) -> pd.DataFrame:
     rows = summary.assign(
         **{name: about[name] for name in ("model", "weights", "dataset", "n", "images")},
         batches=one.table["batch"].nunique(),
+        mean_std=one.table.groupby("batch")["score"].mean().std(),
         accuracy=float("nan") if about.get("accuracy") is None else about["accuracy"],
         **words,
     )

@@ -39,8 +39,9 @@ def load_model(spec: str, seed: int = 0) -> nn.Module:
     * ``DEFAULT``, the default: the trained ones; for one's own file what the factory returns,
     * ``random``, fixed by the seed,
     * the name of a torchvision weight (``IMAGENET1K_V2``), or a pretrained tag of timm (``a1_in1k``),
-    * a file of weights (.pth, .pt, .bin, .safetensors): a state dictionary, or a checkpoint that holds one
-      (:func:`affscore.zoo.weight_files.read_state_dict`).
+    * a file of weights (.pth, .pt, .pth.tar, .ckpt, .bin, .safetensors): a state dictionary, or a checkpoint that
+      holds one (:func:`affscore.zoo.weight_files.read_state_dict`), also of a self-supervised training
+      (:mod:`affscore.zoo.checkpoints`).
 
     Only tensors are read from files: no pickle calls a function, and no code of a repository runs.
 

@@ -15,7 +15,7 @@ from typing import Any
 from affscore.errors import AffscoreError, guarded
 from affscore.zoo.paths import user_path
 
-WEIGHT_SUFFIXES = (".pth", ".pt", ".bin", ".safetensors")
+WEIGHT_SUFFIXES = (".pth", ".pt", ".pth.tar", ".ckpt", ".bin", ".safetensors")
 
 
 def split_spec(spec: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Files of weights: read without running code, refused before they can fill the memory, and put into networks."""
+"""Files of weights: read without running code, and refused before they can fill the memory."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ PICKLES = 5
 
 ENTRIES = ("state_dict", "model_state_dict", "model", "state_dict_ema", "model_ema")
 """Under which names training scripts keep the weights in a checkpoint."""
+
+NETWORKS = ("student", "teacher")
+"""Under which names a checkpoint of DINO keeps two networks, whose names get these words in front."""
 
 WRAPPERS = ("module.", "_orig_mod.")
 """What DataParallel and torch.compile write in front of every name."""
@@ -119,19 +122,6 @@ def _check_directory(stream: io.BufferedReader, size: int, start: int) -> None:
         raise AffscoreError("an archive whose list of parts is not where its end says")
 
 
-def load_weights(model: nn.Module, file: Path) -> None:
-    """Put the weights of a file into a model.
-
-    Args:
-        model: The architecture.
-        file: See :func:`read_state_dict`.
-
-    Raises:
-        AffscoreError: No such file, not weights, or weights of another architecture; the model is as it was.
-    """
-    load_state_dict(model, read_state_dict(file), file.name)
-
-
 def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
     """Put weights into a model, if they are those of its architecture.
 
@@ -143,25 +133,42 @@ def load_state_dict(model: nn.Module, state: Mapping[str, Tensor], name: str) ->
     Raises:
         AffscoreError: Names, shapes or types do not fit; the model is as it was.
     """
+    if wrong := misfit(model, state):
+        raise AffscoreError(f"the weights in {name!r} are not those of this architecture ({wrong})")
+    check_kinds(model, state, name)
+    whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
+    whole.update(state)
+    model.load_state_dict(whole)
+
+
+def tensors_of(model: nn.Module) -> dict[str, Tensor]:
+    """The tensors that a file must have for a model; older ones do not count the batches that a batch norm has seen.
+
+    >>> list(tensors_of(nn.BatchNorm1d(3)))
+    ['weight', 'bias', 'running_mean', 'running_var']
+    """
+    state = {key: value for key, value in model.state_dict().items() if not key.endswith("num_batches_tracked")}
+    return {key: value for key, value in state.items() if isinstance(value, Tensor)}
+
+
+def misfit(model: nn.Module, state: Mapping[str, Tensor]) -> str:
+    """What makes weights those of another architecture; empty where names and shapes are those of this one.
+
+    >>> misfit(nn.Linear(3, 2), {"weight": torch.zeros(2, 3)})
+    "1 missing, 0 unknown, 0 of another shape: 'bias' is missing"
+    >>> misfit(nn.Linear(3, 2), nn.Linear(3, 2).state_dict())
+    ''
+    """
     ours = {key: value for key, value in model.state_dict().items() if isinstance(value, Tensor)}
-    # older files do not count the batches that a batch norm has seen, and nothing depends on it
-    counted = {key for key in ours if key.endswith("num_batches_tracked")}
-    missing = [f"{key!r} is missing" for key in sorted(ours.keys() - state.keys() - counted)]
+    missing = [f"{key!r} is missing" for key in sorted(tensors_of(model).keys() - state.keys())]
     foreign = [f"{key!r} is not in the network" for key in sorted(state.keys() - ours.keys())]
     shapes = [
         f"{key!r} has shape {tuple(state[key].shape)}, not {tuple(ours[key].shape)}"
         for key in sorted(ours.keys() & state.keys())
         if ours[key].shape != state[key].shape
     ]
-    if wrong := missing + foreign + shapes:
-        raise AffscoreError(
-            f"the weights in {name!r} are not those of this architecture "
-            f"({len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of another shape: {wrong[0]})"
-        )
-    check_kinds(model, state, name)
-    whole = model.state_dict()  # with its metadata: MNASNet wants to see its version there
-    whole.update(state)
-    model.load_state_dict(whole)
+    wrong, counts = missing + foreign + shapes, f"{len(missing)} missing, {len(foreign)} unknown, {len(shapes)} of"
+    return f"{counts} another shape: {wrong[0]}" if wrong else ""
 
 
 def check_kinds(model: nn.Module, state: Mapping[str, Tensor], name: str) -> None:
@@ -199,7 +206,7 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
         file: A state dictionary: .safetensors, or .pth / .pt read with ``weights_only=True``. It may be
             the value of an entry ``state_dict``, ``model_state_dict``, ``model``, ``state_dict_ema`` or
             ``model_ema``, if there is one of them only, and its names may begin with ``module.`` or
-            ``_orig_mod.``.
+            ``_orig_mod.``. Names of entries ``student`` and ``teacher`` begin with that word.
 
     Raises:
         AffscoreError: No such file, or not weights.
@@ -212,13 +219,19 @@ def read_state_dict(file: Path) -> dict[str, Tensor]:
                 f"the file {file.name!r} holds several state dictionaries ({', '.join(inner)}); save the one that you "
                 "mean with torch.save(torch.load(FILE)[NAME], OTHER)"
             )
-        content = content[inner[0]] if inner else content
+        content = content[inner[0]] if inner else _networks(content) or content
     if not isinstance(content, dict) or not content or not all(isinstance(v, Tensor) for v in content.values()):
         raise AffscoreError(
             f"the file {file.name!r} holds no state dictionary (names and tensors), but {_described(content)}; "
             "save the weights with torch.save(model.state_dict(), FILE)"
         )
     return _unwrapped({str(name): value for name, value in content.items()})
+
+
+def _networks(content: dict[Any, Any]) -> dict[str, Any]:
+    """The networks that a checkpoint keeps side by side, in one dictionary."""
+    inner = {word: content[word] for word in NETWORKS if isinstance(content.get(word), dict)}
+    return {f"{word}.{name}": value for word, state in inner.items() for name, value in state.items()}
 
 
 def _described(content: Any) -> str:

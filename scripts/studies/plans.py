@@ -15,6 +15,9 @@ from studies.ways import WAYS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 
+SEEDS = range(1, 10)
+"""As many as figure 8 of the paper has."""
+
 DEPTHS = (14, 20, 32, 18, 34)
 """Of the matched networks: three of He et al.'s kind for CIFAR-10, two of their kind for ImageNet."""
 
@@ -36,6 +39,8 @@ class Study:
         datasets: On which data, each; ``{images}`` stands for a folder likewise.
         n: Sizes of a batch, each.
         criteria: Whether the papers' criteria are measured, too, under the default specification.
+        bias: "extrapolated" adds scores that are corrected for the bias of a finite n.
+        whole: Whether all images are measured as one batch, too, under the pairing: rows with n = images.
         images: How many images of each data set; None for all there are.
         halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
@@ -46,9 +51,16 @@ class Study:
     datasets: Sequence[str] = ("digits",)
     n: Sequence[int] = (512,)
     criteria: bool = False
+    bias: str = "none"
+    whole: bool = False
     images: int | None = None
     halves: bool = False
     subsets: str = ""
+
+    @property
+    def course(self) -> bool:
+        """Whether its networks are measured while they train."""
+        return any(training.every for training in self.trainings)
 
     @property
     def measurements(self) -> list[tuple[str, int, int]]:
@@ -77,6 +89,11 @@ class Study:
         about = {"images": self.images, "halves": self.halves, "subsets": self.subsets, "draws": draws}
         return {name: value for name, value in about.items() if value}
 
+    @property
+    def corrections(self) -> dict[str, Any]:
+        """What is measured for the dependence on n, where that is asked for."""
+        return ({"bias": self.bias} if self.bias != "none" else {}) | ({"whole": True} if self.whole else {})
+
     def at(self, places: Mapping[str, str]) -> Study:
         """The same study with the folders in their places."""
         models, datasets = ([one.format(**places) for one in some] for some in (self.models, self.datasets))
@@ -96,7 +113,8 @@ def _cifar(*depths: int) -> list[str]:
 
 
 STUDIES = {
-    "seeds": Study([Training("mini:vgg16", "supervised", seed) for seed in range(1, 10)], criteria=True),
+    "seeds": Study([Training("mini:vgg16", "supervised", seed, every=19) for seed in SEEDS], criteria=True),
+    "untrained": Study([Training("mini:vgg16", "untrained", seed) for seed in SEEDS]),
     "shortcuts": Study(
         [
             Training(f"{MATCHED}:{kind}{depth}", "supervised", seed)
@@ -105,6 +123,13 @@ STUDIES = {
             for kind in ("residual", "plain")
         ]
     ),
+    "batch-size": Study(
+        models=[f"mini:{name}" for name in ONE_OF_A_KIND], n=(32, 64, 128, 256, 597), bias="extrapolated"
+    ),
+    "batch-size-cifar": Study(
+        models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
+    ),
+    "batch-size-large-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(5000,)),
     "other-training": Study(
         [Training("mini:resnet18", way, seed) for way in WAYS for seed in range(1, 4)], criteria=True
     ),

@@ -14,11 +14,14 @@ from mini_zoo.training import accuracy, one_thread, prepared
 from safetensors.torch import save
 from torch import nn
 
-from affscore import load_model
+from affscore import load_model, track
 from affscore.network.files import atomic_write
 from affscore.zoo import card_of
 from affscore.zoo.weight_files import load_state_dict
-from studies.ways import WAYS
+from studies.ways import ALL_WAYS
+
+PROBE = 512
+"""How many held-out digits are looked at while a network trains."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +30,16 @@ class Training:
 
     Attributes:
         model: MODEL, without weights.
-        way: One of :data:`studies.ways.WAYS`.
+        way: One of :data:`studies.ways.ALL_WAYS`.
         seed: Of the random weights, the order and the changes of the images.
+        every: How many steps lie between two measurements while it trains (:func:`affscore.track`); 0 for none. They
+            leave no trace in the weights, so that nothing else depends on it.
     """
 
     model: str
     way: str
     seed: int
+    every: int = 0
 
     @property
     def network(self) -> str:
@@ -73,10 +79,15 @@ class Training:
         """The file of its weights."""
         return folder / f"{self.name}.safetensors"
 
+    def course(self, folder: Path) -> Path:
+        """The file of what was measured while it trained."""
+        return folder / f"{self.name}.parquet"
+
     def is_done(self, folder: Path) -> bool:
         """Whether its files are there, made as it would be made now."""
         record = self.weights(folder).with_suffix(".json")
-        if not (record.is_file() and self.weights(folder).is_file()):
+        files = [record, self.weights(folder), *([self.course(folder)] if self.every else [])]
+        if not all(file.is_file() for file in files):
             return False
         return json.loads(record.read_text(encoding="utf-8"))["job"] == self.describe()
 
@@ -94,12 +105,20 @@ class Training:
             model = self.build()
             network = card_of(model)
             (images, labels), test = prepared(network, "train"), prepared(network, "test")
-            model = WAYS[self.way](model, images, labels, self.recipe)
+            more: dict[str, Any] = {}
+            if self.every:
+                probe = (test[0][:PROBE], test[1][:PROBE])
+                tracker = track(model, probe, self.every, data_name="digits")
+                more = {"after": tracker.step}
+            model = ALL_WAYS[self.way](model, images, labels, self.recipe, **more)
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
         reached, seconds = accuracy(model, *test), time.perf_counter() - start
         record = {"name": self.name, "accuracy": round(reached, 4), "seconds": round(seconds, 1), "job": job}
         folder.mkdir(parents=True, exist_ok=True)
+        if self.every:
+            tracker.measure()
+            tracker.save(self.course(folder))
         with atomic_write(self.weights(folder)) as part:
             part.write_bytes(save(weights))
         with atomic_write(self.weights(folder).with_suffix(".json")) as part:

@@ -87,6 +87,11 @@ def distillation(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recip
     return optimise(model, len(images), loss_of, recipe)
 
 
+def untrained(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe) -> nn.Module:
+    """Not at all."""
+    return model.eval()
+
+
 WAYS: dict[str, Way] = {
     "supervised": supervised,
     "label-noise": label_noise,
@@ -94,7 +99,9 @@ WAYS: dict[str, Way] = {
     "contrastive": contrastive,
     "distillation": distillation,
 }
-"""By the name that a table has in its column ``way``."""
+"""Those of chapter 14, by the name that a table has in its column ``way``."""
+
+ALL_WAYS: dict[str, Way] = {**WAYS, "untrained": untrained}
 
 
 def _without_labels(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe, loss_of: Loss) -> nn.Module:

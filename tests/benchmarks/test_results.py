@@ -37,6 +37,14 @@ def test_a_multiverse_costs_what_is_promised():
     assert (found["ratio_multiverse"] < found["ratio_separate"]).all()
 
 
+def test_a_tracker_costs_what_is_promised():
+    found = read_benchmarks(RESULTS)["track"].table.set_index("model")
+    row = found.loc["resnet18"]
+    assert row[["n", "batch_size", "every", "activations", "steps_runs"]].tolist() == [256, 64, 100, 17, 9]
+    assert row["overhead"] <= 0.03
+    assert found.loc["mini:resnet18", "counted"] == 500
+
+
 def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
     peaks = read_benchmarks(RESULTS)["memory"].table.set_index(["how", "n"])["memory_mb"]
     assert peaks["signature", 512] < peaks["keeping", 16] / 3

@@ -115,6 +115,16 @@ def pairs(with_it, without, count=6):
     return of_networks(scores)
 
 
+def blocks(inside, after, plain):
+    """Pairs of networks with four blocks: scores inside blocks and after sums, and of the second ones without sums."""
+    scores, kinds = {}, {}
+    for number in range(6):
+        for name, second, kind in ((f"resnet{number}", after, "after-sum"), (f"plainnet{number}", plain, "second")):
+            scores[name] = np.array([inside, second] * 4) + 0.01 * np.sin(np.arange(8) + number)
+            kinds[name] = ["first", kind] * 4
+    return of_networks(scores, kinds=kinds)
+
+
 def decade(**families):
     """Results of all networks of the study: for each family a function of the year to scores; others are plain."""
     study = printed_table("study_networks")
@@ -166,6 +176,32 @@ def checkpoints(*levels):
     """A study whose networks differ, and one network that was trained in several ways."""
     there = decade(others=lambda year: [0.5 + (year - 2012) / 30] * 3)
     return replace(there, checkpoints={f"way{n}": synthetic([level] * 3) for n, level in enumerate(levels)})
+
+
+def by_method(scores, **criteria):
+    """One network that was trained several times by each of several methods: the level of each method and seed."""
+    there = {
+        f"method{method}-{seed}": synthetic(
+            [level, level + 0.1], criteria={name: [values[method][seed]] * 2 for name, values in criteria.items()}
+        )
+        for method, levels in enumerate(scores)
+        for seed, level in enumerate(levels)
+    }
+    return Results("synthetic methods", checkpoints=there)
+
+
+def measured_steadiness(score, others):
+    """Three methods with two seeds each: the score and all criteria of table 3 differ by these shares."""
+    levels = [[1.0, 1.05], [1.1, 1.15], [1.2, 1.25]]
+    spread = [[other * (level - 1.125) / 0.125 + 1 for level in some] for other in [others] for some in levels]
+    names = ("cka", "norm", "sparsity_after", "entropy_after")
+    zero = [[0.0] * 2] * 3
+    return by_method(
+        [[0.5 + 0.5 * score * (level - 1.125) / 0.125 for level in some] for some in levels],
+        **dict.fromkeys(names, spread),
+        sparsity_before=zero,
+        entropy_before=zero,
+    )
 
 
 def on_data(near, far, cifar100=None, networks=4):
@@ -238,6 +274,15 @@ def training(before, after):
     return replace(of_networks({"vgg16": after}), untrained={"vgg16": synthetic(before)})
 
 
+def trainings(before, after, seeds=9, noise=0.01):
+    """The same from several seeds."""
+    names = [f"vgg16-{seed}" for seed in range(seeds)]
+    generator = np.random.default_rng(0)
+    both = [{name: np.clip(some + generator.normal(0, noise, 9), 0, 1) for name in names} for some in (before, after)]
+    untrained = {name: synthetic(scores) for name, scores in both[0].items()}
+    return replace(of_networks(both[1]), untrained=untrained)
+
+
 def alike(vggs, others):
     """Four VGGs and twenty networks that are no pure convnets, at these levels."""
     names = [name for name in STUDY if network_table([name])["family"].iloc[0] != "Pure convnets"][:20]
@@ -269,6 +314,30 @@ def mixed_up():
 def noise():
     generator = np.random.default_rng(0)
     return of_networks({name: generator.uniform(0.4, 0.9, generator.integers(5, 40)) for name in STUDY})
+
+
+def in_batches(*changes, noise=0.01, apart=0.1, batches=9):
+    """A study of batch sizes: ten scores of each network, by how much they fall from n = 128 to 1024."""
+    rows = [
+        {"model": f"net{number}", "index": index, "n": n, "batches": 1 if n == 2048 else batches,
+         "score": 0.3 + apart * number + 0.05 * index + change * (1024 / n - 1) / 7, "score_std": noise}
+        for number, change in enumerate(changes)
+        for n in (128, 512, 1024, 2048)
+        for index in range(10)
+    ]  # fmt: skip
+    return Results("synthetic batches", studies={"batch-size": pd.DataFrame(rows)})
+
+
+def trained_again(spread, seeds=9):
+    """A study of seeds: ten scores of a network, by how much trainings differ; with networks that differ."""
+    shift = np.random.default_rng(0).normal(0, spread, (seeds, 10))
+    rows = [
+        {"seed": seed + 1, "index": index, "score": 0.3 + 0.05 * index + shift[seed, index]}
+        for seed in range(seeds)
+        for index in range(10)
+    ]
+    there = decade(others=lambda year: [0.5 + (year - 2012) / 30] * 3)
+    return replace(there, studies={"seeds": pd.DataFrame(rows)})
 
 
 RISING = [*np.linspace(0.7, 0.95, 6), 0.97, 0.975, 0.98]
@@ -344,6 +413,8 @@ CASES = {
         lambda: residual([0.6] * 5, (0.95, 0.9, 0.85, 0.8, 0.7)),
     ),
     "shortcuts-make-two-modes": (lambda: pairs(TWO_MODES, ONE_MODE), lambda: pairs(ONE_MODE, TWO_MODES)),
+    "shortcuts-make-two-components": (lambda: pairs(TWO_MODES, ONE_MODE), lambda: pairs(ONE_MODE, TWO_MODES)),
+    "groups-are-kinds": (lambda: blocks(0.6, 0.95, 0.6), lambda: blocks(0.6, 0.6, 0.95)),
     "resnets-bimodal": (lambda: of_networks(dict.fromkeys(RESNETS[:2], TWO_MODES)), None),
     "one-mode-is-linear": (
         lambda: residual((0.6, 0.6, 0.6), (0.94, 0.945, 0.95)),
@@ -397,6 +468,10 @@ CASES = {
         lambda: checkpoints(*np.linspace(0.7, 0.71, 9)),
         lambda: checkpoints(*np.linspace(0.3, 0.9, 9)),
     ),
+    "methods-are-found": (
+        lambda: by_method([[level, level + 0.001, level + 0.002] for level in (0.5, 0.6, 0.7)]),
+        lambda: by_method([[seed / 3 + 0.01 * method for seed in range(3)] for method in range(3)]),
+    ),
     "noise-is-further-than-cifar": (lambda: on_data(0.1, 0.4), lambda: on_data(0.4, 0.1)),
     "nearer-data-are-like-the-first": (
         lambda: on_other_data(digits_inverted=0.1, digits_shuffled=0.4),
@@ -416,6 +491,10 @@ CASES = {
     "steadiest-criterion": (lambda: steadiness(0.005), lambda: steadiness(0.9)),
     "table-1-sums-up-table-2": (consistent_rows, printed),
     "average-of-table-2": (average_rows, printed),
+    "batch-size-keeps-the-signature": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[-0.2] * 4)),
+    "batch-size-keeps-networks-apart": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[0.2] * 4, apart=0.002)),
+    "images-change-little": (lambda: in_batches(0.01, 0.01), lambda: in_batches(0.01, 0.01, noise=0.1)),
+    "seeds-keep-the-signature": (lambda: trained_again(0.02), lambda: trained_again(0.4)),
 }
 
 SINGLE = {"digits": {"batches": 1}}
@@ -434,6 +513,13 @@ EDGES = [
     ("inception-v3-further", lambda: of_networks({"googlenet": [0.6, 0.9], "inception_v3": [0.5, 0.88]}), False),
     ("training-bends", lambda: training([*np.linspace(0.5, 0.79, 6), 0.8, 0.8, 0.801], [0.4] * 9), False),
     ("training-bends", lambda: training(RISING, [0.99] * 9), False),
+    ("training-bends", lambda: trainings(RISING, [0.6] * 9), True),
+    ("training-bends", lambda: trainings(RISING[::-1], [0.6] * 9), False),
+    ("training-bends", lambda: trainings(RISING, [0.6] * 9, seeds=2, noise=0.1), None),
+    ("groups-are-kinds", lambda: blocks(0.6, 0.95, 0.95), None),  # as far apart without shortcuts
+    ("steadiest-criterion", lambda: measured_steadiness(0.01, 0.1), True),
+    ("steadiest-criterion", lambda: measured_steadiness(0.1, 0.01), False),
+    ("methods-are-found", lambda: by_method([[0.5, 0.51], [0.6, 0.61]]), None),  # one in three by chance
     ("deeper-approaches-one", lambda: residual([0.5] * 5, (0.55, 0.6, 0.65, 0.7, 0.8)), False),
     ("inception-widens", lambda: decade(Inception=lambda year: [0.5, 0.7, 0.78]), False),
     ("vits-most-non-linear", lambda: decade(ViTs=lambda year: [0.1, 0.9, 0.95]), False),
@@ -474,6 +560,12 @@ EDGES = [
     ("no-criterion-says-the-same", lambda: with_correlations(activations=12, cka=[0.8] * 11 + [0.3]), None),
     ("cka-fits-densenets-only", lambda: with_correlations(cka=[0.9] * 6 + [0.2] * 5 + [-0.1]), None),
     ("seeds-change-little", lambda: with_trainings("mean", of_seed=0.045), None),
+    ("seeds-change-little", lambda: trained_again(0.02), True),
+    ("seeds-change-little", lambda: trained_again(0.15), None),
+    ("seeds-change-little", lambda: trained_again(1.0), False),
+    ("batch-size-keeps-the-signature", lambda: in_batches(0.01, 0.01, 0.4, 0.4), None),
+    ("batch-size-keeps-networks-apart", lambda: in_batches(*[0.1] * 4), None),
+    ("seeds-keep-the-signature", lambda: trained_again(0.1, seeds=3), None),
     ("other-training-changes-little", lambda: checkpoints(0.6, 0.7, 0.75), None),
     ("noise-is-further-than-cifar", lambda: on_data(0.1, 0.4, networks=1), None),
     ("noise-is-further-than-cifar", lambda: on_other_data(networks=1, digits_noisy=0.1, random=0.4), None),
@@ -499,10 +591,17 @@ SILENT = [
     ("pure-convnets-low-spread", lambda: residual([0.6] * 5, [0.7] * 5)),
     ("families-are-found", lambda: residual([0.6] * 5, [0.7] * 5)),
     ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_MODES})),
+    ("batch-size-keeps-the-signature", lambda: in_batches(0.01)),
+    ("batch-size-keeps-networks-apart", lambda: in_batches(0.01)),
+    ("images-change-little", lambda: in_batches(0.01, 0.01, batches=1)),
+    ("seeds-keep-the-signature", lambda: trained_again(0.01, seeds=2)),
     ("shortcuts-make-two-modes", lambda: of_networks({"resnet20": TWO_MODES})),
     ("training-bends", lambda: of_networks({"vgg16": [0.6] * 9})),
     ("noise-is-further-than-cifar", lambda: on_other_data(digits_noisy=0.1)),
     ("nearer-data-are-like-the-first", lambda: on_other_data(digits_inverted=0.1, random=0.4)),
+    ("groups-are-kinds", lambda: of_networks({"resnet20": TWO_MODES})),
+    ("methods-are-found", lambda: checkpoints(0.5, 0.6, 0.7)),  # each of a method of its own
+    ("steadiest-criterion", lambda: checkpoints(0.5, 0.6)),
     ("no-criterion-says-the-same", lambda: fewer(with_correlations())),
     ("cka-fits-densenets-only", lambda: fewer(with_correlations(cka=[0.9] * 6 + [-0.6] * 6))),
 ]
@@ -531,7 +630,7 @@ each_edge = pytest.mark.parametrize(
 def test_there_are_cases_for_every_claim():
     assert {claim.name for claim in all_claims()} == set(CASES)
     assert len({claim.name for claim in all_claims()}) == len(all_claims())
-    assert [claim.number for claim in all_claims()] == list(range(1, len(all_claims()) + 1))
+    assert len({claim.number for claim in all_claims()}) == len(all_claims())
 
 
 @each_claim
@@ -750,12 +849,12 @@ densenet-below-resnet: distorted yes
 squeeze-layers-linearise: digits open, photographs yes
 small-patches-early: digits open
 large-patches-plateau: digits no
-training-bends: digits open
-after-sums-more-linear: digits yes, cifar yes
-deeper-approaches-one: digits open, cifar open
-shortcuts-make-two-modes: cifar open
-resnets-bimodal: digits open, cifar open
-one-mode-is-linear: digits yes, cifar open
+training-bends: digits open, seeds no
+after-sums-more-linear: digits yes, twins yes, cifar yes
+deeper-approaches-one: digits open, twins open, cifar open
+shortcuts-make-two-modes: twins open, cifar open
+resnets-bimodal: digits open, twins open, cifar open
+one-mode-is-linear: digits yes, twins no, cifar open
 pure-convnets-low-spread: digits no, distorted no
 inception-widens: distorted no
 spread-grows-until-2020: digits open, distorted open
@@ -769,17 +868,24 @@ families-are-found: digits open
 no-outliers: digits no
 no-criterion-says-the-same: printed yes, digits open
 cka-fits-densenets-only: printed yes, digits open
-seeds-change-little: distorted yes
-other-training-changes-little: untested open
+seeds-change-little: digits yes, distorted yes
+other-training-changes-little: digits open
 noise-is-further-than-cifar: printed yes
 signature-explains-accuracy: printed open, distorted open
 spread-then-level: printed open, distorted open
 statistic-predicts-accuracy: distorted open
 efficient-networks-penalised: distorted open
 transformers-better-when-bent: distorted yes
-steadiest-criterion: printed open
+steadiest-criterion: printed open, digits no
 table-1-sums-up-table-2: printed no
 average-of-table-2: printed no
+batch-size-keeps-the-signature: digits open
+batch-size-keeps-networks-apart: digits yes
+images-change-little: digits yes
+seeds-keep-the-signature: digits open
+shortcuts-make-two-components: twins open, cifar open
+groups-are-kinds: twins yes, cifar yes
+methods-are-found: digits open
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
@@ -794,6 +900,8 @@ def test_the_verdicts_on_what_comes_with_the_package(shipped):
         "distorted": "the small networks on a few distorted digits",
         "cifar": "networks trained on CIFAR-10, on its test images",
         "photographs": "networks with other weights or reductions, on photographs",
+        "seeds": "a small VGG-16 from nine seeds, on digits",
+        "twins": "small networks with and without shortcuts, on digits",
     }
     short = {about: place for place, about in places.items()}
     found = {}

@@ -12,6 +12,7 @@ from stage_book import columns_page
 import affscore
 from affscore.network.columns import details, misfits
 from affscore.network.criteria import BY_DEFAULT, CRITERIA, SCHEMA, schema
+from affscore.network.record import COLUMNS
 
 PAGE = columns_page((Path(__file__).resolve().parents[2] / "book" / "columns.md").read_text())
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \|", re.MULTILINE)
@@ -67,6 +68,20 @@ def test_a_whole_data_set() -> None:
     assert whole.table[["batch", "n", "coupling"]].drop_duplicates().to_numpy().tolist() == [[0, 128, "paired"]]
     assert whole.table["pairing_optimal"].isna().all()
     assert whole.summary["score_std"].isna().all()
+
+
+def test_a_training() -> None:
+    tracker = affscore.track(affscore.load_model("mini:digitsnet"), "digits", n=64, criteria="all")
+    record = tracker.record
+    new = {name: kind for name, kind in described("A training") if name in ("step", "accuracy")}
+    about = {field.name: details(field)["kind"] for field in COLUMNS}
+    assert new == {name: about[name] for name in set(about) - set(SCHEMA.names)}
+    assert list(record.table) == COLUMNS.names
+    assert not list(misfits(record.table, COLUMNS))
+    metadata = [name for name, _ in described("The metadata") if name != "accuracy"]
+    more = [(key, JSON[type(record.metadata[key])]) for key in ("probe", "every", "start", "steps")]
+    assert described("A training")[2:] == more
+    assert list(record.metadata) == [*metadata, *(key for key, _ in more)]
 
 
 def test_an_interval(result: affscore.Signature) -> None:

@@ -26,6 +26,10 @@ Numbers: TypeAlias = float | tuple[float, ...]
 """The number of a criterion, or that before and that after the activation."""
 
 
+class NotFiniteError(AffscoreError):
+    """An activation holds NaN or infinity."""
+
+
 class BatchSamples:
     """What a criterion sees of an activation on a batch.
 
@@ -35,7 +39,7 @@ class BatchSamples:
         y: The reduced output, likewise.
 
     Raises:
-        AffscoreError: NaN or infinity in one of them; the message names the layer and how many.
+        NotFiniteError: NaN or infinity in one of them; the message names the layer and how many.
     """
 
     def __init__(self, pair: Pair) -> None:
@@ -54,7 +58,7 @@ class BatchSamples:
 
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):
-            raise AffscoreError(
+            raise NotFiniteError(
                 f"the {side} of {_described(self.pair.call)} holds {bad} NaN or infinite of {values.numel()} reduced "
                 "values; check the weights, the data and the precision of the network"
             )

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from affscore.analysis import class_effects
+from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import mean_of, require
 from affscore.papers.results import Results
 
-OURS = "ours, on appendix H"
+OURS = f"{PAPER}, appendix H, taken further"
 
 
-@claim(49, OURS, "a study of classes")
+@claim(56, OURS, "a study of classes")
 def class_more_than_draw(results: Results) -> Verdict:
     """A signature depends on the class of the images more than on the choice of the images.
 
@@ -27,7 +28,7 @@ def class_more_than_draw(results: Results) -> Verdict:
     return Verdict(lead.above(), found, len(ratios))
 
 
-@claim(50, OURS, "a study of classes")
+@claim(57, OURS, "a study of classes")
 def late_activations_know_the_class(results: Results) -> Verdict:
     """The class of the images moves late activations more than early ones.
 

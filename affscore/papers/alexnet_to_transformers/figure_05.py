@@ -1,8 +1,7 @@
-"""Figure 5: clusters of signatures and distances between them (A, B), and distributions of scores (C, D)."""
+"""Figure 5, A to C: clusters of signatures, distances between them, and distributions of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -20,7 +19,7 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.alexnet_to_transformers.figure_03 import LEAST_FAMILIES, family_means, statistics_of_study
 from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, SCORES, Estimate, every, if_significant, mean_of, require
+from affscore.papers.estimate import CHANCE, Estimate, every, if_significant, require
 from affscore.papers.results import Results
 
 _tested = cache(unimodality_test)  # by scores as a tuple
@@ -118,6 +117,11 @@ def densenets_skewed_against_vits(results: Results) -> Verdict:
     return Verdict(every([dense.below(together=2), vits.above(together=2)]), found, networks)
 
 
+def one_mode(signature: Signature) -> float:
+    """Silverman's p-value for one mode."""
+    return _tested(tuple(signature.scores[np.isfinite(signature.scores)])).p_value
+
+
 def _skewness(results: Results, *families: str) -> list[Estimate]:
     """The mean skewness of each family, where these are there, and their scores."""
     require(set(families) <= results.families.keys() and "skewness" in statistics_of_study(results))
@@ -133,52 +137,7 @@ def resnets_bimodal(results: Results) -> Verdict:
     """
     resnets = [results.signatures[name] for name in results.beginning("resnet")]
     require(len(resnets) > 1)
-    p_values = [_one_mode(one) for one in resnets]
+    p_values = [one_mode(one) for one in resnets]
     listed = ", ".join(f"{p:.3f} ({len(one)})" for p, one in zip(p_values, resnets, strict=True))
     found = f"Silverman's p for one mode (activations of the ResNet): {listed}."
     return Verdict(if_significant(max(p_values), True), found, len(resnets))
-
-
-@claim(20, f"{PAPER}, section 4 and figure 5 D", "trained pairs of networks with and without shortcuts, six at least")
-def shortcuts_make_two_modes(results: Results) -> Verdict:
-    """With shortcuts the scores of a network have two modes; without them the same network has one.
-
-    Test: Silverman's test rejects one mode for the residual network alone more often than for its plain twin alone, by
-    a sign test over pairs.
-    """
-    require(pairs := _pairs(results.signatures))
-    with_it = sum(residual < CHANCE <= plain for _, plain, residual in pairs)
-    without = sum(plain < CHANCE <= residual for _, plain, residual in pairs)
-    p = stats.binomtest(with_it, with_it + without).pvalue if with_it + without else 1.0
-    listed = ", ".join(f"{plain:.3f} / {residual:.3f} ({n})" for n, plain, residual in pairs)
-    found = (
-        f"Silverman's p for one mode without / with shortcuts (activations of the pair): {listed}. "
-        "An accepted single mode is no evidence of one."
-    )
-    return Verdict(if_significant(p, with_it > without), found, 2 * len(pairs))
-
-
-def _pairs(signatures: Mapping[str, Signature]) -> list[tuple[int, float, float]]:
-    """For each network and its plain twin how many activations they have and both p-values, the smallest first."""
-    pairs = []
-    for name, residual in sorted(signatures.items(), key=lambda item: len(item[1])):
-        plain = signatures.get(name.replace("resnet", "plainnet"))
-        if name.startswith("resnet") and plain is not None:
-            pairs.append((len(residual), _one_mode(plain), _one_mode(residual)))
-    return pairs
-
-
-def _one_mode(signature: Signature) -> float:
-    return _tested(tuple(signature.scores[np.isfinite(signature.scores)])).p_value
-
-
-@claim(22, f"{PAPER}, section 4", f"ResNets {ON_IMAGENET}")
-def one_mode_is_linear(results: Results) -> Verdict:
-    """One of the two modes of a residual network lies at highly linear activations.
-
-    Test: The median score after sums is above 0.9, with an interval over networks.
-    """
-    medians = [np.median(after) for after, _ in results.inside_and_outside("resnet", "kind", "after-sum")]
-    median = mean_of(medians, SCORES)
-    found = f"The median score after a sum is {median:.2f} on average over the ResNets."
-    return Verdict(median.above(0.9), found, len(medians))

@@ -23,7 +23,7 @@ from affscore.papers.results import Results
 if TYPE_CHECKING:
     from affscore.papers.all_results import AllResults
 
-OURS = "ours, on figure 15"
+OURS = f"{PAPER}, appendix H, taken further"
 
 CIFAR = ["cifar10", "cifar100"]
 
@@ -103,7 +103,7 @@ def noise_is_further_than_cifar(results: Results) -> Verdict:
     return Verdict(holds, f"Mean distances to the first data: {listed}.", count)
 
 
-@claim(47, f"{PAPER}, appendix H", "the small networks on digits that are changed")
+@claim(54, f"{PAPER}, appendix H", "the small networks on digits that are changed")
 def nearer_data_are_like_the_first(results: Results) -> Verdict:
     """Where signatures are nearer to those on the first data, the data are semantically nearer.
 
@@ -118,7 +118,7 @@ def nearer_data_are_like_the_first(results: Results) -> Verdict:
     return Verdict(lead.above(), found, len(distances))
 
 
-@claim(48, OURS, "a study of other data")
+@claim(55, OURS, "a study of other data")
 def other_data_move_signatures(results: Results) -> Verdict:
     """A signature on other data is further from that on the first data than one on other images of these.
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+from scipy import stats
 
+from affscore.analysis import distance_matrix, nearest_neighbour_accuracy
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_08 import small_share
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import require
+from affscore.papers.estimate import every, if_significant, require
 from affscore.papers.printed import printed_table
 from affscore.papers.results import Results
 
@@ -37,3 +40,35 @@ def other_training_changes_little(results: Results) -> Verdict:
     between = np.array([results.scores(name).mean() for name in results.study.index])
     what = f"{len(within)} checkpoints"
     return small_share(within.var(ddof=1), len(within) - 1, between.var(ddof=1), len(between) - 1, what)
+
+
+@claim(53, f"{PAPER}, appendix I and figure 16", "checkpoints of figure 16, several of them of one method")
+def methods_are_found(results: Results) -> Verdict:
+    """Networks of one architecture that were trained by the same method have signatures near each other.
+
+    Test: The nearest neighbour of a network by dynamic time warping was trained by the same method more often than
+    under permuted methods, and for more than half of the networks, with an interval over these.
+    """
+    methods = pd.Series([method_of(name) for name in results.checkpoints], dtype=str)
+    require(1 < len(set(methods)) < len(methods))
+    scores = {name: one.scores[np.isfinite(one.scores)] for name, one in results.checkpoints.items()}
+    share = nearest_neighbour_accuracy(distance_matrix(scores), list(methods), permutations=4999)
+    able = int(methods.duplicated(keep=False).sum())  # the others have no network of their method to be next to
+    half = stats.binomtest(round(able * share.value), able).proportion_ci()
+    found = (
+        f"The nearest neighbour is of the same method for {100 * share.value:.0f} % "
+        f"[{100 * half.low:.0f}, {100 * half.high:.0f}] of {able} networks, of {len(set(methods))} methods; with "
+        f"permuted methods for {100 * share.permuted:.0f} % (p = {share.p_value:.4f})."
+    )
+    most = True if half.low > 0.5 else False if half.high < 0.5 else None
+    return Verdict(every([most, if_significant(share.p_value, True)]), found, len(methods))
+
+
+def method_of(name: str) -> str:
+    """How a checkpoint was trained: as figure 16 says, else the name without its last part, the seed.
+
+    >>> method_of("resnet50_swav_400"), method_of("label-noise-2")
+    ('SwAV', 'label-noise')
+    """
+    table = printed_table("figure16_checkpoints")
+    return str(table.loc[name, "method"]) if name in table.index else name.rpartition("-")[0]

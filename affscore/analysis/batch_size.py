@@ -1,0 +1,89 @@
+"""What batches of n samples say, against a reference: how much chance there is in it, and how much bias."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from affscore.errors import AffscoreError
+from affscore.options import Specification
+
+_SPECIFICATION = [name for name in Specification._fields if name != "bias"]
+
+
+def effects_of_size(study: pd.DataFrame) -> pd.DataFrame:
+    """What the batch size, and the images in a batch, do to the scores of each network.
+
+    Args:
+        study: As of :func:`affscore.survey.studies.study_of`, under one specification. Of the sizes those count that
+            have two batches or more.
+
+    Returns:
+        A row for each network (``model``). All are root mean squares over its activations, but for the last:
+
+        * ``chance_of_few``, ``chance_of_many``: the standard deviation of a score over the batches of the smallest n,
+          and of the largest;
+        * ``change``: the score at the largest n - that at the smallest, each the mean over its batches;
+        * ``within``: the standard deviation over the activations, at the largest n.
+
+    Raises:
+        AffscoreError: One size only, or two scores of an activation at the same n.
+
+    >>> rows = pd.DataFrame({"model": "net", "index": [0, 1, 0, 1], "n": [64, 64, 256, 256], "batches": 4})
+    >>> rows = rows.assign(score=[0.5, 0.7, 0.53, 0.74], score_std=[0.02, 0.02, 0.01, 0.01])
+    >>> effects_of_size(rows).round(3).loc["net"].tolist()
+    [0.02, 0.01, 0.035, 0.148]
+    """
+    repeated = study[study["batches"] > 1]
+    if len(set(repeated["n"])) < 2:
+        raise AffscoreError("expected two batch sizes or more, with two batches or more of each")
+    if repeated.duplicated(["model", "index", "n"]).any():
+        raise AffscoreError("there are two scores of an activation at the same n: choose one specification")
+    few, many = (
+        repeated[repeated["n"] == n].set_index(["model", "index"]) for n in (min(repeated["n"]), max(repeated["n"]))
+    )
+    squares = {"chance_of_few": few["score_std"], "chance_of_many": many["score_std"]}
+    squares["change"] = many["score"] - few["score"]
+    table = pd.DataFrame({name: (one**2).groupby("model", sort=False).mean() ** 0.5 for name, one in squares.items()})
+    return table.assign(within=many["score"].groupby("model").std())
+
+
+def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    r"""Scores of batches of several sizes against those of a reference, as one batch of a whole data set.
+
+    Args:
+        study: As of :func:`affscore.survey.studies.study_of`: a row for each network, n, activation and specification.
+        reference: The same, each activation once under each specification; extrapolated scores are compared with the
+            reference as it is measured.
+
+    Returns:
+        A row for each network, n and specification of the study: ``model``, ``n``, ``batches``, the words of the
+        specification, and
+
+        * ``chance``: the standard deviation of a score over the batches, root mean square over activations;
+        * ``change``: the mean over activations of score - reference, where the score is the mean over the batches;
+          missing where the reference lacks the network or the specification;
+        * ``error``: the standard error of ``change``, :math:`s / \sqrt{B}` for the standard deviation s over B batches
+          of the network's mean score; missing for one batch;
+        * ``rms``: the root mean square of score - reference; missing likewise.
+
+    Raises:
+        AffscoreError: The reference has two scores of an activation.
+
+    >>> rows = pd.DataFrame([Specification()] * 2).assign(model="net", index=[0, 1], n=64, batches=4)
+    >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02, mean_std=0.01)
+    >>> found = against_reference(rows, rows.assign(n=256, score=[0.5, 0.7]))
+    >>> found[["chance", "change", "error", "rms"]].round(4).values.tolist()
+    [[0.02, 0.015, 0.005, 0.0158]]
+    """
+    keys = ["model", *_SPECIFICATION]
+    wanted = reference.loc[reference["bias"] == "none", [*keys, "index", "score"]]
+    if wanted.duplicated([*keys, "index"]).any():
+        raise AffscoreError("the reference has two scores of an activation under one specification")
+    both = study.merge(wanted, on=[*keys, "index"], how="left", suffixes=("", "_reference"))
+    difference = both["score"] - both["score_reference"]
+    both = both.assign(change=difference, rms=difference**2, chance=both["score_std"] ** 2)
+    groups = both.groupby(["model", "n", "batches", *Specification._fields], sort=False)
+    found = groups[["chance", "change", "mean_std", "rms"]].mean().reset_index()
+    found["error"] = found.pop("mean_std") / found["batches"] ** 0.5
+    found[["chance", "rms"]] **= 0.5
+    return found

@@ -1,0 +1,184 @@
+"""Figure 8: signatures that were measured or trained again, and how far they are from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+
+from affscore.errors import AffscoreError
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page, series_style
+
+_OF_A_BUNDLE = ("group", "line", "depth", "score")
+
+_LIGHTEST = 0.85
+"""Of the colour map; what lies above is too light for a line on white."""
+
+
+@house_style()
+def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: str = "") -> Figure:
+    """Draw signatures of one network over each other, a panel for each network.
+
+    Args:
+        panels: For each title a row for each activation (``index``) and value of ``by``, with the ``score``.
+        by: The column in which the lines of a panel differ, as ``n`` or ``seed``. A value has the same colour in all
+            panels, from dark for the smallest to light for the largest.
+        label: What the values are, before each in the legend.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: Nothing to draw.
+
+    Source: figure 8 (appendix E).
+
+    >>> rows = pd.DataFrame({"index": [0, 1, 0, 1], "n": [64, 64, 128, 128], "score": [0.5, 0.7, 0.5, 0.6]})
+    >>> figure = repeated_signatures({"net": rows}, "n", label="n = ")
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['n = 64', 'n = 128']
+    """
+    values = sorted({value for rows in panels.values() for value in rows[by]})
+    if not values:
+        raise AffscoreError("there is no signature to draw")
+    colours = dict(zip(values, mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(values))), strict=True))
+    figure, grid = page(len(panels), 3.1, sharey=True, xlabel="activation, in order", ylabel="affinity score")
+    for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+        for value, own in rows.groupby(by):
+            own = own.sort_values("index")
+            axes.plot(
+                own["index"] + 1, own["score"], "o-", color=colours[value], linewidth=1, markersize=2.5,
+                label=f"{label}{value}",
+            )  # fmt: skip
+        axes.set_title(literal(title))
+        axes.set_ylim(0, 1.02)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend_below(figure, min(len(values), 7))
+    return figure
+
+
+@house_style()
+def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns: int = 3) -> Figure:
+    """Draw signatures over the depth: a thin line for each, and a thick one with markers for the mean of each group.
+
+    Args:
+        rows: A row for each activation of each signature, with ``group`` (what a colour stands for), ``line`` (which
+            signature of the group), ``depth`` and ``score``. Activations of the same depth are averaged.
+        panels: A further column; each of its values has a panel of its own. None for one panel.
+        columns: Panels in a row.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: A missing column, or no rows.
+
+    >>> rows = [("before", seed, depth, 0.5 + 0.01 * seed) for seed in range(3) for depth in range(5)]
+    >>> figure = bundles_of_signatures(pd.DataFrame(rows, columns=["group", "line", "depth", "score"]))
+    >>> len(figure.axes[0].lines), figure.axes[0].get_xlabel()
+    (4, 'depth (activations on the longest path)')
+    """
+    needed = [*_OF_A_BUNDLE, *([panels] if panels else [])]
+    if missing := [name for name in needed if name not in rows] or rows.empty:
+        what = f"the columns {', '.join(map(str, missing))}" if isinstance(missing, list) else "rows"
+        raise AffscoreError(f"the table of signatures lacks {what}; it needs {', '.join(needed)}")
+    shown = [(str(name), some) for name, some in rows.groupby(panels, sort=False)] if panels else [("", rows)]
+    looks = {group: series_style(number) for number, group in enumerate(dict.fromkeys(rows["group"]))}
+    figure, grid = page(
+        len(shown), 0.9, each=2.6, columns=columns, sharex=True, sharey=True,
+        xlabel="depth (activations on the longest path)", ylabel="affinity score",
+    )  # fmt: skip
+    for axes, (name, some) in zip(grid, shown, strict=True):
+        for group, members in some.groupby("group", sort=False):
+            _draw_bundle(axes, members, str(group), looks[group])
+        axes.set(title=literal(name), ylim=(0, 1.02))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if len(looks) > 1:
+        legend_below(figure, min(len(looks), 5))
+    return figure
+
+
+def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, Any]) -> None:
+    lines = members.pivot_table(index="depth", columns="line", values="score")
+    for line in lines:
+        axes.plot(lines.index, lines[line], "-", color=look["color"], linewidth=0.7, alpha=0.45)
+    many = f" ({lines.shape[1]})" if lines.shape[1] > 1 else ""
+    axes.plot(lines.index, lines.mean(axis=1), "-", **look, linewidth=2, markersize=4, label=literal(f"{group}{many}"))
+
+
+@house_style()
+def against_batch_size(
+    rows: pd.DataFrame,
+    value: str,
+    *,
+    panels: str,
+    series: str,
+    ylabel: str,
+    error: str = "",
+    power: float | None = None,
+) -> Figure:
+    """Draw a number over the batch size, both axes by factors where a power is asked for.
+
+    Args:
+        rows: A row for each ``n``, panel and line, as of :func:`affscore.analysis.against_reference`.
+        value: The column to draw; rows without a number are left out.
+        panels: The column whose values are the titles of the panels.
+        series: The column in which the lines of a panel differ; a value looks the same in all panels.
+        ylabel: What the number is.
+        error: The column of the standard error, for a bar; none unless given.
+        power: An exponent: the vertical axis is logarithmic, and dashed lines fall as this power of n. Without it the
+            vertical axis is linear and has a line at zero.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: No number to draw.
+
+    Source: ours.
+
+    >>> rows = pd.DataFrame({"n": [64, 128], "chance": [0.02, 0.014], "data": "digits", "model": "net"})
+    >>> figure = against_batch_size(rows, "chance", panels="data", series="model", ylabel="chance", power=-0.5)
+    >>> figure.axes[0].get_yscale(), figure.axes[0].get_title()
+    ('log', 'digits')
+    """
+    there = rows.dropna(subset=value)
+    if there.empty:
+        raise AffscoreError("there is no number to draw")
+    titles, looks = list(dict.fromkeys(there[panels])), family_styles(there[series])
+    figure, grid = page(len(titles), 3.3, sharey=True, xlabel="images in a batch, $n$", ylabel=ylabel)
+    for axes, title in zip(grid, titles, strict=True):
+        own = there[there[panels] == title]
+        for name, line in own.sort_values("n").groupby(series, sort=False):
+            colour, marker = looks[str(name)]
+            bars = line[error] if error else None
+            look: Any = {"color": colour, "marker": marker, "linestyle": "-", "linewidth": 1.2}
+            axes.errorbar(line["n"], line[value], bars, label=literal(name), **look)
+        if power is None:
+            axes.axhline(0, color=PALETTE["black"], linewidth=0.7, linestyle="-")
+        else:
+            _guide(axes, own, value, power)
+        sizes = sorted(set(own["n"]))
+        axes.set_xscale("log")
+        axes.set_xticks(sizes, [f"{size}" for size in sizes])
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_title(literal(title))
+    legend_below(figure, min(len(looks) + (power is not None), 4))
+    return figure
+
+
+def _guide(axes: Axes, rows: pd.DataFrame, value: str, power: float) -> None:
+    """A dashed line of a power of n through the geometric mean of the numbers."""
+    sizes = np.array(sorted(set(rows["n"])), dtype=float)
+    middle = np.exp(np.mean(np.log(rows[value]) - power * np.log(rows["n"])))
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.plot(sizes, middle * sizes**power, "--", color=PALETTE["grey"], label=f"$n^{{{power:g}}}$", zorder=1)

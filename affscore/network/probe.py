@@ -1,0 +1,172 @@
+"""A network in training on a few samples that stay in memory: measured as often as one likes."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+from tqdm import tqdm
+
+from affscore.errors import AffscoreError
+from affscore.network.accuracy import accuracy_of
+from affscore.network.batch import Batch, run_batch
+from affscore.network.collect import Pair
+from affscore.network.criteria.declaration import NotFiniteError
+from affscore.network.feeding import Feeding
+from affscore.network.images import image_stream
+from affscore.network.inputs import Inputs
+from affscore.network.measurement import Measurement
+from affscore.network.model_state import device_of, in_training
+from affscore.network.randomness import random_states_kept, seed_generators
+from affscore.network.record import NOT_FINITE
+from affscore.network.result import Signature
+from affscore.network.scoring import columns_of_call, score_batch, score_pair
+from affscore.options import Execution, Options
+from affscore.zoo.card import fingerprint
+from affscore.zoo.datasets import load_data
+
+Place = tuple[str, int, str]
+"""Layer, call and name of an activation."""
+
+
+class Probe(Measurement):
+    """A network that is being trained, and one batch of samples, read once and kept.
+
+    What the samples and the structure of the network decide is looked at in :meth:`first` alone: the audit, the notes,
+    the fingerprints. :meth:`again` sends the same samples through the network as it is then, and scores them.
+
+    Args:
+        model: The network.
+        data: As in :func:`affscore.signature`.
+        options: What is measured; of the data the first ``options.n`` samples.
+        batch_size: Samples that go through the network at once.
+        more: The further arguments of a measurement.
+
+    Attributes:
+        identity: A hash of the samples and their labels.
+        places: Layer, call and name of each activation, once they are known.
+
+    Raises:
+        AffscoreError: As :func:`affscore.signature`.
+
+    >>> from affscore import load_model
+    >>> probe = Probe(load_model("mini:digitsnet"), "digits", Options(n=64, criteria=(), coupling="paired"), 64)
+    >>> scores = probe.first().scores
+    >>> [row["score"] for row in probe.again()] == scores.tolist()
+    True
+    """
+
+    def __init__(self, model: nn.Module, data: Any, options: Options, batch_size: int, **more: Any) -> None:
+        data = load_data(data, seed=options.seed) if isinstance(data, str) else data
+        execution = Execution(str(device_of(model)), batch_size, progress=False)
+        super().__init__(model, data, options, execution, preparing=in_training, **more)
+        self.places: list[Place] = []
+        total, chosen = self.stream.total, options
+        if total is not None and total > options.n:
+            chosen = replace(options, images=options.n)
+        identity = hashlib.sha256()
+        with random_states_kept(self.device), _apart(data) as apart:
+            seed_generators(options.seed, self.device)
+            feeding = Feeding(self.network, more.get("forward"))
+            self.stream = image_stream(apart, self.card, chosen, batch_size, feeding)
+            parts = self._looked_at(_at_most(self.stream.chunks, options.n), tqdm(disable=True))
+            self.stream.chunks = self._chunks = [_copied(part) for part in parts]
+        identity.update(self._digest.digest())
+        for chunk in self._chunks:
+            identity.update(b"" if chunk.labels is None else chunk.labels.cpu().numpy().tobytes())
+        self.identity = identity.hexdigest()[:16]
+        if chosen is not options or (total is None and self._seen == options.n):
+            there = "there may be more" if total is None else f"there are {total}"
+            self.stream.notes.append(f"the probe is the first {self._seen} {self._items} of the data; {there}")
+
+    def first(self) -> Signature:
+        """The signature of the network as it is now, with all that the samples and its structure have to say.
+
+        Raises:
+            AffscoreError: As :func:`affscore.signature`.
+        """
+        if not self._chunks:
+            raise AffscoreError("the probe holds no sample; give at least 2, and better hundreds")
+        batch, pairs = self._run(checked=False)
+        self.places = _places(pairs)
+        images, rows = self._digest.hexdigest(), score_batch([pairs], self.options)
+        return self.signature([replace(batch, network=fingerprint(self.network), images=images, rows=rows)])
+
+    def again(self) -> list[dict[str, Any]]:
+        """The rows of a signature of the network as it is now, and ``accuracy``, NaN without labels.
+
+        An activation that holds NaN or infinity has no score, and the flag "not finite".
+
+        Raises:
+            AffscoreError: The network fails, or runs other activations than before.
+        """
+        batch, pairs = self._run(checked=True)
+        for number, (before, now) in enumerate(zip_longest(self.places, _places(pairs)), 1):
+            if before != now:
+                was, is_now = (f"{place[2]} of layer {place[0]!r}" if place else "none" for place in (before, now))
+                raise AffscoreError(
+                    f"the network has another structure than in the first measurement: activation {number} was {was}, "
+                    f"and is {is_now}; begin a new record"
+                )
+        accuracy = accuracy_of([batch], self._seen)
+        return [{**self._row(pair), "accuracy": math.nan if accuracy is None else accuracy} for pair in pairs]
+
+    def _run(self, checked: bool) -> tuple[Batch, list[Pair]]:
+        self.device = device_of(self.network)  # it may have moved since
+        with self._recorded() as recorder:
+            batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked)
+            return batch, collector.collected()
+
+    def _row(self, pair: Pair) -> dict[str, Any]:
+        try:
+            return score_pair(pair, self.options)
+        except NotFiniteError:
+            n, width = pair.x.shape
+            return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}
+
+
+def _places(pairs: list[Pair]) -> list[Place]:
+    return [(pair.call.layer, pair.call.call, pair.call.activation) for pair in pairs]
+
+
+def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
+    """The first n samples."""
+    for chunk in chunks:
+        yield (part := chunk[:n])
+        n -= len(part)
+        if not n:
+            return
+
+
+def _copied(inputs: Inputs) -> Inputs:
+    copied = inputs.each(Tensor.clone)
+    copied.labels = None if inputs.labels is None else inputs.labels.clone()
+    return copied
+
+
+@contextmanager
+def _apart(data: Any) -> Iterator[Any]:
+    """The data, to be read once; a loader of the training has its workers and generators as before, afterwards."""
+    if not isinstance(data, DataLoader):
+        yield data
+        return
+    sampler = getattr(data, "batch_sampler", None)
+    owners = (data, data.sampler, sampler, getattr(sampler, "sampler", None))
+    generators = [getattr(owner, "generator", None) for owner in owners]
+    states = [(one, one.get_state()) for one in generators if isinstance(one, torch.Generator)]
+    loader = copy.copy(data)
+    loader._iterator = None  # of workers that stay for the next epoch
+    try:
+        yield loader
+    finally:
+        for generator, state in states:
+            generator.set_state(state)

@@ -1,0 +1,161 @@
+"""What a tracker has measured: the scores of every activation over the steps of a training."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+
+from affscore.errors import AffscoreError, os_errors
+from affscore.network.columns import ANYWHERE, column, details, misfits
+from affscore.network.criteria import SCHEMA
+from affscore.network.files import check_destination
+from affscore.network.notes import lines
+from affscore.network.parquet import ForeignError, read_parquet, write_parquet
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ELSEWHERE = ("model", "weights", "dataset", "batch", "reduction", "order", "covariance", "coupling")
+"""Columns of a signature that are the same in every row: they are in the metadata."""
+
+_OMITTED = ("pairing_optimal", "decided_by", "seconds")
+
+NOT_FINITE = "not finite"
+"""The flag of an activation that holds NaN or infinity, as in a training that has diverged."""
+
+
+def _of_record(field: pa.Field) -> pa.Field:
+    """A column of a signature in a record, where any number may be missing, and there is a flag more."""
+    about = details(field)
+    if about["kind"] == "number":
+        about = {**about, "missing": sorted({*about["missing"], NOT_FINITE})}
+    if field.name == "flag":
+        about = {**about, "words": [*about["words"], NOT_FINITE]}
+    return column(field.name, **about)
+
+
+COLUMNS = pa.schema([
+    column("step", "integer", "how many optimisation steps had been made", (0, float("inf"))),
+    *(_of_record(one) for one in SCHEMA if one.name not in (*_ELSEWHERE, *_OMITTED)),
+    column("accuracy", "number", "share of the probe that is classified rightly; missing where that is not known",
+           (0, 1), missing=(ANYWHERE,)),
+])  # fmt: skip
+"""The columns of a record that has all criteria."""
+
+
+def table_of_record(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:
+    """The table of a record, a row for every measured step and activation, columns in their order."""
+    table = pd.DataFrame(rows)
+    return table[[name for name in COLUMNS.names if name in table]]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRecord:
+    """The affinity scores of all activations of a network while it was trained.
+
+    Attributes:
+        table: One row for every measured step and activation; see the reference of columns in the book.
+        metadata: How it was made, as of a signature, with ``every``, ``start`` and ``steps``.
+        notes: What the reader should know, in sentences.
+
+    >>> from affscore import load_model, track
+    >>> record = track(load_model("mini:digitsnet"), "digits", n=64).record
+    >>> record.table[["step", "layer", "activation"]].values.tolist()[0], record.metadata["coupling"]
+    ([0, 'stem.2', 'relu'], 'paired')
+    """
+
+    table: pd.DataFrame
+    metadata: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the scores over the steps (:func:`affscore.figures.scores_over_steps`).
+
+        Args:
+            title: None for network and data.
+
+        Raises:
+            AffscoreError: Nothing was measured.
+        """
+        from affscore.figures.training import scores_over_steps  # upwards, as Signature.plot
+
+        about = self.metadata
+        name = f"{about.get('model')} on {about.get('dataset')}"  # process 1 has neither, and is refused
+        return scores_over_steps(self.table, name if title is None else title)
+
+    def save(self, file: str | Path) -> Path:
+        """Write the record to a Parquet file, which :func:`affscore.load_record`, pandas, DuckDB and R read.
+
+        Args:
+            file: A name that ends in .parquet.
+
+        Returns:
+            The path.
+
+        Raises:
+            AffscoreError: Nothing was measured, another ending, or a place that cannot be written.
+        """
+        if self.table.empty:
+            raise AffscoreError("there is nothing to save: this process has measured nothing (only process 0 measures)")
+        path = check_destination(file)
+        with os_errors(lambda reason: f"the record could not be written to {path.name!r}: {reason}"):
+            write_parquet(self.table, self.metadata, self.notes, path)
+        return path
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TrainingRecord):
+            return NotImplemented
+        about, others = (json.dumps([one.metadata, one.notes], sort_keys=True) for one in (self, other))
+        return about == others and self.table.equals(other.table)
+
+    def __repr__(self) -> str:
+        about, table = self.metadata, self.table
+        if table.empty:
+            return "Record of a training: nothing was measured"
+        means = table.groupby("step")["score"].mean()
+        head = (
+            f"Record of {about['model']} on {about['dataset']}: {table['index'].nunique()} activations, "
+            f"{len(means)} measurements up to step {means.index[-1]}, "
+            f"mean score {means.iloc[0]:.2f} to {means.iloc[-1]:.2f}"
+        )
+        return "\n".join([head, *lines(self.notes)])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{'<br>'.join(map(escape, repr(self).splitlines()))}</p>"
+
+
+def load_record(file: str | Path) -> TrainingRecord:
+    """The record of a training in a Parquet file that :meth:`TrainingRecord.save` wrote.
+
+    Args:
+        file: The file.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, no record, of a newer version, or damaged since.
+
+    >>> import tempfile
+    >>> from affscore import load_model, load_record, track
+    >>> tracker = track(load_model("mini:digitsnet"), "digits", n=64)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_record(tracker.save(f"{folder}/training.parquet")) == tracker.record
+    True
+    """
+    return TrainingRecord(*read_parquet(file, "record of a training", _check))
+
+
+def _check(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no record."""
+    if "every" not in metadata:
+        what = "multiverse (affscore.load_multiverse)" if "multiverse" in metadata else "signature"
+        raise ForeignError(f"it holds a {what}" if "fingerprint_data" in metadata else "it holds something else")
+    required = [one for one in COLUMNS if one.name in table or one.name in ("step", "index", "layer", "score", "flag")]
+    empty = ["it has no row"] if table.empty else []
+    for problem in (*misfits(table, required), *empty):
+        raise ForeignError(problem)

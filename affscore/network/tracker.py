@@ -1,0 +1,311 @@
+"""The scores of a network while it trains: measured on fixed samples every so many steps, without a trace in it."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import torch
+from torch import nn
+
+from affscore.errors import AffscoreError, AffscoreWarning, guarded
+from affscore.network.inputs import Forward
+from affscore.network.model_state import check_whole, unwrapped
+from affscore.network.notes import as_warning, give_warnings
+from affscore.network.probe import Probe
+from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, table_of_record
+from affscore.network.reduction import OrderName, ReductionName
+from affscore.options import CouplingName, Options, check_integer, options_of
+from affscore.transport.covariance import CovarianceName
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FORMAT = 1
+"""Of the states of trackers; raised where an older version cannot read a newer state."""
+
+
+def track(
+    model: nn.Module,
+    probe: Any,
+    every: int = 100,
+    n: int = 512,
+    reduction: ReductionName = "mean",
+    order: OrderName = "activate-first",
+    covariance: CovarianceName = "ledoit-wolf",
+    coupling: CouplingName = "paired",
+    criteria: bool | str | Collection[str] = False,
+    batch_size: int = 64,
+    seed: int = 0,
+    activations: Collection[Any] | Mapping[str, Any] | None = None,
+    forward: Forward | None = None,
+    data_name: str | None = None,
+    start: int = 0,
+    state: Mapping[str, Any] | None = None,
+) -> Tracker:
+    """Measure a network while it trains: the affinity scores of all activations, every so many optimisation steps.
+
+    The network is measured at once, before its first step, and then by :meth:`Tracker.step`, which is called after each
+    step of the optimiser. As a context, the tracker measures the last step, too.
+
+    The training is not changed: with and without a tracker the weights are the same to the last bit, where the device
+    computes the same twice. The network runs in evaluation mode, without gradients, and outside of any autocast; flags,
+    buffers, gradients, the states of random generators and what modules keep for themselves are as before. Hooks of
+    yours on its modules run as in any forward pass. Of a network in DataParallel, DistributedDataParallel or
+    ``torch.compile`` the inner module is measured, uncompiled. Where several processes train together, process 0
+    measures, and the others only count.
+
+    Args:
+        model: The network that is being trained, on the device where it is.
+        probe: Samples, as the data of :func:`affscore.signature`. They are read once, now, and kept in memory.
+        every: How many steps lie between two measurements.
+        n: How many samples of the probe to use, at most: one batch of the statistic. The others are not read.
+        reduction: As in :func:`affscore.signature`.
+        order: As there.
+        covariance: As there.
+        coupling: "paired" for the pairing of each input with its own output, which solves no assignment problem and
+            gives a lower bound of the exact score; "exact" for the score of a signature.
+        criteria: As there.
+        batch_size: Samples that go through the network at once (a DataLoader decides for itself).
+        seed: As there.
+        activations: As there.
+        forward: As there.
+        data_name: As there.
+        start: How many steps the network has made already, where its training goes on without a state of the tracker.
+        state: What :meth:`Tracker.state_dict` returned in a training that goes on: its record is taken up, as by
+            :meth:`Tracker.load_state_dict`, and nothing is measured now.
+
+    Returns:
+        The tracker: ``.step()``, ``.table``, ``.plot()``, ``.save(file)``, ``.state_dict()``.
+
+    Warns:
+        AffscoreWarning: A number is likely wrong, as of a signature.
+
+    Raises:
+        AffscoreError: As :func:`affscore.signature`; weights that are spread over several processes.
+
+    >>> from affscore import load_model
+    >>> network = load_model("mini:digitsnet")
+    >>> optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+    >>> images, labels = torch.randn(64, 1, 8, 8), torch.randint(10, (64,))
+    >>> with track(network, "digits", every=2, n=128) as tracker:
+    ...     for _ in range(5):
+    ...         optimiser.zero_grad()
+    ...         torch.nn.functional.cross_entropy(network(images), labels).backward()
+    ...         optimiser.step()
+    ...         _ = tracker.step()
+    >>> tracker.table["step"].unique().tolist(), len(tracker.table) // 9
+    ([0, 2, 4, 5], 4)
+    """
+    options, execution, given = options_of(locals())
+    del given["state"]
+    tracker = Tracker(options=options, batch_size=execution.batch_size, **given)
+    if state is None:
+        tracker.measure()
+    else:
+        tracker.load_state_dict(state)
+    return tracker
+
+
+class Tracker:
+    """Measures a network in training; :func:`track` makes one, and measures at once.
+
+    Args:
+        model: As in :func:`track`.
+        probe: As there.
+        every: As there.
+        options: What is measured.
+        batch_size: As there.
+        start: As there.
+        inputs: ``activations``, ``forward`` and ``data_name``, as there.
+
+    Attributes:
+        steps: How many optimisation steps there were.
+        every: How many lie between two measurements.
+    """
+
+    def __init__(
+        self, model: nn.Module, probe: Any, every: int, options: Options, batch_size: int, start: int = 0, **inputs: Any
+    ) -> None:
+        if not isinstance(model, nn.Module):
+            raise AffscoreError(f"model must be the torch.nn.Module that is being trained, got {type(model).__name__}")
+        network = unwrapped(model)
+        check_whole(network)
+        self.every, self._start = check_integer("every", every, 1), check_integer("start", start, 0)
+        self.steps, self._options = self._start, options
+        self._rows: list[dict[str, Any]] = []
+        self._failed: list[tuple[int, str]] = []
+        self._metadata: dict[str, Any] = {}
+        self._notes: list[str] = []
+        self._probe = Probe(network, probe, options, batch_size, **inputs) if _is_first_process() else None
+
+    def step(self) -> bool:
+        """Count an optimisation step, and measure the network if its turn has come.
+
+        Returns:
+            Whether it was measured.
+
+        Warns:
+            AffscoreWarning: It could not be measured, or some of its activations hold NaN or infinity; once.
+        """
+        self.steps += 1
+        return self.steps % self.every == 0 and self.measure()
+
+    def measure(self) -> bool:
+        """Measure the network now, unless that was done or tried after this step.
+
+        An error of the first measurement is raised. A later one does not end the training: it becomes a note, and a
+        warning when it first occurs.
+
+        Returns:
+            Whether it was measured.
+        """
+        last = max((self._rows[-1]["step"] if self._rows else -1), (self._failed[-1][0] if self._failed else -1))
+        if self._probe is None or last == self.steps:
+            return False
+        if not self._metadata:
+            self._begin(self._probe)
+            return True
+        try:
+            rows = guarded(self._probe.again, "the measurement failed")
+        except AffscoreError as error:
+            sentence = str(error)
+            if sentence not in [before for _, before in self._failed]:
+                self._warn(f"step {self.steps} was not measured: {sentence}")
+            self._failed.append((self.steps, sentence))
+            return False
+        known = any(row["flag"] == NOT_FINITE for row in self._rows)
+        self._rows += [{"step": self.steps, **row} for row in rows]
+        if not known and (note := self._on_infinity()):
+            self._warn(note)
+        return True
+
+    def _begin(self, probe: Probe) -> None:
+        signature = probe.first()
+        accuracy = signature.metadata.pop("accuracy")
+        table = signature.table.assign(step=self.steps, accuracy=math.nan if accuracy is None else accuracy)
+        self._rows = _rows({name: column.tolist() for name, column in table.items() if name in COLUMNS.names})
+        self._metadata = {**signature.metadata, "probe": probe.identity, "every": self.every, "start": self._start}
+        self._notes = list(signature.notes)
+        if self._start:
+            self._notes.append(f"the record begins at step {self._start}: the network had been trained before")
+        give_warnings(self._notes, stacklevel=4)
+
+    @property
+    def record(self) -> TrainingRecord:
+        """What has been measured up to now, frozen."""
+        metadata = {**self._metadata, "steps": self.steps}
+        notes = [*self._notes, *filter(None, [self._on_infinity()])]
+        for sentence in dict.fromkeys(sentence for _, sentence in self._failed):
+            steps = ", ".join(str(step) for step, other in self._failed if other == sentence)
+            notes.append(as_warning(f"not measured at step {steps}: {sentence}"))
+        return TrainingRecord(self.table, metadata, notes)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for every measured step and activation; see the reference of columns in the book."""
+        return table_of_record(self._rows)
+
+    def plot(self, title: str | None = None) -> Figure:
+        """As :meth:`TrainingRecord.plot`."""
+        return self.record.plot(title)
+
+    def save(self, file: str | Path) -> Path:
+        """As :meth:`TrainingRecord.save`."""
+        return self.record.save(file)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that a resumed training needs, in plain types: for ``torch.save``, beside the state of the optimiser.
+
+        ``torch.load(..., weights_only=True)`` reads it, and JSON keeps it.
+        """
+        return {
+            "format": _FORMAT,
+            "steps": self.steps,
+            "start": self._start,
+            "asked": self._asked(),
+            "table": {str(name): column.tolist() for name, column in self.table.items()},
+            "metadata": json.loads(json.dumps(self._metadata)),
+            "notes": list(self._notes),
+            "failed": [list(one) for one in self._failed],
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on with the record of a training that was interrupted; what this tracker has measured is dropped.
+
+        The record is then, on the CPU to the last bit, that of a training that was never interrupted.
+
+        Args:
+            state: What :meth:`state_dict` returned there.
+
+        Raises:
+            AffscoreError: The state of another probe, of other options or of another network, or none at all.
+        """
+        missing = self.state_dict().keys() - (state.keys() if isinstance(state, Mapping) else ())
+        if missing:
+            raise AffscoreError(f"this is no state of a tracker: it lacks {', '.join(sorted(missing))}")
+        if state["format"] > _FORMAT:
+            raise AffscoreError("the state of the tracker was written by a newer affscore; update affscore")
+        if self._probe is not None:
+            for name, value in self._asked().items():
+                if (stored := state["asked"].get(name)) != value:
+                    what = "of another probe" if name == "probe" else f"of a tracker with {name}={stored!r}"
+                    raise AffscoreError(
+                        f"the state is {what}, and this tracker has {name}={value!r}; make the tracker as it was made "
+                        "before, or begin a new record"
+                    )
+            rows = _rows(state["table"])
+            first = [row for row in rows if row["step"] == rows[0]["step"]]
+            places = [(row["layer"], row["call"], row["activation"]) for row in first]
+            if self._probe.places not in ([], places):
+                raise AffscoreError("the state is of a network with other activations; begin a new record")
+            self._rows, self._probe.places = rows, places
+        self.steps, self._start = state["steps"], state["start"]
+        self._metadata, self._notes = dict(state["metadata"]), list(state["notes"])
+        self._failed = [(step, sentence) for step, sentence in state["failed"]]
+
+    def __enter__(self) -> Tracker:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.measure()
+
+    def __repr__(self) -> str:
+        return f"Tracker at step {self.steps}, measuring every {self.every}\n{self.record!r}"
+
+    def _asked(self) -> dict[str, Any]:
+        """What decides the numbers of the record, beside the network."""
+        names = ("n", "reduction", "order", "covariance", "coupling", "seed")
+        options = {name: getattr(self._options, name) for name in names}
+        probe = None if self._probe is None else self._probe.identity
+        return {"every": self.every, **options, "criteria": list(self._options.criteria), "probe": probe}
+
+    def _on_infinity(self) -> str:
+        """A warning on activations that hold NaN or infinity; empty where none does."""
+        steps = [row["step"] for row in self._rows if row["flag"] == NOT_FINITE]
+        if not steps:
+            return ""
+        return as_warning(
+            f"activations hold NaN or infinity at step {steps[0]} or later, and have no score there (flag "
+            f"{NOT_FINITE!r}): the training has diverged"
+        )
+
+    def _warn(self, note: str) -> None:
+        warnings.warn(note.removeprefix(as_warning("")), AffscoreWarning, stacklevel=4)
+
+
+def _rows(columns: Mapping[Any, list[Any]]) -> list[dict[str, Any]]:
+    """A dictionary for each row of these columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _is_first_process() -> bool:
+    """Whether this is process 0 of those that train together, or the only one."""
+    distributed = torch.distributed
+    return not (distributed.is_available() and distributed.is_initialized()) or distributed.get_rank() == 0
