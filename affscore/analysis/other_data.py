@@ -11,7 +11,7 @@ from affscore.analysis.tables import check_columns, numbers_of
 from affscore.errors import AffscoreError
 
 _NEEDED = ("model", "dataset", "n", "batches", "index", "score", "score_std")
-_FOUND = ["model", "dataset", "euclidean", "dtw", "mean_change", "lost", "chance"]
+_FOUND = ["model", "dataset", "euclidean", "dtw", "mean_change", "activations", "lost", "chance"]
 
 
 def data_deviations(study: pd.DataFrame) -> pd.DataFrame:
@@ -32,8 +32,9 @@ def data_deviations(study: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each network and other data set: ``model``, ``dataset``, ``euclidean`` and ``dtw``, the two distances,
-        ``mean_change``, the mean change of the scores, ``lost``, how many activations have no score on one of the two
-        and are left out, and ``chance`` (missing where nothing was measured in two batches or more).
+        ``mean_change``, the mean change of the scores, ``activations``, how many of these there are, ``lost``, how many
+        have no score on one of the two and are left out, and ``chance`` (missing where nothing was measured in two
+        batches or more).
 
     Raises:
         AffscoreError: Another table, or one without other data.
@@ -59,7 +60,7 @@ def data_deviations(study: pd.DataFrame) -> pd.DataFrame:
         chance = _chance(own[own["dataset"] == reference])
         for data in (data for data in others if data in scores):
             both = scores[[reference, data]].dropna()
-            rows.append((model, data, *_apart(*both.to_numpy().T), len(scores) - len(both), chance))
+            rows.append((model, data, *_apart(*both.to_numpy().T), len(both), len(scores) - len(both), chance))
     return pd.DataFrame(rows, columns=_FOUND)
 
 

@@ -24,7 +24,7 @@ def test_distances_are_those_of_the_signatures():
     assert found.euclidean == pytest.approx(deviations({"a": here}, {"a": there})["a"])
     assert found.dtw == pytest.approx(signature_distance(here, there))
     assert found.mean_change == pytest.approx(there.mean() - here.mean())
-    assert (found.dataset, found.lost) == ("random", 0)
+    assert (found.dataset, found.activations, found.lost) == ("random", 7, 0)
     assert found.dtw <= found.euclidean
     assert np.isnan(found.chance)
 
@@ -59,7 +59,7 @@ def test_batches_of_half_the_size_say_what_chance_makes_of_the_whole():
 
 def test_activations_without_a_score_are_left_out_and_counted():
     (found,) = data_deviations(study({"a": [0.5, np.nan, 0.5], "b": [0.8, 0.1, np.nan]})).itertuples()
-    assert (found.lost, found.euclidean) == (2, pytest.approx(0.3))
+    assert (found.activations, found.lost, found.euclidean) == (1, 2, pytest.approx(0.3))
     (found,) = data_deviations(study({"a": [np.nan], "b": [0.8]})).itertuples()
     assert found.lost == 1
     assert np.isnan([found.euclidean, found.dtw, found.mean_change]).all()
