@@ -188,7 +188,7 @@ plt.show()
 # * `tracker.table` has a row for each measured step and activation; `tracker.save("training.parquet")` writes it, and
 #   `affscore.load_record` reads it.
 # * The training is not changed: with and without a tracker the weights are the same to the last bit. (The nine trainings
-#   above were measured on the way.)
+#   above are those of {doc}`10_batch_size_and_seed`, and were measured on the way.)
 # * A training that is interrupted resumes with its record: put `tracker.state_dict()` into the checkpoint.
 # * For Lightning and for Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
 #
