@@ -22,6 +22,7 @@ import affscore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
+OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
 LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
 PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
 STUDY = set(PAPER["models"])
@@ -105,6 +106,16 @@ def test_a_chapter_with_the_profile_of_the_papers(chapter, imagenet, downloads, 
 
 @pytest.mark.notebook
 @pytest.mark.slow
+def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    """With a folder of images in the place of CIFAR, which would be downloaded."""
+    others = {"others": [f"folder:{imagenet}/val", "random"], "other_images": IMAGES}
+    outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **others)
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
+    assert "over 13 networks" in text
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
 def test_the_ledger_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
     """It measures what the chapters do not: the networks whose printed numbers are of the published code's averages."""
     executed(LEDGER, imagenet, downloads, store, tmp_path, monkeypatch)
@@ -114,12 +125,12 @@ def test_the_ledger_with_the_profile_of_the_papers(imagenet, downloads, store, t
     assert {found["model"] for found in metadata} >= {spec.partition("@")[0] for spec in SMALL}
 
 
-def executed(chapter, imagenet, downloads, store, tmp_path, monkeypatch):
+def executed(chapter, imagenet, downloads, store, tmp_path, monkeypatch, **more):
     """Its outputs, all of its text, and the parameters that it declares."""
     smaller = {"device": "cpu", "n": N, "images": IMAGES, "models": SMALL, "store": str(store), "permutations": 200}
     smaller["dataset"] = f"imagenet:{imagenet}"
     declared = declared_parameters(chapter)
-    parameters = {name: value for name, value in {**PAPER, **smaller}.items() if name in declared}
+    parameters = {name: value for name, value in {**PAPER, **smaller, **more}.items() if name in declared}
     given = tmp_path / "parameters.yml"
     given.write_text(yaml.safe_dump(parameters))
     output = tmp_path / chapter.name
