@@ -22,7 +22,7 @@
 # Here a small ResNet-18 is trained in five ways, from three seeds each.
 
 # %% tags=["parameters"]
-checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE; none: the 15 of the study
+checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE; none or too few: the 15 of the study
 dataset: str = "digits"  # for checkpoints of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
@@ -38,35 +38,42 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
 import affscore
-from affscore import AffscoreError, analysis
+from affscore import analysis
 from affscore.figures import dendrogram, distance_heatmap
-from affscore.papers.alexnet_to_transformers.figure_16 import method_of
+from affscore.papers.alexnet_to_transformers.figure_16 import method_of, name_of
 from affscore.papers.alexnet_to_transformers.table_3 import means_of_criteria, spread_over_methods
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 
 gathered = AllResults.gather()
-if checkpoints:
+files = {one: Path(one.partition("@")[2]) for one in checkpoints}
+missing = [one for one, file in files.items() if file.suffix and not file.is_file()]
+found = [one for one in checkpoints if one not in missing]
+if len(found) >= 3:
     options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
-    measured = load_or_measure(checkpoints, dataset, store, **options)
-    trainings = {name.rpartition("@")[2].rpartition("/")[2].rpartition(".")[0]: one for name, one in measured.items()}
+    measured = load_or_measure(found, dataset, store, **options)
+    trainings = {name_of(checkpoint): one for checkpoint, one in measured.items()}
 else:
     trainings = gathered.mini.checkpoints
-if len(trainings) < 3:
-    raise AffscoreError("this chapter compares trainings: name at least three in the parameter checkpoints")
 methods = [method_of(name) for name in trainings]
 repeated = 1 < len(set(methods)) < len(methods)  # methods can be told from seeds
 scores = {name: one.scores[np.isfinite(one.scores)] for name, one in trainings.items()}
 distances = analysis.distance_matrix(scores)
 means = means_of_criteria(trainings)
 print(f"{len(trainings)} trainings of one architecture by {len(set(methods))} methods")
+if missing:
+    print(f"Not found are {len(missing)} of {len(checkpoints)} checkpoints, from {missing[0]} on.")
+if checkpoints and len(found) < 3:
+    print(f"{len(found)} checkpoints are too few to compare: shown are the trainings of the study.")
 
 # %% tags=["remove-input"]
 near = analysis.nearest_neighbour_accuracy(distances, methods, permutations, seed) if repeated else None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PALETTE, house_style, legend_below, literal, page, series_style
+from affscore.figures.style import PALETTE, house_style, legend_below, literal, page, series_style
 
 _LABELS = {"euclidean": "Euclidean distance", "dtw": "DTW distance"}
 
@@ -93,6 +95,7 @@ def class_signatures(networks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Fig
             look: Any = {"color": PALETTE["vermilion"], "linestyle": "-", "linewidth": 0.6}
             axes.plot(places, scores, label="a class", **look)
         axes.set_title(literal(name))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, 3)
     return figure
 
@@ -120,13 +123,17 @@ def class_ratios(panels: Mapping[str, Mapping[str, ArrayLike]], ylabel: str = "c
         raise AffscoreError("expected the ratios of a network at least to draw")
     xlabel = "place in the network (0: first activation)"
     figure, grid = page(len(panels), 1.2, each=2.3, sharey=True, xlabel=xlabel, ylabel=ylabel)
+    numbers = itertools.count()
     for axes, (title, networks) in zip(grid, panels.items(), strict=True):
-        for number, (name, ratios) in enumerate(networks.items()):
+        for name, ratios in networks.items():
             values = np.asarray(ratios, dtype=float)
-            look: Any = {**series_style(number), "marker": MARKERS[number % len(MARKERS)], "markersize": 3}
+            look: Any = {**series_style(next(numbers)), "markersize": 3}
             axes.plot(np.linspace(0, 1, len(values)), values, linewidth=1, linestyle="-", label=literal(name), **look)
         axes.axhline(1, color=PALETTE["black"], linewidth=0.8, linestyle="--")
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_title(literal(title))
     legend_below(figure, 4)
     return figure

@@ -22,6 +22,8 @@ import affscore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
+BATCH_SIZE = REPOSITORY / "notebooks" / "10_batch_size_and_seed.ipynb"
+OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
 OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
 LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
 PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
@@ -112,6 +114,30 @@ def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, t
     outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **others)
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
     assert "over 13 networks" in text
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_batch_sizes_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    outputs, text, _ = executed(BATCH_SIZE, imagenet, downloads, store, tmp_path, monkeypatch, sizes=[4, 8])
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
+    assert "resnet50" in text
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_checkpoints_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    """Three of the files that it names are there, of a smaller network; what is not found is said."""
+    names = ["resnet50_moco_200", "resnet50_moco_800", "resnet50_dino", "resnet50_swav_400"]
+    assert set(PAPER["checkpoints"]) >= {f"resnet50@../checkpoints/{name}.pth" for name in names}
+    for seed, name in enumerate(names[:3]):
+        torch.manual_seed(seed)
+        torch.save(torchvision.models.resnet18().state_dict(), tmp_path / f"{name}.pth")
+    more = {"checkpoints": [f"resnet18@{tmp_path}/{name}.pth" for name in names]}
+    outputs, text, _ = executed(OTHER_TRAINING, imagenet, downloads, store, tmp_path, monkeypatch, **more)
+    assert "3 trainings of one architecture by 2 methods" in text
+    assert "Not found are 1 of 4 checkpoints" in text
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
 
 
 @pytest.mark.notebook

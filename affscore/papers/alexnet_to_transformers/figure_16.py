@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -62,6 +64,17 @@ def methods_are_found(results: Results) -> Verdict:
     )
     most = True if half.low > 0.5 else False if half.high < 0.5 else None
     return Verdict(every([most, if_significant(share.p_value, True)]), found, len(methods))
+
+
+def name_of(checkpoint: str) -> str:
+    """What a training is called, MODEL@FILE: its file without the ending, or the network with the library's weights.
+
+    >>> name_of("resnet50@files/resnet50_moco_800.pth.tar"), name_of("wide_resnet50_2@IMAGENET1K_V1")
+    ('resnet50_moco_800', 'wide_resnet50_2')
+    """
+    model, _, weights = checkpoint.partition("@")
+    file, dot, _ = Path(weights).name.partition(".")
+    return file if dot else model
 
 
 def method_of(name: str) -> str:
