@@ -48,11 +48,13 @@ from IPython.display import Markdown
 import affscore
 from affscore import analysis
 from affscore.figures import dendrogram, distance_heatmap
+from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.figure_16 import method_of, name_of
 from affscore.papers.alexnet_to_transformers.table_3 import means_of_criteria, spread_over_methods
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
+from affscore.survey.studies import load_study, under
 
 gathered = AllResults.gather()
 files = {one: Path(one.partition("@")[2]) for one in checkpoints}
@@ -184,6 +186,31 @@ Markdown(
 Ledger(gathered).conclusions("other-training-changes-little", "methods-are-found", "steadiest-criterion")
 
 # %% [markdown]
+# Nearest neighbours of the same method, in the study, by what is averaged and when (with the exact coupling and Ledoit and
+# Wolf's covariance, which change little):
+
+# %% tags=["hide-input"]
+study = load_study("other-training")
+rows = {}
+for reduction, order in (("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")):
+    chosen = under(study, Specification(reduction, order)).groupby("weights", sort=False)
+    own = analysis.distance_matrix({str(name): one["score"].dropna().to_numpy() for name, one in chosen})
+    found = analysis.nearest_neighbour_accuracy(own, list(chosen["way"].first()), permutations, seed)
+    rows[reduction, order] = {"same method": found.value, "by chance": found.permuted, "p-value": found.p_value}
+by_order = pd.DataFrame(rows).T.rename_axis(["reduction", "order"])
+by_order.round(3)
+
+# %% tags=["remove-input"]
+averaged = by_order["p-value"].drop("sample")
+lost = averaged.index[averaged > 0.05]
+Markdown(
+    f"**The methods are not seen with the order {lost[0][1]}** (p = {averaged[lost[0]]:.2f}): what tells them apart is how an "
+    "activation bends single positions, before the average."
+    if len(lost) == 1
+    else "The order does not decide."
+)
+
+# %% [markdown]
 # With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter:
 #
 # ```sh
@@ -195,7 +222,8 @@ Ledger(gathered).conclusions("other-training-changes-little", "methods-are-found
 #
 # * The mean score is mostly a property of the architecture; the order of layers in it, too. What training adds is
 #   small beside that.
-# * Small is not nothing. To say that a clustering finds methods takes several trainings of each, and a test.
+# * Small is not nothing: networks of one method are nearest to each other, but for supervision and distillation. To say so
+#   takes several trainings of each, and a test.
 # * Compare spreads of different criteria in units of something, never as they are.
 #
 # ## Exercises

@@ -109,13 +109,16 @@ def test_methods_differ_by_more_than_seeds(results: AllResults) -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
-def test_the_nearest_signature_is_of_the_same_method_more_often_than_by_chance(choice: Specification) -> None:
+def test_the_nearest_signature_is_of_the_same_method_unless_averages_come_first(choice: Specification) -> None:
     study = under(load_study("other-training"), choice)
     scores = {str(name): rows["score"].dropna().to_numpy() for name, rows in study.groupby("weights")}
     methods = list(study.groupby("weights")["way"].first())
     near = analysis.nearest_neighbour_accuracy(analysis.distance_matrix(scores), methods, permutations=999)
-    assert near.value > near.permuted
-    assert near.p_value < 0.2
+    if choice.order == "reduce-first":
+        assert near.p_value > 0.1
+    else:
+        assert near.p_value < 0.05
+        assert near.value > 2 * near.permuted
 
 
 def test_supervision_and_distillation_mix_and_the_others_do_not(results: AllResults) -> None:
