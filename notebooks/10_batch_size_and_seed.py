@@ -27,7 +27,7 @@
 # * how far another seed moves a signature, beside all else that moves it.
 
 # %% tags=["parameters"]
-model: str = "mini:vgg16"  # the network of the first figure: MODEL, or MODEL@WEIGHTS
+repeated: str = "mini:vgg16"  # the network of the first figure: MODEL, or MODEL@WEIGHTS
 dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
 sizes: list[int] = [32, 64, 128, 256]  # images in a batch, each
 images: int = 0  # images in all; 0: all there are
@@ -74,8 +74,8 @@ ledger = Ledger(AllResults.gather())
 # %% [markdown]
 # ## The short answer
 #
-# By how much does a score change? Root mean squares over the activations of a network, mean over the networks: six
-# small ones on the digits, four trained on CIFAR-10. Last, for comparison: the standard deviation within a network.
+# By how much does a score change? Root mean squares over the activations of a network, mean over the networks: eight
+# small ones on the digits, four trained on CIFAR-10 (ResNet-20 and ResNet-56, with and without shortcuts). Last, for comparison: the standard deviation within a network.
 
 # %% tags=["hide-input"]
 effects = {data: effects_of_size(under(one)).mean() for data, one in batches.items()}
@@ -115,25 +115,25 @@ Markdown(
 
 # %%
 options = {"images": images or None, "device": device, "seed": seed, "criteria": False, "progress": False}
-signatures = {n: affscore.signature(model, dataset, n=n, **options) for n in sizes}
+signatures = {n: affscore.signature(repeated, dataset, n=n, **options) for n in sizes}
 own = pd.concat(one.summary.reset_index().assign(n=n) for n, one in signatures.items())
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-sizes", "caption": "Signatures in batches of several sizes: as in figure 8 of the paper the lines lie nearly on each other (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Three panels of signatures, the affinity score from 0 to 1 over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}}
 cifar = under(batches["CIFAR-10"])
-panels = {f"{model} on {dataset}": own}
+panels = {f"{repeated} on {dataset}": own}
 panels |= {f"{name} on CIFAR-10": cifar[cifar["model"] == name] for name in ("resnet20", "plainnet56")}
 repeated_signatures(panels, "n", label="n = ")
 plt.show()
 
 # %% tags=["remove-cell"]
-if (model, dataset, images, seed) == ("mini:vgg16", "digits", 0, 0):  # what the package brings is measured again
+if (repeated, dataset, images, seed) == ("mini:vgg16", "digits", 0, 0):  # what the package brings is measured again
     brought = under(studies["digits"][studies["digits"]["model"] == "vgg16"])
     both = own.merge(brought, on=["n", "index"], suffixes=("", "_brought"))
     assert len(both) >= len(sizes)
     assert np.allclose(both["score"], both["score_brought"], atol=1e-4)
 
 # %% [markdown]
-# They follow each other up and down. But the colours are in the same order at most activations: that is no chance.
+# They follow each other up and down. But at most activations the colours are in the same order, so the differences are systematic.
 #
 # ## Chance: which images are in the batch
 #

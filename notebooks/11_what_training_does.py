@@ -79,12 +79,13 @@ change = trained.pivot_table(index="seed", columns="index", values="score") - un
 )
 falls = (fall > 0).sum()
 Markdown(
-    f"**The finding.** The scores of this small VGG-16 rise with depth before training for {(rises > 0).sum()} of "
-    f"{len(rises)} seeds (correlation {rises.min():.2f} to {rises.max():.2f}), and its last three activations score "
+    f"**The finding.** Before training the scores {'rise' if rises.mean() > 0 else 'fall'} with depth for "
+    f"{max((rises > 0).sum(), (rises < 0).sum())} of {len(rises)} networks (correlation {rises.min():.2f} to "
+    f"{rises.max():.2f}); the paper reports a rise. The last three activations score "
     f"{last.mean():.2f} on average: {'nearly' if last.mean() > 0.9 else 'not'} linear. "
     f"Training {'lowers' if 2 * falls > len(fall) else 'raises'} the mean score, from "
     f"{means['before training'].mean():.3f} to {means['after training'].mean():.3f}, for "
-    f"{max(falls, len(fall) - falls)} of {len(fall)} seeds: most in the middle layers, and mostly early."
+    f"{max(falls, len(fall) - falls)} of {len(fall)} networks."
 )
 
 # %% [markdown]
@@ -116,7 +117,8 @@ moves = pd.DataFrame(
 moves.round(3)
 
 # %% [markdown]
-# The fall is seen again, and the rise to nearly linear is not. Is that because these networks are small? The package has
+# In the study, small VGG-16s on digits, the fall is seen again, most in the middle layers; the rise to nearly linear is not. Is
+# that because these networks are small? The package has
 # VGGs of full size with torchvision's initial weights, on images of noise. Their last three activations:
 
 # %% tags=["hide-input"]
@@ -154,7 +156,7 @@ over_seeds.loc[shown].rename(columns={"distance": "distance (share of the larges
 # %% tags=["remove-input"]
 halfway = {name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0] for name in over_seeds}
 Markdown(
-    f"Half of the way is made after {halfway['distance']} steps, half of the accuracy reached after "
+    f"Half of the change happens in the first {halfway['distance']} steps, half of the accuracy comes in the first "
     f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all."
 )
 

@@ -28,7 +28,7 @@ def data_deviations(study: pd.DataFrame) -> pd.DataFrame:
     Args:
         study: Scores under one specification with the columns of :func:`affscore.survey.studies.study_of`. The data set
             of the first row is that of reference; a network that was not measured on it is left out. Where there are
-            several n, distances are those of the largest; the others say what chance makes.
+            several n, distances are those of the largest; chance is that of the largest with two batches or more.
 
     Returns:
         A row for each network and other data set: ``model``, ``dataset``, ``euclidean`` and ``dtw``, the two distances,
@@ -80,6 +80,7 @@ def _apart(here: NDArray[np.float64], there: NDArray[np.float64]) -> tuple[float
 
 def _chance(rows: pd.DataFrame) -> float:
     several = rows[rows["batches"] > 1]
+    several = several[several["n"] == several["n"].max()]
     if several.empty:
         return np.nan
     return float(np.sqrt((2 * several["score_std"].astype(float) ** 2 / several["batches"]).sum()))

@@ -57,6 +57,13 @@ def test_batches_of_half_the_size_say_what_chance_makes_of_the_whole():
     assert found.chance == pytest.approx(0.05)
 
 
+def test_of_several_sizes_the_largest_says_what_chance_makes():
+    whole = study({"a": [0.5], "b": [0.7]}, n=1024)
+    sizes = [study({"a": [0.9]}, n=n, batches=batches, stds=[0.03]) for n, batches in ((512, 2), (256, 4))]
+    (found,) = data_deviations(pd.concat([whole, *sizes])).itertuples()
+    assert found.chance == pytest.approx(0.03)
+
+
 def test_activations_without_a_score_are_left_out_and_counted():
     (found,) = data_deviations(study({"a": [0.5, np.nan, 0.5], "b": [0.8, 0.1, np.nan]})).itertuples()
     assert (found.activations, found.lost, found.euclidean) == (1, 2, pytest.approx(0.3))

@@ -23,6 +23,7 @@ import affscore
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
 BATCH_SIZE = REPOSITORY / "notebooks" / "10_batch_size_and_seed.ipynb"
+TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
 OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
 OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
 LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
@@ -119,9 +120,21 @@ def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, t
 @pytest.mark.notebook
 @pytest.mark.slow
 def test_batch_sizes_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
-    outputs, text, _ = executed(BATCH_SIZE, imagenet, downloads, store, tmp_path, monkeypatch, sizes=[4, 8])
+    more = {"repeated": "resnet18@IMAGENET1K_V1", "sizes": [4, 8]}
+    assert PAPER["repeated"].startswith("vgg16@")
+    outputs, text, _ = executed(BATCH_SIZE, imagenet, downloads, store, tmp_path, monkeypatch, **more)
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
-    assert "resnet50" in text
+    assert "resnet18" in text
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_training_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    more = {"before": ["resnet18@random"], "after": ["resnet18@IMAGENET1K_V1"]}
+    assert [PAPER[name][0].partition("@")[0] for name in more] == ["vgg16"] * 2
+    outputs, text, _ = executed(TRAINING, imagenet, downloads, store, tmp_path, monkeypatch, **more)
+    assert "1 networks of 17 activations on imagenet" in text
+    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 2
 
 
 @pytest.mark.notebook
