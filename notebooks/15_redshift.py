@@ -221,7 +221,8 @@ correlations.assign(interval=[interval(row, "correlation") for _, row in correla
 # both, and a correlation over a mixture of sizes says no more than that.
 #
 # Better than mixtures are pairs: change one thing, keep the draws, and see what both numbers do. The score *follows* where
-# it falls as the frequency rises, or the other way round; both in the same direction *contradicts*.
+# it falls as the frequency rises, or the other way round; both in the same direction *contradicts* (intervals at 95 % for
+# all rows together).
 
 # %% tags=["hide-input"]
 pd.DataFrame({
