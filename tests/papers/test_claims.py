@@ -870,22 +870,26 @@ no-criterion-says-the-same: printed yes, digits open
 cka-fits-densenets-only: printed yes, digits open
 seeds-change-little: digits yes, distorted yes
 other-training-changes-little: digits open
-noise-is-further-than-cifar: printed yes
+noise-is-further-than-cifar: printed yes, digits yes, cifar yes, photographs open
 signature-explains-accuracy: printed open, distorted open
 spread-then-level: printed open, distorted open
 statistic-predicts-accuracy: distorted open
 efficient-networks-penalised: distorted open
 transformers-better-when-bent: distorted yes
-steadiest-criterion: printed open, digits no
+steadiest-criterion: printed open, digits open
 table-1-sums-up-table-2: printed no
 average-of-table-2: printed no
-batch-size-keeps-the-signature: digits open
-batch-size-keeps-networks-apart: digits yes
-images-change-little: digits yes
+batch-size-keeps-the-signature: digits open, cifar yes
+batch-size-keeps-networks-apart: digits yes, cifar yes
+images-change-little: digits yes, cifar yes
 seeds-keep-the-signature: digits open
 shortcuts-make-two-components: twins open, cifar open
 groups-are-kinds: twins yes, cifar yes
 methods-are-found: digits open
+nearer-data-are-like-the-first: digits open
+other-data-move-signatures: digits yes, cifar yes, photographs yes
+class-more-than-draw: digits yes, cifar yes
+late-activations-know-the-class: digits yes, cifar yes
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
