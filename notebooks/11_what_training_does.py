@@ -23,7 +23,7 @@
 
 # %% tags=["parameters"]
 before: list[str] = []  # untrained networks, MODEL@WEIGHTS; none: the nine of the study, a small VGG-16
-after: list[str] = []  # the same networks trained, in the same order
+after: list[str] = []  # the same networks trained, in the same order; all of one architecture
 dataset: str = "digits"  # for networks of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
@@ -61,6 +61,8 @@ if before:
     options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
     found = load_or_measure([*before, *after], dataset, store, **options)
     both = [study_of([found[name]]).assign(seed=place) for names in (before, after) for place, name in enumerate(names)]
+    if len({tuple(one["layer"]) for one in both}) > 1:
+        raise AffscoreError(f"expected networks of one architecture, got {', '.join([*before, *after])}")
     untrained, trained = pd.concat(both[: len(before)]), pd.concat(both[len(before) :])
 else:
     untrained, trained = under(load_study("untrained")), under(load_study("seeds"))
@@ -154,10 +156,12 @@ shown = [step for step in (0, 19, 38, 76, 152, 304, 456, 570) if step in over_se
 over_seeds.loc[shown].rename(columns={"distance": "distance (share of the largest)"}).round(3)
 
 # %% tags=["remove-input"]
+level = course.groupby("step")["score"].mean()
 halfway = {name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0] for name in over_seeds}
 Markdown(
     f"Half of the change happens in the first {halfway['distance']} steps, half of the accuracy comes in the first "
-    f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all."
+    f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all. The mean score takes a detour: from {level.iloc[0]:.2f} up "
+    f"to {level.max():.2f} at step {level.idxmax()}, then down to {level.iloc[-1]:.2f}. The fall comes after the rise in accuracy."
 )
 
 # %% [markdown]
@@ -195,6 +199,8 @@ plt.show()
 # * For Lightning and for Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
 #
 # ## What holds, and under which choices
+#
+# The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
 Ledger(AllResults.gather()).conclusions("training-bends", "seeds-change-little")

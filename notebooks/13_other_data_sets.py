@@ -50,7 +50,7 @@ from IPython.display import Markdown
 from scipy.stats import spearmanr
 
 import affscore
-from affscore import analysis, papers
+from affscore import AffscoreError, analysis, papers
 from affscore.figures import class_ratios, class_signatures, data_deviations
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
@@ -68,11 +68,19 @@ if models or asked != ("digits", 512, 0, 0, 0) or not set(others) <= set(measure
         return pd.concat(study_of([one]).assign(model=name) for name, one in results.items())
 
     parts = [measure(dataset, n, images), *(measure(data, n, other_images) for data in others)]
+    about = pd.concat(part.iloc[:1] for part in parts).set_index("dataset")
+    if about.index.has_duplicates:
+        raise AffscoreError(f"two data sets are called {about.index[about.index.duplicated()][0]}: rename a folder")
+    if len(sizes := set(about["images"] // about["batches"])) > 1:
+        raise AffscoreError(
+            f"scores depend on the size of a batch, which is {sizes} here: lower n, or bring more images"
+        )
     if parts[0]["batches"].min() < 2:
         parts.append(measure(dataset, n // 2, images))  # two halves: how far other images move a score
     measured = pd.concat(parts)
-study = under(measured)
-study = study[study["dataset"].isin([study["dataset"].iloc[0], *others])].replace({"model": names})
+else:
+    measured = measured[measured["dataset"].isin([dataset, *others])]
+study = under(measured).replace({"model": names})
 deviations = analysis.data_deviations(study)
 deviations["times chance"] = deviations["euclidean"] / deviations["chance"]
 ledger = Ledger(AllResults.gather())
@@ -95,7 +103,7 @@ Markdown(
     f"average over {deviations['model'].nunique()} networks; other images of {dataset} move them by "
     f"{deviations.groupby('model')['chance'].first().mean():.2f}. "
     f"**The class of the images moves them, too:** in {sum(p < 0.05 for p in p_values)} of {len(p_values)} networks "
-    f"(permutation test), by {ratios.min():.1f} to {ratios.max():.1f} times what random subsets of the same size do."
+    f"of the study (permutation test), by {ratios.min():.1f} to {ratios.max():.1f} times what random subsets of the same size do."
 )
 
 # %% [markdown]
@@ -111,14 +119,14 @@ Markdown(
 # That is what the caption of figure 15 says; the text of appendix H says dynamic time warping
 # ({doc}`07_a_signature_for_every_architecture`), which is never larger: it may align other activations with each other. Both are
 # here. And since a signature on *other images of the same data* is different, too, the figure shows that distance as well
-# (from how scores vary between two halves of the images). *Times chance*, in the table, is the first over the second, the
+# (estimated from how scores vary between two halves of the images). *Times chance*, in the table, is the first over the second, the
 # median over the networks; SD is the standard deviation over them.
 #
 # By default the networks are those of the mini zoo, trained on digits, and the other data are digits that are *noisy*,
 # *inverted* (black for white) or *shuffled* (one permutation of the pixels for all images), and standard normal noise
 # (*random*). With `notebooks/params/paper.yml` they are the paper's.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-data", "caption": "Distance of each network's signature on other data to that on the data of reference (figure 15 of the paper): above by the caption's definition, with the distance between other images of the same data as bars; below by that of the text. Dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-data", "caption": "Distance of each network's signature on other data to that on the data of reference (figure 15 of the paper): above by the definition in the paper's caption, with the distance between other images of the same data as bars; below by that in its text. Dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
 data_deviations(deviations, chance=f"other images of {dataset}")
 plt.show()
 
@@ -130,7 +138,7 @@ table = by_data.agg(**{
     "times chance": ("times chance", "median"), "change of the mean score": ("mean_change", "mean"),
 })  # fmt: skip
 rows = study[study["n"] == study["n"].max()].groupby(["dataset", "model"])
-table["accuracy (%)"] = 100 * rows["accuracy"].first().groupby("dataset").mean()
+table["accuracy (%)"] = 100 * rows["accuracy"].first().astype(float).groupby("dataset").mean()
 table.round(2)
 
 # %% tags=["remove-input"]
@@ -183,7 +191,7 @@ Markdown(
 ledger.conclusions("nearer-data-are-like-the-first")
 
 # %% [markdown]
-# **The distance does not tell what can be read from what cannot.** Under the papers' choice inverted and shuffled digits are
+# **Under no choice does the distance tell what can be read from what cannot.** Under the papers' choice inverted and shuffled digits are
 # equally far; with the order that the paper prints the unreadable ones are *nearer*. Nor does it tell what the *network*
 # can read: on both the networks guess, and yet they are nearer than noise is. The distance measures how much the
 # distributions of the activations change. What an image means is not part of these.
@@ -301,6 +309,8 @@ Markdown(
 # (exercise 13.3). The score of all images is no average over classes.
 #
 # ## What holds, and under which choices
+#
+# The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
 ledger.conclusions(
@@ -387,7 +397,7 @@ affscore.exercises.check("13.2", p_value)
 # :label: ex-13-3
 # :nonumber:
 #
-# Make up the inputs of two classes, arrays $x_0$ and $x_1$ of shape $(n, d)$ with $64 \le n \le 512$, such that ReLU has a score
+# Make up the inputs of two classes, arrays $x_0$ and $x_1$ of one shape $(n, d)$ with $64 \le n \le 512$, such that ReLU has a score
 # of at least 0.95 on each of them (empirical covariance), and of at most 0.7 on both together. Hand in `(x0, x1)`.
 # ```
 

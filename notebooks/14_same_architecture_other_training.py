@@ -23,7 +23,7 @@
 # so that none begin with the same weights.
 
 # %% tags=["parameters"]
-checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE; none or too few: the 15 of the study
+checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE (METHOD-1.pth, METHOD-2.pth); none: the study's
 dataset: str = "digits"  # for checkpoints of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
@@ -59,12 +59,16 @@ gathered = AllResults.gather()
 files = {one: Path(one.partition("@")[2]) for one in checkpoints}
 missing = [one for one, file in files.items() if file.suffix and not file.is_file()]
 found = [one for one in checkpoints if one not in missing]
-if len(found) >= 3:
+if 0 < len(found) < 3:
+    raise AffscoreError(f"expected three trainings at least to compare; not found: {', '.join(missing) or 'none'}")
+if found:
     options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
     measured = load_or_measure(found, dataset, store, **options)
     trainings = {name_of(checkpoint): one for checkpoint, one in measured.items()}
     if len(trainings) < len(found):
         raise AffscoreError(f"two checkpoints have one name; rename a file of {', '.join(found)}")
+    if len({tuple(one.summary["layer"]) for one in trainings.values()}) > 1:
+        raise AffscoreError(f"expected trainings of one architecture, got {', '.join(found)}")
 else:
     trainings = gathered.mini.checkpoints
 methods = [method_of(name) for name in trainings]
@@ -74,9 +78,9 @@ distances = analysis.distance_matrix(scores)
 means = means_of_criteria(trainings)
 print(f"{len(trainings)} trainings of one architecture by {len(set(methods))} methods")
 if missing:
-    print(f"Not found are {len(missing)} of {len(checkpoints)} checkpoints, from {missing[0]} on.")
-if checkpoints and len(found) < 3:
-    print(f"{len(found)} checkpoints are too few to compare: shown are the trainings of the study.")
+    print(f"Not found: {len(missing)} of {len(checkpoints)} checkpoints: {', '.join(missing)}")
+if not found:
+    print("These are the trainings of the study.")
 
 # %% tags=["remove-input"]
 near = analysis.nearest_neighbour_accuracy(distances, methods, permutations, seed) if repeated else None
@@ -84,7 +88,7 @@ spread = spread_over_methods(means, methods) if repeated else None
 networks = pd.Series({name: gathered.mini.scores(name).mean() for name in gathered.mini.study.index})
 Markdown(
     f"**The finding.** Over all trainings the mean score is {means['score'].mean():.2f} ± {means['score'].std():.3f}; over "
-    f"the {len(networks)} architectures of the mini zoo it is {networks.mean():.2f} ± {networks.std():.3f}. "
+    f"the {len(networks)} architectures of the mini zoo, on digits, it is {networks.mean():.2f} ± {networks.std():.3f}. "
     + (
         f"Of these {means['score'].std():.3f}, trainings by one method make {spread.loc['score', 'seeds']:.3f}: the methods "
         + ("**differ**" if spread.loc["score", "p_value"] < 0.05 else "**cannot be told apart by their means**")
@@ -149,10 +153,11 @@ pd.crosstab(nearest["method"], nearest["nearest neighbour"])
 
 # %% tags=["hide-input"]
 if repeated:
-    shown = spread.drop(columns="ratio").rename(columns={"p_value": "p-value"})
+    shown = spread.drop(columns=["ratio", "p_value"]).round(4)
+    shown["p-value"] = spread["p_value"].map("{:.2g}".format)
 else:
-    shown = means.agg(["mean", "std"]).T
-shown.round(4)
+    shown = means.agg(["mean", "std"]).T.round(4)
+shown
 
 # %% [markdown]
 # Each criterion is the mean over the activations of a network: the affinity score, linear CKA between input and output, the
@@ -184,11 +189,16 @@ Markdown(
 
 # %% [markdown]
 # ## What holds, and under which choices
+#
+# The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
 Ledger(gathered).conclusions("other-training-changes-little", "methods-are-found", "steadiest-criterion")
 
 # %% [markdown]
+# The second claim asks for more than the p-value above: that the nearest neighbour is of the same method for more than half of
+# the networks, with an interval over them. Fifteen are few for that.
+#
 # With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter:
 #
 # ```sh

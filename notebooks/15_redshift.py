@@ -17,7 +17,8 @@
 # # Redshift: what random networks compute
 #
 # Draw the weights of a network at random, evaluate it on every pixel of a square, and show its output as a grey image.
-# {cite:t}`teney2024neural` look at such images to learn which functions an architecture prefers before any training:
+# {cite:t}`teney2024neural` look at such images to learn which functions an architecture prefers before any training (one that
+# prefers low frequencies is shifted to the red, as light is: hence the name):
 # ReLU networks prefer simple ones, whatever the size of their weights; Tanh networks get complex as the weights grow.
 # Here each image has the affinity scores of its network's layers beside it. Does the score follow the complexity of the
 # function? You will learn
