@@ -108,8 +108,10 @@ as_good = as_good.index[(as_good["residual"] - as_good["plain"]).abs() < 2]
 alike = mine.set_index(["on", "depth"]).loc[as_good].groupby("network")["separation"]
 Markdown(
     "A failed training is no twin. Where the accuracies of both differ by less than 2 points "
-    f"({', '.join(f'{depth} layers on {on}' for on, depth in as_good)}), the finding is the same: "
-    f"{alike.mean()['residual']:.0%} with shortcuts, {alike.mean()['plain']:.0%} without."
+    f"({', '.join(f'{depth} layers on {on}' for on, depth in as_good)}), the shares are "
+    f"{alike.mean()['residual']:.0%} with shortcuts and {alike.mean()['plain']:.0%} without."
+    if len(as_good)
+    else ""
 )
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher (figure 5 D of the paper; `affscore.figures.score_histograms`)."}, "image": {"alt": "Six histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}

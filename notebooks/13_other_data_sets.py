@@ -178,6 +178,8 @@ Markdown(
     "a sum over activations (exercise 13.1): its rank correlation with their number is "
     + ", ".join(f"{value:.2f} on {data}" for data, value in depth.items())
     + ". Compare data sets within a network, not networks."
+    if len(wide) > 3
+    else ""
 )
 
 # %% [markdown]
