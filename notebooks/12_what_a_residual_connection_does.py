@@ -103,7 +103,7 @@ table = about.agg(trainings=("weights", "size"), accuracy=("accuracy", "mean")).
 table.pivot_table(index=["on", "depth"], columns="network", values=["trainings", "accuracy"]).round(1)
 
 # %% tags=["remove-input"]
-as_good = table.set_index(["on", "depth", "network"])["accuracy"].unstack()
+as_good = table.set_index(["on", "depth", "network"])["accuracy"].unstack()  # noqa: PD010 - a value for each
 as_good = as_good.index[(as_good["residual"] - as_good["plain"]).abs() < 2]
 alike = mine.set_index(["on", "depth"]).loc[as_good].groupby("network")["separation"]
 Markdown(
