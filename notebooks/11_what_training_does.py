@@ -23,7 +23,7 @@
 
 # %% tags=["parameters"]
 before: list[str] = []  # untrained networks, MODEL@WEIGHTS; none: the nine of the study, a small VGG-16
-after: list[str] = []  # the same networks trained, in the same order
+after: list[str] = []  # the same networks trained, in the same order; all of one architecture
 dataset: str = "digits"  # for networks of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
@@ -61,6 +61,8 @@ if before:
     options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
     found = load_or_measure([*before, *after], dataset, store, **options)
     both = [study_of([found[name]]).assign(seed=place) for names in (before, after) for place, name in enumerate(names)]
+    if len({tuple(one["layer"]) for one in both}) > 1:
+        raise AffscoreError(f"expected networks of one architecture, got {', '.join([*before, *after])}")
     untrained, trained = pd.concat(both[: len(before)]), pd.concat(both[len(before) :])
 else:
     untrained, trained = under(load_study("untrained")), under(load_study("seeds"))
@@ -79,12 +81,13 @@ change = trained.pivot_table(index="seed", columns="index", values="score") - un
 )
 falls = (fall > 0).sum()
 Markdown(
-    f"**The finding.** The scores of this small VGG-16 rise with depth before training for {(rises > 0).sum()} of "
-    f"{len(rises)} seeds (correlation {rises.min():.2f} to {rises.max():.2f}), and its last three activations score "
+    f"**The finding.** Before training the scores {'rise' if rises.mean() > 0 else 'fall'} with depth for "
+    f"{max((rises > 0).sum(), (rises < 0).sum())} of {len(rises)} networks (correlation {rises.min():.2f} to "
+    f"{rises.max():.2f}); the paper reports a rise. The last three activations score "
     f"{last.mean():.2f} on average: {'nearly' if last.mean() > 0.9 else 'not'} linear. "
     f"Training {'lowers' if 2 * falls > len(fall) else 'raises'} the mean score, from "
     f"{means['before training'].mean():.3f} to {means['after training'].mean():.3f}, for "
-    f"{max(falls, len(fall) - falls)} of {len(fall)} seeds: most in the middle layers, and mostly early."
+    f"{max(falls, len(fall) - falls)} of {len(fall)} networks."
 )
 
 # %% [markdown]
@@ -116,7 +119,8 @@ moves = pd.DataFrame(
 moves.round(3)
 
 # %% [markdown]
-# The fall is seen again, and the rise to nearly linear is not. Is that because these networks are small? The package has
+# In the study, small VGG-16s on digits, the fall is seen again, most in the middle layers; the rise to nearly linear is not. Is
+# that because these networks are small? The package has
 # VGGs of full size with torchvision's initial weights, on images of noise. Their last three activations:
 
 # %% tags=["hide-input"]
@@ -152,10 +156,12 @@ shown = [step for step in (0, 19, 38, 76, 152, 304, 456, 570) if step in over_se
 over_seeds.loc[shown].rename(columns={"distance": "distance (share of the largest)"}).round(3)
 
 # %% tags=["remove-input"]
+level = course.groupby("step")["score"].mean()
 halfway = {name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0] for name in over_seeds}
 Markdown(
-    f"Half of the way is made after {halfway['distance']} steps, half of the accuracy reached after "
-    f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all."
+    f"Half of the change happens in the first {halfway['distance']} steps, half of the accuracy comes in the first "
+    f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all. The mean score takes a detour: from {level.iloc[0]:.2f} up "
+    f"to {level.max():.2f} at step {level.idxmax()}, then down to {level.iloc[-1]:.2f}. The fall comes after the rise in accuracy."
 )
 
 # %% [markdown]
@@ -188,11 +194,13 @@ plt.show()
 # * `tracker.table` has a row for each measured step and activation; `tracker.save("training.parquet")` writes it, and
 #   `affscore.load_record` reads it.
 # * The training is not changed: with and without a tracker the weights are the same to the last bit. (The nine trainings
-#   above were measured on the way.)
+#   above are those of {doc}`10_batch_size_and_seed`, and were measured on the way.)
 # * A training that is interrupted resumes with its record: put `tracker.state_dict()` into the checkpoint.
 # * For Lightning and for Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
 #
 # ## What holds, and under which choices
+#
+# The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
 Ledger(AllResults.gather()).conclusions("training-bends", "seeds-change-little")

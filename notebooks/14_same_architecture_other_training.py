@@ -19,10 +19,11 @@
 # Is a signature the mark of an architecture, or of how it was trained? The paper measures a ResNet-50 in 17 trainings,
 # most of them without labels, and says both: the mean score "remains almost unchanged" (table 3), and yet clustering
 # the signatures finds the methods (figures 16 and 17). It has one training of each, and so cannot tell a method from a seed.
-# Here a small ResNet-18 is trained in five ways, from three seeds each.
+# Here a small ResNet-18 is trained in five ways, from three seeds each. No two of the 15 trainings have a seed in common,
+# so that none begin with the same weights.
 
 # %% tags=["parameters"]
-checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE; none: the 15 of the study
+checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE (METHOD-1.pth, METHOD-2.pth); none: the study's
 dataset: str = "digits"  # for checkpoints of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
@@ -38,6 +39,8 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -46,27 +49,38 @@ from IPython.display import Markdown
 import affscore
 from affscore import AffscoreError, analysis
 from affscore.figures import dendrogram, distance_heatmap
-from affscore.papers.alexnet_to_transformers.figure_16 import method_of
+from affscore.papers.alexnet_to_transformers.figure_16 import method_of, name_of
 from affscore.papers.alexnet_to_transformers.table_3 import means_of_criteria, spread_over_methods
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 
 gathered = AllResults.gather()
-if checkpoints:
+files = {one: Path(one.partition("@")[2]) for one in checkpoints}
+missing = [one for one, file in files.items() if file.suffix and not file.is_file()]
+found = [one for one in checkpoints if one not in missing]
+if 0 < len(found) < 3:
+    raise AffscoreError(f"expected three trainings at least to compare; not found: {', '.join(missing) or 'none'}")
+if found:
     options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
-    measured = load_or_measure(checkpoints, dataset, store, **options)
-    trainings = {name.rpartition("@")[2].rpartition("/")[2].rpartition(".")[0]: one for name, one in measured.items()}
+    measured = load_or_measure(found, dataset, store, **options)
+    trainings = {name_of(checkpoint): one for checkpoint, one in measured.items()}
+    if len(trainings) < len(found):
+        raise AffscoreError(f"two checkpoints have one name; rename a file of {', '.join(found)}")
+    if len({tuple(one.summary["layer"]) for one in trainings.values()}) > 1:
+        raise AffscoreError(f"expected trainings of one architecture, got {', '.join(found)}")
 else:
     trainings = gathered.mini.checkpoints
-if len(trainings) < 3:
-    raise AffscoreError("this chapter compares trainings: name at least three in the parameter checkpoints")
 methods = [method_of(name) for name in trainings]
 repeated = 1 < len(set(methods)) < len(methods)  # methods can be told from seeds
 scores = {name: one.scores[np.isfinite(one.scores)] for name, one in trainings.items()}
 distances = analysis.distance_matrix(scores)
 means = means_of_criteria(trainings)
 print(f"{len(trainings)} trainings of one architecture by {len(set(methods))} methods")
+if missing:
+    print(f"Not found: {len(missing)} of {len(checkpoints)} checkpoints: {', '.join(missing)}")
+if not found:
+    print("These are the trainings of the study.")
 
 # %% tags=["remove-input"]
 near = analysis.nearest_neighbour_accuracy(distances, methods, permutations, seed) if repeated else None
@@ -74,10 +88,10 @@ spread = spread_over_methods(means, methods) if repeated else None
 networks = pd.Series({name: gathered.mini.scores(name).mean() for name in gathered.mini.study.index})
 Markdown(
     f"**The finding.** Over all trainings the mean score is {means['score'].mean():.2f} ± {means['score'].std():.3f}; over "
-    f"the {len(networks)} architectures of the mini zoo it is {networks.mean():.2f} ± {networks.std():.3f}. "
+    f"the {len(networks)} architectures of the mini zoo, on digits, it is {networks.mean():.2f} ± {networks.std():.3f}. "
     + (
-        f"Of these {means['score'].std():.3f}, seeds alone make {spread.loc['score', 'seeds']:.3f}: the methods "
-        + ("**differ**" if spread.loc["score", "p_value"] < 0.05 else "**cannot be told from seeds by their means**")
+        f"Of these {means['score'].std():.3f}, trainings by one method make {spread.loc['score', 'seeds']:.3f}: the methods "
+        + ("**differ**" if spread.loc["score", "p_value"] < 0.05 else "**cannot be told apart by their means**")
         + f" (p = {spread.loc['score', 'p_value']:.2g}). The nearest signature is of the same method for "
         f"{near.value:.0%} of the networks, {near.permuted:.0%} by chance (p = {near.p_value:.2g})."
         if repeated
@@ -102,7 +116,7 @@ Markdown(
 # | contrastive | no labels: two distortions of an image shall be near each other (SimCLR {cite}`chen2020simple`) |
 # | distillation | no labels: the softened outputs of a trained network, another architecture {cite}`hinton2015distilling` |
 #
-# Without labels a linear layer is fitted to what the network has learned, so that all of them name digits. That layer
+# Without labels a linear layer is fitted to what the network has learned, so that all of them classify digits. That layer
 # comes after the last activation, and no score depends on it. How well they do, in percent of the held-out digits:
 
 # %% tags=["hide-input"]
@@ -125,8 +139,8 @@ nearest = pd.DataFrame({"method": methods, "nearest neighbour": [methods[place] 
 pd.crosstab(nearest["method"], nearest["nearest neighbour"])
 
 # %% [markdown]
-# On the 15 trainings of the study, contrastive learning, rotation and label noise each have a branch of their own.
-# Supervised training and distillation share one: they teach the same answers, from labels or from a network that knows them.
+# On the 15 trainings of the study, contrastive learning has a branch of its own, far from all others, and rotation is
+# apart from the rest. Supervision, label noise and distillation mix: all three teach the names of the digits.
 #
 # ## Are these methods, or seeds?
 #
@@ -139,14 +153,16 @@ pd.crosstab(nearest["method"], nearest["nearest neighbour"])
 
 # %% tags=["hide-input"]
 if repeated:
-    shown = spread.drop(columns="ratio").rename(columns={"p_value": "p-value"})
+    shown = spread.drop(columns=["ratio", "p_value"]).round(4)
+    shown["p-value"] = spread["p_value"].map("{:.2g}".format)
 else:
-    shown = means.agg(["mean", "std"]).T
-shown.round(4)
+    shown = means.agg(["mean", "std"]).T.round(4)
+shown
 
 # %% [markdown]
-# `std` is the spread that table 3 of the paper prints, over trainings of the mean over activations; `seeds` is that within
-# a method. The paper's numbers, of 17 trainings of a ResNet-50 on ImageNet, are in {doc}`80_the_ledger`.
+# Each criterion is the mean over the activations of a network: the affinity score, linear CKA between input and output, the
+# norm of their difference, the change of the share of zeros, and that of the entropy ({doc}`08_is_the_score_redundant`). `std` is the spread
+# that table 3 of the paper prints, over trainings; `seeds` is that within a method. The paper's numbers, of 17 trainings of a ResNet-50 on ImageNet, are in {doc}`80_the_ledger`.
 #
 # ## Which criterion is the steadiest?
 #
@@ -165,30 +181,40 @@ variation = steadiness["std / |mean|"]
 place = int((variation < variation["score"]).sum())
 Markdown(
     f"By the coefficient of variation the score is number {place + 1} of {len(variation)} here, after "
-    f"{', '.join(variation.index[variation < variation['score']]) or 'none'}. That a criterion is steady says nothing of "
-    "what it is worth: a constant is the steadiest of all. What counts is how it varies over what it shall tell apart, "
-    "here architectures, against what it shall not see, here seeds."
+    f"{', '.join(variation.index[variation < variation['score']]) or 'none'}. (Entropy, a logarithm, has no zero that means "
+    "anything, and so no coefficient of variation that does.) That a criterion is steady says nothing of what it is worth: a "
+    "constant is the steadiest of all. A useful criterion varies between the things that we compare, here architectures, more "
+    "than between repeats, here seeds."
 )
 
 # %% [markdown]
 # ## What holds, and under which choices
+#
+# The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
 Ledger(gathered).conclusions("other-training-changes-little", "methods-are-found", "steadiest-criterion")
 
 # %% [markdown]
+# The second claim asks for more than the p-value above: that the nearest neighbour is of the same method for more than half of
+# the networks, with an interval over them. Fifteen are few for that.
+#
 # With checkpoints of your own, as the public ones of SwAV, DINO and MoCo, name them in the parameter:
 #
 # ```sh
 # papermill 14_same_architecture_other_training.ipynb out.ipynb -p dataset imagenet:../data/imagenet \
-#   -y "checkpoints: [resnet50@IMAGENET1K_V1, resnet50@swav_800ep.pth, resnet50@dino.pth, resnet50@moco_v2_800ep.pth]"
+#   -y "checkpoints: [resnet50@IMAGENET1K_V1, resnet50@dino.pth, resnet50@moco-1.pth, resnet50@moco-2.pth]"
 # ```
+#
+# A file is called after its method, with a number at the end where there are several (or as figure 16 names it, as
+# `resnet50_moco_800`).
 #
 # ## Takeaways
 #
-# * The mean score is mostly a property of the architecture; the order of layers in it, too. What training adds is
-#   small beside that.
-# * Small is not nothing. To say that a clustering finds methods takes several trainings of each, and a test.
+# * Over five ways of training the mean score varies about half as much as over 36 architectures. Whether by less than half
+#   is undecided under the papers' choice.
+# * Small is not nothing: contrastive learning leaves a signature of its own. To say that a clustering finds methods takes
+#   several trainings of each, with seeds of their own, and a test.
 # * Compare spreads of different criteria in units of something, never as they are.
 #
 # ## Exercises

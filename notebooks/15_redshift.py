@@ -17,7 +17,8 @@
 # # Redshift: what random networks compute
 #
 # Draw the weights of a network at random, evaluate it on every pixel of a square, and show its output as a grey image.
-# {cite:t}`teney2024neural` look at such images to learn which functions an architecture prefers before any training:
+# {cite:t}`teney2024neural` look at such images to learn which functions an architecture prefers before any training (one that
+# prefers low frequencies is shifted to the red, as light is: hence the name):
 # ReLU networks prefer simple ones, whatever the size of their weights; Tanh networks get complex as the weights grow.
 # Here each image has the affinity scores of its network's layers beside it. Does the score follow the complexity of the
 # function? You will learn
@@ -217,11 +218,12 @@ correlations.assign(interval=[interval(row, "correlation") for _, row in correla
 )[["networks", "interval", "verdict"]].rename(columns={"interval": "rank correlation [95 %, all rows together]"})
 
 # %% [markdown]
-# **Over sizes the score follows the complexity; within a size little of that is left.** The size of the weights drives
+# **Over sizes the score follows the complexity; within a size little of that is left** (with 32 seeds). The size of the weights drives
 # both, and a correlation over a mixture of sizes says no more than that.
 #
 # Better than mixtures are pairs: change one thing, keep the draws, and see what both numbers do. The score *follows* where
-# it falls as the frequency rises, or the other way round; both in the same direction *contradicts*.
+# it falls as the frequency rises, or the other way round; both in the same direction *contradicts* (intervals at 95 % for
+# all rows together).
 
 # %% tags=["hide-input"]
 pd.DataFrame({

@@ -68,10 +68,12 @@ def main() -> None:
     for name, study in missing.items():
         tables = {f"{name}-course": course(study, options.work / "weights")} if study.course else {}
         tables[name] = measure(study.at(places), options.work, options.jobs)  # the last: where it is, all are
-        about = {"study": name, "job": describe(study), "command": f"make_studies.py --only {name}", **provenance()}
+        command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
+        about = {"study": name, "job": describe(study), "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         for stem, table in tables.items():
-            short = table.astype(dict.fromkeys(table.select_dtypes("float64"), "float32"))  # seven digits are enough
+            short = table.round({"score": 5, "score_std": 5})  # the choice of images moves scores by more than 0.001
+            short = short.astype(dict.fromkeys(short.select_dtypes("float64"), "float32"))
             write_parquet(short, about, [], options.out / f"{stem}.parquet")
             print(f"{stem}: {len(short)} rows")
 

@@ -18,6 +18,8 @@ from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
 from affscore.analysis.choices import effects_of_choices as effects_of_choices
+from affscore.analysis.classes import ClassEffect as ClassEffect
+from affscore.analysis.classes import class_effects as class_effects
 from affscore.analysis.clustering import clusters as clusters
 from affscore.analysis.clustering import cophenetic_correlation as cophenetic_correlation
 from affscore.analysis.clustering import leaf_order as leaf_order
@@ -46,6 +48,7 @@ from affscore.analysis.families import nearest_neighbour_accuracy as nearest_nei
 from affscore.analysis.independence import independent_best as independent_best
 from affscore.analysis.independence import independent_lead as independent_lead
 from affscore.analysis.independence import independent_p_value as independent_p_value
+from affscore.analysis.other_data import data_deviations as data_deviations
 from affscore.analysis.permutation import PERMUTATIONS as PERMUTATIONS
 from affscore.analysis.permutation import PermutationTest as PermutationTest
 from affscore.analysis.permutation import permutation_test as permutation_test

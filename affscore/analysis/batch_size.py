@@ -62,18 +62,16 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         * ``chance``: the standard deviation of a score over the batches, root mean square over activations;
         * ``change``: the mean over activations of score - reference, where the score is the mean over the batches;
           missing where the reference lacks the network or the specification;
-        * ``error``: the standard error of ``change``, :math:`s / \sqrt{B}` for the standard deviation s over B batches
-          of the network's mean score; missing for one batch;
         * ``rms``: the root mean square of score - reference; missing likewise.
 
     Raises:
         AffscoreError: The reference has two scores of an activation.
 
     >>> rows = pd.DataFrame([Specification()] * 2).assign(model="net", index=[0, 1], n=64, batches=4)
-    >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02, mean_std=0.01)
+    >>> rows = rows.assign(score=[0.52, 0.71], score_std=0.02)
     >>> found = against_reference(rows, rows.assign(n=256, score=[0.5, 0.7]))
-    >>> found[["chance", "change", "error", "rms"]].round(4).values.tolist()
-    [[0.02, 0.015, 0.005, 0.0158]]
+    >>> found[["chance", "change", "rms"]].round(4).values.tolist()
+    [[0.02, 0.015, 0.0158]]
     """
     keys = ["model", *_SPECIFICATION]
     wanted = reference.loc[reference["bias"] == "none", [*keys, "index", "score"]]
@@ -83,7 +81,6 @@ def against_reference(study: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     difference = both["score"] - both["score_reference"]
     both = both.assign(change=difference, rms=difference**2, chance=both["score_std"] ** 2)
     groups = both.groupby(["model", "n", "batches", *Specification._fields], sort=False)
-    found = groups[["chance", "change", "mean_std", "rms"]].mean().reset_index()
-    found["error"] = found.pop("mean_std") / found["batches"] ** 0.5
+    found = groups[["chance", "change", "rms"]].mean().reset_index()
     found[["chance", "rms"]] **= 0.5
     return found

@@ -26,7 +26,7 @@ def smallest_p_value(number: float) -> Hints:
     answers = (
         (smallest, right("However clear the groups are, four networks cannot reject at 5 %.")),
         (1 / 24, "Of the 24 orders of four labels many give the same groups."),
-        (1 / 6, "Six ways to choose who is u. Who is u and who is v makes no difference to the neighbours."),
+        (1 / 6, "Six ways to give out the methods. Which of the two is which makes no difference to the neighbours."),
         (0.05, "That is the level, not what can be reached."),
         (
             True,

@@ -125,19 +125,19 @@ def redshift_changes(networks: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each change (the index): score, score_low, score_high (the mean change of the mean score, with
-        Student's interval), frequency, frequency_low, frequency_high (the factor of the frequency, the geometric mean
-        over the seeds) and verdict: "follows" where both decidedly change in opposite directions, "contradicts" where
-        in the same, else "undecided".
+        Student's interval, at 95 % for all rows and both numbers together), frequency, frequency_low, frequency_high
+        (the factor of the frequency, the geometric mean over the seeds) and verdict: "follows" where both decidedly
+        change in opposite directions, "contradicts" where in the same, else "undecided".
 
     Raises:
         AffscoreError: Networks that are missing.
     """
     rows: dict[str, dict[str, Any]] = {}
+    level = 1 - 0.05 / (2 * len(CHANGES))
     for change, (before, after) in CHANGES.items():
-        score = mean_over_seeds(_of(networks, after, "mean") - _of(networks, before, "mean"))
-        octaves = mean_over_seeds(
-            np.log2(_of(networks, after, "frequency")) - np.log2(_of(networks, before, "frequency"))
-        )
+        was, now = ({name: _of(networks, cell, name) for name in _MEASURED} for cell in (before, after))
+        score = mean_over_seeds(now["mean"] - was["mean"], level)
+        octaves = mean_over_seeds(np.log2(now["frequency"] / was["frequency"]), level)
         rows[change] = {
             "score": score.value, "score_low": score.low, "score_high": score.high,
             "frequency": 2**octaves.value, "frequency_low": 2**octaves.low, "frequency_high": 2**octaves.high,

@@ -18,6 +18,9 @@ from affscore.figures.history import timeline as timeline
 from affscore.figures.multiverse import choice_effects as choice_effects
 from affscore.figures.multiverse import specification_curve as specification_curve
 from affscore.figures.one_dimension import activation_panels as activation_panels
+from affscore.figures.other_data import class_ratios as class_ratios
+from affscore.figures.other_data import class_signatures as class_signatures
+from affscore.figures.other_data import data_deviations as data_deviations
 from affscore.figures.plane_clouds import coupling as coupling
 from affscore.figures.plane_clouds import scheme as scheme
 from affscore.figures.random_mlps import image_gallery as image_gallery

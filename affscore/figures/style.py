@@ -136,12 +136,14 @@ def name_rows(axes: Axes, names: Sequence[object]) -> None:
 
 
 def series_style(number: int) -> dict[str, Any]:
-    """Colour and marker of one of several series.
+    """Colour and marker of one of several series; no two of the first 49 look alike.
 
-    >>> series_style(7) == series_style(0), series_style(1)
-    (True, {'color': '#D55E00', 'marker': '^'})
+    >>> series_style(1), series_style(8)
+    ({'color': '#D55E00', 'marker': '^'}, {'color': '#D55E00', 'marker': 's'})
     """
-    return {"color": _COLOURS[number % len(_COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+    # the markers lag behind by one after each round of colours
+    marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
+    return {"color": _COLOURS[number % len(_COLOURS)], "marker": marker}
 
 
 def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -160,7 +162,5 @@ def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
     named = set(families := list(families))
     looks = {}
     for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):
-        # the markers lag behind by one after each round of colours, so that no two families look alike
-        marker = MARKERS[(number + number // len(_COLOURS)) % len(MARKERS)]
-        looks[family] = (_COLOURS[number % len(_COLOURS)], marker)
+        looks[family] = tuple(series_style(number).values())
     return {family: look for family, look in looks.items() if family in named}

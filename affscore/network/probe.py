@@ -33,9 +33,10 @@ from affscore.network.scoring import columns_of_call, score_batch, score_pair
 from affscore.options import Execution, Options
 from affscore.zoo.card import fingerprint
 from affscore.zoo.datasets import load_data
+from affscore.zoo.weight_files import tensors_of, without_wrappers
 
 Place = tuple[str, int, str]
-"""Layer, call and name of an activation."""
+"""Layer (where no part is wrapped), call and name of an activation."""
 
 
 class Probe(Measurement):
@@ -88,6 +89,12 @@ class Probe(Measurement):
             there = "there may be more" if total is None else f"there are {total}"
             self.stream.notes.append(f"the probe is the first {self._seen} {self._items} of the data; {there}")
 
+    @property
+    def structure(self) -> str:
+        """A hash of the names and shapes of the network's weights, the same where parts of it are compiled."""
+        shapes = sorted((without_wrappers(name), *value.shape) for name, value in tensors_of(self.network).items())
+        return hashlib.sha256(repr(shapes).encode()).hexdigest()[:16]
+
     def first(self) -> Signature:
         """The signature of the network as it is now, with all that the samples and its structure have to say.
 
@@ -97,8 +104,8 @@ class Probe(Measurement):
         if not self._chunks:
             raise AffscoreError("the probe holds no sample; give at least 2, and better hundreds")
         batch, pairs = self._run(checked=False)
-        self.places = _places(pairs)
         images, rows = self._digest.hexdigest(), score_batch([pairs], self.options)
+        self.places = places_of(rows)
         return self.signature([replace(batch, network=fingerprint(self.network), images=images, rows=rows)])
 
     def again(self) -> list[dict[str, Any]]:
@@ -110,7 +117,8 @@ class Probe(Measurement):
             AffscoreError: The network fails, or runs other activations than before.
         """
         batch, pairs = self._run(checked=True)
-        for number, (before, now) in enumerate(zip_longest(self.places, _places(pairs)), 1):
+        places = places_of(columns_of_call(pair.call) for pair in pairs)
+        for number, (before, now) in enumerate(zip_longest(self.places, places), 1):
             if before != now:
                 was, is_now = (f"{place[2]} of layer {place[0]!r}" if place else "none" for place in (before, now))
                 raise AffscoreError(
@@ -134,8 +142,13 @@ class Probe(Measurement):
             return columns_of_call(pair.call) | {"n": n, "width": width, "bound_exceeded": False, "flag": NOT_FINITE}
 
 
-def _places(pairs: list[Pair]) -> list[Place]:
-    return [(pair.call.layer, pair.call.call, pair.call.activation) for pair in pairs]
+def places_of(rows: Iterable[dict[str, Any]]) -> list[Place]:
+    """Where the activations of these rows are.
+
+    >>> places_of([{"layer": "0._orig_mod.1", "call": 0, "activation": "relu", "score": 0.9}])
+    [('0.1', 0, 'relu')]
+    """
+    return [(without_wrappers(row["layer"]), row["call"], row["activation"]) for row in rows]
 
 
 def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:

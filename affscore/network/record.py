@@ -147,15 +147,20 @@ def load_record(file: str | Path) -> TrainingRecord:
     ...     load_record(tracker.save(f"{folder}/training.parquet")) == tracker.record
     True
     """
-    return TrainingRecord(*read_parquet(file, "record of a training", _check))
+    return TrainingRecord(*read_parquet(file, "record of a training", check_record))
 
 
-def _check(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
-    """Refuse a table that holds no record."""
-    if "every" not in metadata:
+def check_record(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no record.
+
+    Raises:
+        ForeignError: What it has not, or has and should not.
+    """
+    if not {"model", "dataset", "every"} <= metadata.keys():
         what = "multiverse (affscore.load_multiverse)" if "multiverse" in metadata else "signature"
         raise ForeignError(f"it holds a {what}" if "fingerprint_data" in metadata else "it holds something else")
-    required = [one for one in COLUMNS if one.name in table or one.name in ("step", "index", "layer", "score", "flag")]
+    always = ("step", "index", "layer", "call", "activation", "score", "flag")
+    required = [one for one in COLUMNS if one.name in table or one.name in always]
     empty = ["it has no row"] if table.empty else []
     for problem in (*misfits(table, required), *empty):
         raise ForeignError(problem)

@@ -13,12 +13,12 @@ import pandas as pd
 import torch
 from torch import nn
 
-from affscore.errors import AffscoreError, AffscoreWarning, guarded
+from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
 from affscore.network.inputs import Forward
 from affscore.network.model_state import check_whole, unwrapped
 from affscore.network.notes import as_warning, give_warnings
-from affscore.network.probe import Probe
-from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, table_of_record
+from affscore.network.probe import Probe, places_of
+from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.options import CouplingName, Options, check_integer, options_of
 from affscore.transport.covariance import CovarianceName
@@ -87,7 +87,8 @@ def track(
         AffscoreWarning: A number is likely wrong, as of a signature.
 
     Raises:
-        AffscoreError: As :func:`affscore.signature`; weights that are spread over several processes.
+        AffscoreError: As :func:`affscore.signature` and :meth:`Tracker.load_state_dict`; weights that are spread over
+            several processes.
 
     >>> from affscore import load_model
     >>> network = load_model("mini:digitsnet")
@@ -238,53 +239,63 @@ class Tracker:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on with the record of a training that was interrupted; what this tracker has measured is dropped.
 
-        The record is then, on the CPU to the last bit, that of a training that was never interrupted.
+        The record is then, on the CPU to the last bit, that of a training that was never interrupted. The network is
+        known by the names and shapes of its weights, whether or not parts of it are compiled. Other activations between
+        the same weights, and another network than that of an older state, which does not tell, are noticed here if
+        this tracker has measured, else when it measures next, unless layers and activations have the same names.
 
         Args:
             state: What :meth:`state_dict` returned there.
 
         Raises:
-            AffscoreError: The state of another probe, of other options or of another network, or none at all.
+            AffscoreError: The state of another probe, of other options or of another network, or none at all; the
+                tracker is then as it was.
         """
-        missing = self.state_dict().keys() - (state.keys() if isinstance(state, Mapping) else ())
-        if missing:
-            raise AffscoreError(f"this is no state of a tracker: it lacks {', '.join(sorted(missing))}")
-        if state["format"] > _FORMAT:
+        own = self.state_dict()
+        if isinstance(state, Mapping) and isinstance(state.get("format"), int) and state["format"] > _FORMAT:
             raise AffscoreError("the state of the tracker was written by a newer affscore; update affscore")
+        try:
+            given = _checked(state, own)
+            rows = _rows(given["table"])
+            if self._probe is not None:
+                check_record(table_of_record(rows), given["metadata"])
+        except Exception as error:
+            raise AffscoreError(f"this is no state of a tracker: {first_line(error)}") from error
         if self._probe is not None:
-            for name, value in self._asked().items():
-                if (stored := state["asked"].get(name)) != value:
-                    what = "of another probe" if name == "probe" else f"of a tracker with {name}={stored!r}"
+            stored = {"network": own["asked"]["network"], **given["asked"]}  # older states do not say which network
+            for name, value in own["asked"].items():
+                if stored.get(name) != value:
+                    both = f"a tracker with {name}={stored.get(name)!r}, and this tracker has {name}={value!r}"
+                    what = f"another {name}" if name in ("probe", "network") else both
                     raise AffscoreError(
-                        f"the state is {what}, and this tracker has {name}={value!r}; make the tracker as it was made "
-                        "before, or begin a new record"
+                        f"the state is of {what}; make the tracker as it was made before, or begin a new record"
                     )
-            rows = _rows(state["table"])
-            first = [row for row in rows if row["step"] == rows[0]["step"]]
-            places = [(row["layer"], row["call"], row["activation"]) for row in first]
+            places = places_of(row for row in rows if row["step"] == rows[0]["step"])
             if self._probe.places not in ([], places):
                 raise AffscoreError("the state is of a network with other activations; begin a new record")
             self._rows, self._probe.places = rows, places
-        self.steps, self._start = state["steps"], state["start"]
-        self._metadata, self._notes = dict(state["metadata"]), list(state["notes"])
-        self._failed = [(step, sentence) for step, sentence in state["failed"]]
+        self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
+        self._metadata, self._notes = given["metadata"], given["notes"]
 
     def __enter__(self) -> Tracker:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
+            if self.steps == self._start:
+                warnings.warn("no step was counted: call step() after each step of the optimiser", AffscoreWarning, 2)
             self.measure()
 
     def __repr__(self) -> str:
         return f"Tracker at step {self.steps}, measuring every {self.every}\n{self.record!r}"
 
     def _asked(self) -> dict[str, Any]:
-        """What decides the numbers of the record, beside the network."""
+        """What decides the numbers of the record, beside the numbers in the network."""
         names = ("n", "reduction", "order", "covariance", "coupling", "seed")
         options = {name: getattr(self._options, name) for name in names}
-        probe = None if self._probe is None else self._probe.identity
-        return {"every": self.every, **options, "criteria": list(self._options.criteria), "probe": probe}
+        options |= {"every": self.every, "criteria": list(self._options.criteria)}
+        known = {"probe": "identity", "network": "structure"}
+        return options | {name: getattr(self._probe, attribute, None) for name, attribute in known.items()}
 
     def _on_infinity(self) -> str:
         """A warning on activations that hold NaN or infinity; empty where none does."""
@@ -298,6 +309,22 @@ class Tracker:
 
     def _warn(self, note: str) -> None:
         warnings.warn(note.removeprefix(as_warning("")), AffscoreWarning, stacklevel=4)
+
+
+def _checked(state: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of a state whose entries are of the types of this tracker's own."""
+    if missing := own.keys() - dict(state).keys():
+        raise ValueError(f"it lacks {', '.join(sorted(missing))}")
+    given = json.loads(json.dumps({name: state[name] for name in own}))
+    for name, value in own.items():
+        if type(given[name]) is not type(value):
+            raise TypeError(f"its entry {name!r} must be {type(value).__name__}, got {type(given[name]).__name__}")
+        if isinstance(value, int):
+            check_integer(name, given[name], 0)
+    given["failed"] = [(check_integer("a step that failed", step, 0), text) for step, text in given["failed"]]
+    if not all(isinstance(text, str) for text in (*given["notes"], *(text for _, text in given["failed"]))):
+        raise TypeError("a note is no text")
+    return given
 
 
 def _rows(columns: Mapping[Any, list[Any]]) -> list[dict[str, Any]]:

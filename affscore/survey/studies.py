@@ -51,10 +51,20 @@ def study_of(results: Iterable[Multiverse | Signature]) -> pd.DataFrame:
 
 
 def load_study(name: str) -> pd.DataFrame:
-    """A study that comes with the package (:func:`study_of` has its columns).
+    """A study that comes with the package.
+
+    ``python scripts/make_studies.py --only NAME --out FOLDER`` makes it again: where nothing is trained to about 1e-5
+    in a score; a training enlarges how another processor rounds.
 
     Args:
-        name: Its name; a wrong one is told which there are.
+        name: Of chapter 10 "batch-size", "batch-size-cifar", "batch-size-large-cifar" and "seeds"; of 11 "untrained",
+            "seeds" and "seeds-course"; of 12 "shortcuts"; of 13 "other-data", "other-data-cifar",
+            "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training".
+
+    Returns:
+        A table with the columns of :func:`study_of`. Where networks were trained for it also ``network``, ``way`` (how,
+        as "supervised") and ``seed``; of subsets ``draw``, the number of a random one and 0 for a class; of a course
+        ``step``, of the optimiser, and not all of the others.
 
     Raises:
         AffscoreError: There is no such study.

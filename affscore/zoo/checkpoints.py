@@ -39,7 +39,7 @@ from torch import Tensor, nn
 from torch.nn.modules.conv import _ConvNd
 
 from affscore.errors import AffscoreError
-from affscore.zoo.weight_files import WRAPPERS, load_state_dict, misfit, read_state_dict, tensors_of
+from affscore.zoo.weight_files import load_state_dict, misfit, read_state_dict, tensors_of, without_wrappers
 
 PAIRS = {
     "encoder_q": "encoder_k",
@@ -218,7 +218,7 @@ def _evaluated(one: str, other: str) -> bool:
     >>> _evaluated("teacher.backbone.", "student.module.backbone."), _evaluated("student.", "teacher.")
     (True, False)
     """
-    parts = [[part for part in prefix.split(".") if f"{part}." not in WRAPPERS] for prefix in (one, other)]
+    parts = [without_wrappers(prefix).split(".") for prefix in (one, other)]
     differ = [(a, b) for a, b in zip(*parts, strict=False) if a != b]
     return len(parts[0]) == len(parts[1]) and len(differ) == 1 and PAIRS.get(differ[0][0]) == differ[0][1]
 

@@ -33,6 +33,16 @@ NETWORKS = ("student", "teacher")
 WRAPPERS = ("module.", "_orig_mod.")
 """What DataParallel and torch.compile write in front of every name."""
 
+
+def without_wrappers(name: str) -> str:
+    """The name of a weight or a layer, as it is where no part of the network is wrapped.
+
+    >>> without_wrappers("module.blocks.0._orig_mod.weight")
+    'blocks.0.weight'
+    """
+    return ".".join(part for part in name.split(".") if f"{part}." not in WRAPPERS)
+
+
 ADVICE = "save them with torch.save(model.state_dict(), FILE) or as safetensors"
 
 

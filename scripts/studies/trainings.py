@@ -19,7 +19,7 @@ from affscore import load_model, track
 from affscore.network.files import atomic_write
 from affscore.zoo import card_of
 from affscore.zoo.weight_files import load_state_dict
-from studies.ways import ALL_WAYS
+from studies.ways import ALL_WAYS, SETTINGS
 
 PROBE = 512
 """How many held-out digits are looked at while a network trains."""
@@ -74,7 +74,8 @@ class Training:
     def describe(self) -> dict[str, Any]:
         """What its result depends on, in the types that JSON knows."""
         recipe = asdict(self.recipe)
-        return {"network": self.network, "way": self.way, "recipe": recipe, "layout": layout(self.build())}
+        own = {**SETTINGS.get(self.way, {}), **({"every": self.every, "probe": PROBE} if self.every else {})}
+        return {"network": self.network, "way": self.way, "recipe": recipe, "layout": layout(self.build()), **own}
 
     def weights(self, folder: Path) -> Path:
         """The file of its weights."""

@@ -103,6 +103,13 @@ WAYS: dict[str, Way] = {
 
 ALL_WAYS: dict[str, Way] = {**WAYS, "untrained": untrained}
 
+SETTINGS: dict[str, dict[str, Any]] = {
+    "label-noise": {"false_labels": FALSE_LABELS},
+    "contrastive": {"temperature": TEMPERATURE},
+    "distillation": {"temperature": SOFTENED, "teacher": TEACHER},
+}
+"""What else decides the result of a way."""
+
 
 def _without_labels(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe, loss_of: Loss) -> nn.Module:
     """Train, and put a layer that was fitted to the labels in the place of the last one."""

@@ -1,4 +1,4 @@
-"""What every exercise must do with the answers in a test module's tables RIGHT, WRONG and GARBAGE.
+"""What every exercise must do with the answers in a test module's tables RIGHT and WRONG, and with garbage.
 
 A module imports these tests; ``conftest.py`` gives them the rows of its tables. SECRETS are what no
 hint of an exercise may tell: numbers and words.
@@ -6,7 +6,22 @@ hint of an exercise may tell: numbers and words.
 
 import re
 
+import numpy as np
+import torch
+
 from affscore.exercises import check
+
+GARBAGE = [
+    None, ..., "", "0.5", b"1", True, 1j, float("nan"), float("inf"), (float("nan"), 1), object(), int, [], {},
+    ([], []), (1, 2, 3), ((1, 2), (3, 4)), ([[1, 2], [3]], [[1, 2], [3]]), (None, None), ("x", "y"), ("x", "y", "z"),
+    [*"aaabbbccc"], np.array([]), np.array(["a"]), np.zeros((2, 3, 4)), torch.zeros(3, dtype=torch.complex64),
+    np.full((200, 2), np.nan), (np.full(12, np.nan), np.full(12, 0.5)), (np.zeros(9), np.ones(8)),
+    (np.zeros(9), np.zeros(9)), (np.zeros((200, 2)), np.ones((100, 2))), (np.zeros((200, 2)), np.zeros((200, 2))),
+    (np.full((200, 2), np.inf), np.zeros((200, 2))),
+    lambda: 1, lambda x: None, lambda x: "far", lambda x: x[:3], lambda x: float("nan"), lambda x: 1 / 0,
+    lambda x, y: None, lambda x, y: "far", lambda x, y: x, lambda x, y: float("nan"), lambda x, y: 1 / 0,
+]  # fmt: skip
+"""No answer to any exercise; a module's own GARBAGE has more by exercise."""
 
 
 def test_a_right_answer_passes(right_row):

@@ -1,4 +1,5 @@
 import pytest
+from answer_tables import GARBAGE
 
 
 def rows_of(table, label="{number}-{k}"):
@@ -23,5 +24,6 @@ def pytest_generate_tests(metafunc):
     if "wrong_row" in wanted:
         metafunc.parametrize("wrong_row", rows_of(module.WRONG))
     if "garbage_row" in wanted:
-        garbage = dict.fromkeys(module.RIGHT, module.GARBAGE)
+        own = getattr(module, "GARBAGE", {})
+        garbage = {number: [*GARBAGE, *own.get(number, ())] for number in module.RIGHT}
         metafunc.parametrize("garbage_row", rows_of(garbage, "{k}-{kind}-{number}"))

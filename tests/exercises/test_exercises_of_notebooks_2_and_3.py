@@ -95,38 +95,6 @@ WRONG = {
     ],
 }
 
-GARBAGE = [
-    None,
-    ...,
-    "",
-    "0.5",
-    True,
-    float("nan"),
-    float("inf"),
-    [],
-    {},
-    object(),
-    1j,
-    np.array([]),
-    np.zeros((2, 3, 4)),
-    (1, 2, 3),
-    (None, None),
-    ("x", "y"),
-    (float("nan"), 1),
-    (np.zeros((200, 2)), np.ones((100, 2))),
-    (np.zeros((200, 2)), np.zeros((200, 2))),
-    ([[1, 2], [3]], [[1, 2], [3]]),
-    lambda: 1,
-    lambda x: None,
-    lambda x: "far",
-    lambda x: x[:3],
-    lambda x: float("nan"),
-    lambda x: 1 / 0,
-    lambda x: x.sum(),
-    int,
-]
-
-
 SECRETS = {
     "2.1": [3, 1.5],
     "2.2": [HALF],

@@ -116,38 +116,6 @@ WRONG = {
     ],
 }
 
-GARBAGE = [
-    None,
-    ...,
-    "",
-    "0.5",
-    True,
-    float("nan"),
-    float("inf"),
-    [],
-    {},
-    object(),
-    1j,
-    np.array([]),
-    np.zeros((2, 3, 4)),
-    (1, 2, 3),
-    (None, None),
-    ("x", "y"),
-    ([], []),
-    (float("nan"), 1),
-    ([[1, 2], [3]], [[1, 2], [3]]),
-    (np.full(12, np.nan), np.full(12, 0.5)),
-    lambda: 1,
-    lambda a, b: None,
-    lambda a, b: "far",
-    lambda a, b: a,
-    lambda a, b: float("nan"),
-    lambda a, b: 1 / 0,
-    int,
-    list("aaabbbcccddd"),
-]
-
-
 SECRETS = {"5.1": [MORE_SPREAD], "7.2": [FAR]}
 
 

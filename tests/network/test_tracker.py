@@ -1,6 +1,7 @@
 """A tracker leaves no trace in a training, and what it records is what a signature measures."""
 
 import copy
+import functools
 import itertools
 import random
 import subprocess
@@ -33,6 +34,11 @@ def small():
 
 def samples(n=32):
     return torch.randn(n, 5, generator=torch.Generator().manual_seed(4))
+
+
+def labelled():
+    """With an accuracy: NaN in its place would make two states differ."""
+    return samples(), torch.arange(32) % 3
 
 
 def without_times(record):
@@ -341,14 +347,90 @@ class TestResuming:
                 track(network(), other).load_state_dict(state)
 
     def test_another_network_is_refused(self):
-        state = track(small(), samples()).state_dict()
+        """Also one that differs in nothing but a width or a buffer, and before anything is measured."""
+        model, wider, buffered, fewer = small(), small(), small(), small()[:2]
+        wider[2], wider[4] = nn.Linear(8, 7), nn.Linear(7, 3)
+        buffered[1].register_buffer("scale", torch.ones(()))
+        state = track(model, samples()).state_dict()
+        for other in (wider, buffered, fewer):
+            with pytest.raises(AffscoreError, match="the state is of another network"):
+                track(other, samples(), state=state)
+            with pytest.raises(AffscoreError, match="the state is of another network"):
+                track(other, samples()).load_state_dict(state)
+        model[1] = nn.Tanh()
         with pytest.raises(AffscoreError, match="other activations"):
-            track(nn.Sequential(nn.Linear(5, 3), nn.ReLU()), samples()).load_state_dict(state)
+            track(model, samples()).load_state_dict(state)
 
-    @pytest.mark.parametrize("state", [{}, None, {"steps": 3}, []])
+    @pytest.mark.parametrize("whole", [True, False])
+    @pytest.mark.parametrize("wrapper", [nn.DataParallel, functools.partial(torch.compile, backend="eager")])
+    def test_a_wrapper_makes_no_other_network(self, wrapper, whole):
+        def nested(wrapped):
+            model = nn.Sequential(small()[:2], small()[2:])
+            model[0] = wrapper(model[0]) if wrapped and not whole else model[0]
+            return wrapper(model) if wrapped and whole else model
+
+        states = [track(nested(wrapped), samples(), every=1).state_dict() for wrapped in (True, False)]
+        for wrapped, state in zip((False, True), states, strict=True):
+            tracker = track(nested(wrapped), samples(), every=1, state=state)
+            assert tracker.step()
+            assert tracker.table.groupby("index")["score"].nunique().eq(1).all()
+
+    def test_an_older_state_does_not_say_which_network(self):
+        tracker = track(small(), samples(), every=1)
+        state = tracker.state_dict()
+        del state["asked"]["network"]
+        assert track(small(), samples(), every=1, state=state).record == tracker.record
+        with pytest.raises(AffscoreError, match="other activations"):
+            track(small()[:2], samples(), every=1).load_state_dict(state)
+        other = track(small()[:2], samples(), every=1, state=state)
+        with pytest.warns(AffscoreWarning, match="another structure"):
+            assert not other.step()
+
+    @pytest.mark.parametrize("state", [{}, None, {"steps": 3}, [], 5, "state"])
     def test_what_is_no_state_is_refused(self, state):
-        with pytest.raises(AffscoreError, match="no state of a tracker"):
+        with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
             track(small(), samples()).load_state_dict(state)
+
+    @pytest.mark.parametrize(
+        ("entry", "wrong"),
+        [
+            *(("format", one) for one in ("1", None, 1.0, True, -1)),
+            *(("steps", one) for one in ("x", None, 2.5, -1, [])),
+            *(("start", one) for one in ("x", None, -1)),
+            *(("asked", one) for one in (None, "every", [], 3)),
+            *(("table", one) for one in (None, {}, [], "step", {"step": []}, {"step": 1})),
+            *(("metadata", one) for one in (None, {}, [], "every", {"every": 2}, {"every": {1}})),
+            *(("notes", one) for one in (None, "a note", [1], {})),
+            *(("failed", one) for one in (None, [1], [[1]], [["x", "why"]], [[1, None]], ["ab"], "ab")),
+        ],
+    )
+    def test_a_damaged_state_is_refused_and_changes_nothing(self, entry, wrong):
+        tracker = track(small(), labelled(), every=2)
+        tracker.step()
+        state = tracker.state_dict()
+        with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
+            tracker.load_state_dict({**state, entry: wrong})
+        assert tracker.state_dict() == state
+        assert tracker.step()
+
+    @pytest.mark.parametrize("column", ["step", "index", "layer", "call", "activation", "score", "flag"])
+    def test_a_damaged_table_is_refused_and_changes_nothing(self, column):
+        tracker = track(small(), labelled(), every=2)
+        given = tracker.state_dict()
+        table = given["table"]
+        wrong = [{name: values for name, values in table.items() if name != column}]
+        wrong += [{**table, column: values} for values in (table[column][:1], [None, None], [[], []], 3)]
+        for one in wrong:
+            with pytest.raises(AffscoreError, match="this is no state of a tracker: "):
+                tracker.load_state_dict({**given, "table": one})
+        assert tracker.state_dict() == given
+
+    def test_a_state_that_is_loaded_is_copied(self):
+        state = track(small(), labelled()).state_dict()
+        tracker = track(small(), labelled(), state=state)
+        before = tracker.state_dict()
+        state["metadata"]["versions"].clear()
+        assert tracker.state_dict() == before
 
     def test_a_newer_state_is_refused(self):
         tracker = track(small(), samples())

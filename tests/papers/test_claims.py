@@ -215,6 +215,32 @@ def on_data(near, far, cifar100=None, networks=4):
     return Results("synthetic data", signatures=here, elsewhere=there)
 
 
+def on_other_data(chance=0.02, networks=5, **gaps):
+    """A study of networks with one activation, which moves by so much on each data set."""
+    rows = []
+    for number in range(networks):
+        model = f"mini:net{number}"
+        for place, (data, gap) in enumerate({"digits": 0.0, **gaps}.items()):
+            rows.append((model, data.replace("_", "-"), 512, 1, 0, 0.3 + gap + 0.01 * number * place, np.nan))
+        rows.append((model, "digits", 256, 2, 0, 0.3, chance * (1 + 0.1 * number)))
+    columns = ["model", "dataset", "n", "batches", "index", "score", "score_std"]
+    return Results("a synthetic study", studies={"other-data": pd.DataFrame(rows, columns=columns)})
+
+
+def of_classes(*apart, networks=5):
+    """A study of classes: for each activation how far they are apart, in standard deviations of random subsets."""
+    generator = np.random.default_rng(0)
+    rows = []
+    for model in (f"mini:net{number}" for number in range(networks)):
+        draws = generator.normal(0.5, 0.01, (49, len(apart)))
+        classes = generator.normal(draws.mean(axis=0), 0.01 * np.array(apart), (10, len(apart)))
+        signatures = [(f"digits:{number}", 0, scores) for number, scores in enumerate(classes)]
+        signatures += [("digits", number, scores) for number, scores in enumerate(draws, 1)]
+        rows += [(model, data, draw, i, score) for data, draw, scores in signatures for i, score in enumerate(scores)]
+    study = pd.DataFrame(rows, columns=["model", "dataset", "draw", "index", "score"])
+    return Results("a synthetic study", studies={"classes": study})
+
+
 def printed(**tables):
     """The printed numbers, some of them replaced."""
     return Results("the printed numbers", printed={name: printed_table(name) for name in printed_tables()} | tables)
@@ -447,6 +473,13 @@ CASES = {
         lambda: by_method([[seed / 3 + 0.01 * method for seed in range(3)] for method in range(3)]),
     ),
     "noise-is-further-than-cifar": (lambda: on_data(0.1, 0.4), lambda: on_data(0.4, 0.1)),
+    "nearer-data-are-like-the-first": (
+        lambda: on_other_data(digits_inverted=0.1, digits_shuffled=0.4),
+        lambda: on_other_data(digits_inverted=0.4, digits_shuffled=0.1),
+    ),
+    "other-data-move-signatures": (lambda: on_other_data(random=0.1), lambda: on_other_data(0.2, random=0.1)),
+    "class-more-than-draw": (lambda: of_classes(2, 2, 2, 2), lambda: of_classes(0.3, 0.3, 0.3, 0.3)),
+    "late-activations-know-the-class": (lambda: of_classes(1, 2, 4, 8, 16), lambda: of_classes(16, 8, 4, 2, 1)),
     "signature-explains-accuracy": (lambda: with_trainings("mean"), lambda: with_trainings(common=True)),
     "spread-then-level": (
         lambda: with_trainings("std", min=-0.002),
@@ -501,6 +534,9 @@ EDGES = [
         False,
     ),
     ("noise-is-further-than-cifar", lambda: on_data(0.1, 0.3, cifar100=0.5), False),
+    ("noise-is-further-than-cifar", lambda: on_other_data(digits_noisy=0.1, digits_inverted=0.2, random=0.4), True),
+    ("noise-is-further-than-cifar", lambda: on_other_data(digits_noisy=0.1, digits_inverted=0.5, random=0.4), False),
+    ("other-data-move-signatures", lambda: on_other_data(0.2, digits_noisy=0.1, random=0.6), False),
     ("no-criterion-says-the-same", lambda: with_correlations(norm=[-0.9] * 12), False),
     ("large-patches-plateau", lambda: of_networks({"vit_l_32": [*HIGH_PLATEAU, 0.93]}), None),  # linear all along
     ("large-patches-plateau", lambda: of_networks({"vit_l_32": [*PLATEAU, 0.99]}), True),
@@ -532,6 +568,11 @@ EDGES = [
     ("seeds-keep-the-signature", lambda: trained_again(0.1, seeds=3), None),
     ("other-training-changes-little", lambda: checkpoints(0.6, 0.7, 0.75), None),
     ("noise-is-further-than-cifar", lambda: on_data(0.1, 0.4, networks=1), None),
+    ("noise-is-further-than-cifar", lambda: on_other_data(networks=1, digits_noisy=0.1, random=0.4), None),
+    ("nearer-data-are-like-the-first", lambda: on_other_data(digits_inverted=0.2, digits_shuffled=0.18), None),
+    ("class-more-than-draw", lambda: of_classes(2, 2, networks=1), None),
+    ("class-more-than-draw", lambda: of_classes(1, 1, 1, 1), None),
+    ("late-activations-know-the-class", lambda: of_classes(2, 2, 2, 2), None),
     ("spread-then-level", lambda: with_trainings("std"), None),
     ("statistic-predicts-accuracy", with_trainings, None),
     ("efficient-networks-penalised", with_trainings, None),
@@ -556,6 +597,8 @@ SILENT = [
     ("seeds-keep-the-signature", lambda: trained_again(0.01, seeds=2)),
     ("shortcuts-make-two-modes", lambda: of_networks({"resnet20": TWO_MODES})),
     ("training-bends", lambda: of_networks({"vgg16": [0.6] * 9})),
+    ("noise-is-further-than-cifar", lambda: on_other_data(digits_noisy=0.1)),
+    ("nearer-data-are-like-the-first", lambda: on_other_data(digits_inverted=0.1, random=0.4)),
     ("groups-are-kinds", lambda: of_networks({"resnet20": TWO_MODES})),
     ("methods-are-found", lambda: checkpoints(0.5, 0.6, 0.7)),  # each of a method of its own
     ("steadiest-criterion", lambda: checkpoints(0.5, 0.6)),
@@ -827,22 +870,26 @@ no-criterion-says-the-same: printed yes, digits open
 cka-fits-densenets-only: printed yes, digits open
 seeds-change-little: digits yes, distorted yes
 other-training-changes-little: digits open
-noise-is-further-than-cifar: printed yes
+noise-is-further-than-cifar: printed yes, digits yes, cifar yes, photographs open
 signature-explains-accuracy: printed open, distorted open
 spread-then-level: printed open, distorted open
 statistic-predicts-accuracy: distorted open
 efficient-networks-penalised: distorted open
 transformers-better-when-bent: distorted yes
-steadiest-criterion: printed open, digits no
+steadiest-criterion: printed open, digits open
 table-1-sums-up-table-2: printed no
 average-of-table-2: printed no
-batch-size-keeps-the-signature: digits open
-batch-size-keeps-networks-apart: digits yes
-images-change-little: digits yes
+batch-size-keeps-the-signature: digits open, cifar yes
+batch-size-keeps-networks-apart: digits yes, cifar yes
+images-change-little: digits yes, cifar yes
 seeds-keep-the-signature: digits open
 shortcuts-make-two-components: twins open, cifar open
 groups-are-kinds: twins yes, cifar yes
 methods-are-found: digits open
+nearer-data-are-like-the-first: digits open
+other-data-move-signatures: digits yes, cifar yes, photographs yes
+class-more-than-draw: digits yes, cifar yes
+late-activations-know-the-class: digits yes, cifar yes
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 

@@ -192,4 +192,4 @@ def test_two_small_networks_make_an_analogue_of_figure_15_and_one_does_not():
         return [synthetic(s, f"mini:{name}", dataset=on, **about) for name in names for on, s in there.items()]
 
     both, one = (next(figure_15.rows(AllResults(minis(*names)))) for names in (("alexnet", "vgg11"), ("alexnet",)))
-    assert (both.analogue, one.analogue) == ("0.200 (2 networks mini: between digits and cifar10)", "")
+    assert (both.analogue, one.analogue) == ("0.200 (2 small networks: between the first data and cifar10)", "")

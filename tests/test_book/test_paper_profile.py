@@ -22,6 +22,10 @@ import affscore
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
+BATCH_SIZE = REPOSITORY / "notebooks" / "10_batch_size_and_seed.ipynb"
+TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
+OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
+OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
 LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
 PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
 STUDY = set(PAPER["models"])
@@ -105,6 +109,52 @@ def test_a_chapter_with_the_profile_of_the_papers(chapter, imagenet, downloads, 
 
 @pytest.mark.notebook
 @pytest.mark.slow
+def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    """With a folder of images in the place of CIFAR, which would be downloaded."""
+    others = {"others": [f"folder:{imagenet}/val", "random"], "other_images": IMAGES}
+    outputs, text, _ = executed(OTHER_DATA, imagenet, downloads, store, tmp_path, monkeypatch, **others)
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
+    assert "over 13 networks" in text
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_batch_sizes_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    more = {"repeated": "resnet18@IMAGENET1K_V1", "sizes": [4, 8]}
+    assert PAPER["repeated"].startswith("vgg16@")
+    outputs, text, _ = executed(BATCH_SIZE, imagenet, downloads, store, tmp_path, monkeypatch, **more)
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 4
+    assert "resnet18" in text
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_training_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    more = {"before": ["resnet18@random"], "after": ["resnet18@IMAGENET1K_V1"]}
+    assert [PAPER[name][0].partition("@")[0] for name in more] == ["vgg16"] * 2
+    outputs, text, _ = executed(TRAINING, imagenet, downloads, store, tmp_path, monkeypatch, **more)
+    assert "1 networks of 17 activations on imagenet" in text
+    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 2
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+def test_checkpoints_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
+    """Three of the files that it names are there, of a smaller network; what is not found is said."""
+    names = ["resnet50_moco_200", "resnet50_moco_800", "resnet50_dino", "resnet50_swav_400"]
+    assert set(PAPER["checkpoints"]) >= {f"resnet50@../checkpoints/{name}.pth" for name in names}
+    for seed, name in enumerate(names[:3]):
+        torch.manual_seed(seed)
+        torch.save(torchvision.models.resnet18().state_dict(), tmp_path / f"{name}.pth")
+    more = {"checkpoints": [f"resnet18@{tmp_path}/{name}.pth" for name in names]}
+    outputs, text, _ = executed(OTHER_TRAINING, imagenet, downloads, store, tmp_path, monkeypatch, **more)
+    assert "3 trainings of one architecture by 2 methods" in text
+    assert "Not found: 1 of 4 checkpoints: " in text
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
 def test_the_ledger_with_the_profile_of_the_papers(imagenet, downloads, store, tmp_path, monkeypatch):
     """It measures what the chapters do not: the networks whose printed numbers are of the published code's averages."""
     executed(LEDGER, imagenet, downloads, store, tmp_path, monkeypatch)
@@ -114,12 +164,12 @@ def test_the_ledger_with_the_profile_of_the_papers(imagenet, downloads, store, t
     assert {found["model"] for found in metadata} >= {spec.partition("@")[0] for spec in SMALL}
 
 
-def executed(chapter, imagenet, downloads, store, tmp_path, monkeypatch):
+def executed(chapter, imagenet, downloads, store, tmp_path, monkeypatch, **more):
     """Its outputs, all of its text, and the parameters that it declares."""
     smaller = {"device": "cpu", "n": N, "images": IMAGES, "models": SMALL, "store": str(store), "permutations": 200}
     smaller["dataset"] = f"imagenet:{imagenet}"
     declared = declared_parameters(chapter)
-    parameters = {name: value for name, value in {**PAPER, **smaller}.items() if name in declared}
+    parameters = {name: value for name, value in {**PAPER, **smaller, **more}.items() if name in declared}
     given = tmp_path / "parameters.yml"
     given.write_text(yaml.safe_dump(parameters))
     output = tmp_path / chapter.name

@@ -111,19 +111,21 @@ def test_methods_differ_by_more_than_seeds(results: AllResults) -> None:
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
 def test_the_nearest_signature_is_of_the_same_method_more_often_than_by_chance(choice: Specification) -> None:
     study = under(load_study("other-training"), choice)
+    assert study.groupby("seed")["way"].nunique().max() == 1  # no two begin alike
     scores = {str(name): rows["score"].dropna().to_numpy() for name, rows in study.groupby("weights")}
     methods = list(study.groupby("weights")["way"].first())
     near = analysis.nearest_neighbour_accuracy(analysis.distance_matrix(scores), methods, permutations=999)
-    assert near.value > near.permuted
-    assert near.p_value < 0.2
+    assert near.value > 2 * near.permuted
+    assert near.p_value < 0.05
 
 
-def test_supervision_and_distillation_mix_and_the_others_do_not(results: AllResults) -> None:
+def test_contrastive_learning_is_apart_and_what_teaches_digits_mixes(results: AllResults) -> None:
     trainings = results.mini.checkpoints
     distances = analysis.distance_matrix({name: one.scores for name, one in trainings.items()})
-    methods = [method_of(name) for name in trainings]
-    three, five = (analysis.clusters(analysis.linkage(distances), list(trainings), many) for many in (3, 5))
-    assert three.groupby(methods).nunique()[["contrastive", "rotation"]].tolist() == [1, 1]
-    assert three.nunique() == 3
-    noisy, taught = (set(five[np.isin(methods, names)]) for names in (["label-noise"], ["supervised", "distillation"]))
-    assert (len(noisy), len(taught), noisy & taught) == (1, 1, set())
+    methods = np.array([method_of(name) for name in trainings])
+    two = analysis.clusters(analysis.linkage(distances), list(trainings), 2)
+    assert set(methods[two == two[methods == "contrastive"].iloc[0]]) == {"contrastive"}
+    nearest = methods[np.where(np.eye(15) > 0, np.inf, distances.to_numpy()).argmin(axis=1)]
+    digits = ["supervised", "label-noise", "distillation"]
+    assert set(nearest[np.isin(methods, digits)]) <= set(digits)
+    assert 0.4 < (nearest == methods)[np.isin(methods, digits)].mean() < 0.7

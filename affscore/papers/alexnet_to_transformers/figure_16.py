@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -32,14 +35,15 @@ def checkpoints() -> list[str]:
 def other_training_changes_little(results: Results) -> Verdict:
     """Training in another way, as without labels, hardly changes a signature.
 
-    Test: The standard deviation of the mean score over checkpoints of one architecture is less than half of that over
-    networks, with the interval of their ratio. Other seeds are not another way.
+    Test: The standard deviation of the mean score over ways of training one architecture is less than half of that over
+    networks, with the interval of their ratio. Other seeds are not another way: checkpoints of one method are averaged.
     """
-    require(len(results.checkpoints) > 2 and len(results.study) > 9)
-    within = np.array([np.nanmean(one.scores) for one in results.checkpoints.values()])
+    means = pd.Series({name: np.nanmean(one.scores) for name, one in results.checkpoints.items()}, dtype=float)
+    within = means.groupby(method_of).mean()
+    require(len(within) > 2 and len(results.study) > 9)
     between = np.array([results.scores(name).mean() for name in results.study.index])
-    what = f"{len(within)} checkpoints"
-    return small_share(within.var(ddof=1), len(within) - 1, between.var(ddof=1), len(between) - 1, what)
+    what = f"{len(within)} methods"
+    return small_share(float(within.var()), len(within) - 1, between.var(ddof=1), len(between) - 1, what)
 
 
 @claim(53, f"{PAPER}, appendix I and figure 16", "checkpoints of figure 16, several of them of one method")
@@ -64,11 +68,23 @@ def methods_are_found(results: Results) -> Verdict:
     return Verdict(every([most, if_significant(share.p_value, True)]), found, len(methods))
 
 
-def method_of(name: str) -> str:
-    """How a checkpoint was trained: as figure 16 says, else the name without its last part, the seed.
+def name_of(checkpoint: str) -> str:
+    """What a training is called, MODEL@FILE: its file without the ending, or the network with the library's weights.
 
-    >>> method_of("resnet50_swav_400"), method_of("label-noise-2")
-    ('SwAV', 'label-noise')
+    >>> name_of("resnet50@files/resnet50_moco_800.pth.tar"), name_of("wide_resnet50_2@IMAGENET1K_V1")
+    ('resnet50_moco_800', 'wide_resnet50_2')
+    """
+    model, _, weights = checkpoint.partition("@")
+    file = Path(weights).name
+    name = re.sub(r"(\.(pth|pt|tar|bin|ckpt|safetensors))+$", "", file)
+    return model if name == file else name
+
+
+def method_of(name: str) -> str:
+    """How a checkpoint was trained: as figure 16 says, else its name without a number at the end, the seed.
+
+    >>> method_of("resnet50_swav_400"), method_of("label-noise-2"), method_of("dino")
+    ('SwAV', 'label-noise', 'dino')
     """
     table = printed_table("figure16_checkpoints")
-    return str(table.loc[name, "method"]) if name in table.index else name.rpartition("-")[0]
+    return str(table.loc[name, "method"]) if name in table.index else re.sub(r"(?<=.)-\d+$", "", name)

@@ -15,7 +15,7 @@ from affscore.analysis.correlations import CRITERIA_OF_TABLE_1
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
-from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
+from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints, method_of
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
 from affscore.papers.estimate import Estimate, every, mean_or_deviation, require
@@ -67,7 +67,7 @@ def steadiest_criterion(results: Results) -> Verdict:
     """Over differently trained networks of one architecture the score varies less than all other criteria.
 
     Test: Its coefficient of variation (standard deviation over mean, since units differ) is the smallest, with
-    intervals over networks: jackknife ones, or, of the printed numbers, those of independent normal numbers.
+    intervals: of a jackknife over methods of training, or, of the printed numbers, of independent normal numbers.
     """
     spreads, leads = _printed_spreads(results) if results.printed else _measured_spreads(results)
     holds = every(lead.below(together=len(leads)) for lead in leads)
@@ -90,7 +90,9 @@ def _printed_spreads(results: Results) -> tuple[pd.Series, list[Estimate]]:
 
 def _measured_spreads(results: Results) -> tuple[pd.Series, list[Estimate]]:
     """The same of checkpoints that were measured."""
-    require(len(results.checkpoints) > 2)
+    methods = np.array([method_of(name) for name in results.checkpoints])
+    count = len(set(methods))
+    require(count > 2)
     values = means_of_criteria(results.checkpoints)
     require(values.notna().all(axis=None))
 
@@ -98,8 +100,8 @@ def _measured_spreads(results: Results) -> tuple[pd.Series, list[Estimate]]:
         spreads = np.log(_variation(rows))
         return spreads["score"] - spreads.drop("score")
 
-    count, whole = len(values), leads(values)
-    without = pd.DataFrame([leads(values.drop(index=name)) for name in values.index])
+    whole = leads(values)
+    without = pd.DataFrame([leads(values[methods != method]) for method in sorted(set(methods))])
     errors = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
     return _variation(values), [Estimate(whole[name], errors[name], count - 1) for name in whole.index]
 

@@ -1,0 +1,139 @@
+"""Signatures on other data, and on the images of one class, beside what chance does."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
+from numpy.typing import ArrayLike
+
+from affscore.errors import AffscoreError
+from affscore.figures.style import PALETTE, house_style, legend_below, literal, page, series_style
+
+_LABELS = {"euclidean": "Euclidean distance", "dtw": "DTW distance"}
+
+
+@house_style()
+def data_deviations(table: pd.DataFrame, values: Sequence[str] = ("euclidean", "dtw"), chance: str = "") -> Figure:
+    """Draw how far the signature of each network on other data is from that on the data of reference.
+
+    Args:
+        table: A row for each network and data set (:func:`affscore.analysis.data_deviations`).
+        values: The distances to draw, a panel for each.
+        chance: What the column ``chance`` is called, which is drawn as bars behind the Euclidean distances.
+
+    Returns:
+        The figure, as wide as a page: the networks side by side, a marker for each data set, and a line at the mean of
+        each over the networks.
+
+    Raises:
+        AffscoreError: No distance to draw.
+
+    Source: figure 15.
+
+    >>> rows = {"model": "a", "dataset": "random", "euclidean": [0.5], "chance": 0.1}
+    >>> figure = data_deviations(pd.DataFrame(rows), ["euclidean"], chance="other digits")
+    >>> figure.axes[0].get_ylabel(), [label.get_text() for label in figure.legends[0].get_texts()]
+    ('Euclidean distance', ['random', 'other digits'])
+    """
+    names = list(dict.fromkeys(table["model"]))
+    if not names:
+        raise AffscoreError("expected a network and a data set at least to draw")
+    figure, panels = page(len(values), 1.3, each=2.1, columns=1, sharex=True)
+    for axes, value in zip(panels, values, strict=True):
+        for number, (data, rows) in enumerate(table.groupby("dataset", sort=False)):
+            look: Any = {"markersize": 4.5, "linestyle": "", **series_style(number)}
+            places = [names.index(model) for model in rows["model"]]
+            axes.plot(places, rows[value], label=literal(data), markerfacecolor="none", **look)
+            axes.axhline(rows[value].mean(), color=look["color"], linewidth=0.8, linestyle=":")
+        if value == "euclidean" and chance:
+            own = table.groupby("model")["chance"].first().loc[names]
+            axes.bar(range(len(names)), own, color=PALETTE["grey"], alpha=0.6, label=literal(chance), zorder=0)
+        axes.set_ylabel(_LABELS.get(value, value.replace("_", " ")))
+        axes.set_ylim(bottom=0)
+    turned: Any = {"rotation": 90} if len(names) > 8 else {"rotation": 30, "ha": "right"}
+    panels[-1].set_xticks(range(len(names)), [literal(name) for name in names], **turned)
+    panels[-1].set_xlim(-0.7, len(names) - 0.3)
+    legend_below(figure, 3)
+    return figure
+
+
+@house_style()
+def class_signatures(networks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figure:
+    """Draw the signature of each network on each class over the range of those on random subsets of the same size.
+
+    Args:
+        networks: By name the scores on the classes, (classes, activations), and those on the subsets, (subsets,
+            activations).
+
+    Returns:
+        The figure, as wide as a page: a panel for each network.
+
+    Raises:
+        AffscoreError: No network.
+
+    >>> figure = class_signatures({"net": ([[0.5, 0.6], [0.7, 0.6]], [[0.5, 0.5], [0.6, 0.55]])})
+    >>> [label.get_text() for label in figure.legends[0].get_texts()]
+    ['random subsets: all', 'and their mean', 'a class']
+    """
+    if not networks:
+        raise AffscoreError("expected a network at least to draw")
+    figure, panels = page(
+        len(networks), 0.7, each=2.1, columns=2, sharey=True, xlabel="activation", ylabel="affinity score"
+    )
+    for axes, (name, (classes, draws)) in zip(panels, networks.items(), strict=True):
+        subsets, places = np.asarray(draws, dtype=float), np.arange(1, np.shape(draws)[1] + 1)
+        band: Any = {"color": PALETTE["grey"], "alpha": 0.7, "linewidth": 0}
+        axes.fill_between(places, subsets.min(axis=0), subsets.max(axis=0), label="random subsets: all", **band)
+        axes.plot(places, subsets.mean(axis=0), color=PALETTE["black"], linestyle="-", label="and their mean")
+        for scores in np.asarray(classes, dtype=float):
+            look: Any = {"color": PALETTE["vermilion"], "linestyle": "-", "linewidth": 0.6}
+            axes.plot(places, scores, label="a class", **look)
+        axes.set_title(literal(name))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    legend_below(figure, 3)
+    return figure
+
+
+@house_style()
+def class_ratios(panels: Mapping[str, Mapping[str, ArrayLike]], ylabel: str = "classes apart, over chance") -> Figure:
+    """Draw along each network how far classes are apart from random subsets, in units of what chance does.
+
+    Args:
+        panels: By the title of a panel, and by network, the ratio of each activation
+            (:attr:`affscore.analysis.ClassEffect.layers`).
+        ylabel: What the ratio is.
+
+    Returns:
+        The figure, as wide as a page, with a line at 1, where the classes are as random subsets are.
+
+    Raises:
+        AffscoreError: No ratio.
+
+    >>> figure = class_ratios({"digits": {"net": [1.0, 2.0, 4.0]}})
+    >>> figure.axes[0].get_title(), figure.axes[0].get_yscale()
+    ('digits', 'log')
+    """
+    if not any(panels.values()):
+        raise AffscoreError("expected the ratios of a network at least to draw")
+    xlabel = "place in the network (0: first activation)"
+    figure, grid = page(len(panels), 1.2, each=2.3, sharey=True, xlabel=xlabel, ylabel=ylabel)
+    numbers = itertools.count()
+    for axes, (title, networks) in zip(grid, panels.items(), strict=True):
+        for name, ratios in networks.items():
+            values = np.asarray(ratios, dtype=float)
+            look: Any = {**series_style(next(numbers)), "markersize": 3}
+            axes.plot(np.linspace(0, 1, len(values)), values, linewidth=1, linestyle="-", label=literal(name), **look)
+        axes.axhline(1, color=PALETTE["black"], linewidth=0.8, linestyle="--")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.set_title(literal(title))
+    legend_below(figure, 4)
+    return figure
