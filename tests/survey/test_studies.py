@@ -83,7 +83,8 @@ def test_the_exact_score_is_never_below_the_paired_one():
         words = [word for word in Specification._fields if word != "coupling"]
         plain = table[table["bias"] == "none"]
         if {"exact", "paired"} <= set(plain["coupling"]):
-            wide = plain.pivot_table(index=[*keys, *words], columns="coupling", values="score")
+            wide = plain.pivot_table(index=[*keys, *words], columns="coupling", values="score").dropna()
+            assert len(wide) > 0
             assert (wide["paired"] <= wide["exact"] + 1e-6).all(), name
 
 
