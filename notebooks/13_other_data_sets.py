@@ -193,8 +193,8 @@ Markdown(
 ledger.conclusions("nearer-data-are-like-the-first")
 
 # %% [markdown]
-# **Under no choice does the distance tell what can be read from what cannot.** Under the papers' choice inverted and shuffled digits are
-# equally far; with the order that the paper prints the unreadable ones are *nearer*. Nor does it tell what the *network*
+# **Under no choice does the distance separate readable from unreadable digits.** Under the papers' choice inverted and shuffled digits are
+# equally far; with the order that the paper prints the unreadable ones are *nearer*. Nor does it show what the *network*
 # can read: on both the networks guess, and yet they are nearer than noise is. The distance measures how much the
 # distributions of the activations change. What an image means is not part of these.
 #
@@ -233,7 +233,7 @@ Markdown(
 
 # %% [markdown]
 # Here, too, a distance may have a simpler cause than semantics: photographs that are shrunk to 32 pixels look like CIFAR-10,
-# whereas its images, enlarged to 224 pixels, have no fine detail. These data cannot tell the two apart.
+# whereas its images, enlarged to 224 pixels, have no fine detail. These data cannot separate the two explanations.
 #
 # ## One class at a time
 #
@@ -271,7 +271,7 @@ plt.show()
 # $$
 #
 # Both are 1 where the label says nothing. The p-value of $q_l$ is that of the largest of all activations of the
-# network, so that the last column but one counts no lucky ones.
+# network, so that the last column but one is corrected for the number of activations.
 
 # %% tags=["hide-input"]
 rows = {

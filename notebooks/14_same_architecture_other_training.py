@@ -18,7 +18,7 @@
 #
 # Is a signature the mark of an architecture, or of how it was trained? The paper measures a ResNet-50 in 17 trainings,
 # most of them without labels, and says both: the mean score "remains almost unchanged" (table 3), and yet clustering
-# the signatures finds the methods (figures 16 and 17). It has one training of each, and so cannot tell a method from a seed.
+# the signatures finds the methods (figures 16 and 17). It has one training of each, and so cannot separate methods from seeds.
 # Here a small ResNet-18 is trained in five ways, from three seeds each. No two of the 15 trainings have a seed in common,
 # so that none begin with the same weights.
 
@@ -91,11 +91,11 @@ Markdown(
     f"the {len(networks)} architectures of the mini zoo, on digits, it is {networks.mean():.2f} ± {networks.std():.3f}. "
     + (
         f"Of these {means['score'].std():.3f}, trainings by one method make {spread.loc['score', 'seeds']:.3f}: the methods "
-        + ("**differ**" if spread.loc["score", "p_value"] < 0.05 else "**cannot be told apart by their means**")
+        + ("**differ**" if spread.loc["score", "p_value"] < 0.05 else "**do not differ significantly in their means**")
         + f" (p = {spread.loc['score', 'p_value']:.2g}). The nearest signature is of the same method for "
         f"{near.value:.0%} of the networks, {near.permuted:.0%} by chance (p = {near.p_value:.2g})."
         if repeated
-        else "No method was trained twice here, so that methods cannot be told from seeds."
+        else "No method was trained twice here, so that methods and seeds cannot be separated."
     )
 )
 
