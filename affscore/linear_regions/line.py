@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from affscore.linear_regions.grid import Grid, carried
+from affscore.linear_regions.grid import Grid
 from affscore.linear_regions.pooling import MaxPool, largest_of_all, takeovers
 from affscore.linear_regions.prepared import Network
 from affscore.linear_regions.rows import Rows, Run
@@ -44,58 +44,60 @@ class Line(Run):
         """Bring tensors to the points of the latest among them, or of all."""
         grid = len(self.grids) - 1 if newest else max(tensor.grid for tensor in tensors)
         for tensor in tensors:
-            if tensor.grid < grid:
-                tensor.rows = carried(tensor.rows, self.grids[tensor.grid : grid + 1])
-                tensor.grid = grid
+            for finer in self.grids[tensor.grid + 1 : grid + 1]:
+                tensor.rows = finer.carried(tensor.rows)
+            tensor.grid = grid
         return grid
 
     def activation(self, x: Rows, slope: float | Tensor) -> Rows:
         """The points where a unit crosses zero are added; there it is exactly zero."""
         self.aligned([x], newest=True)
         units = x.rows.flatten(1)
-        bends: Tensor | None = None
         if isinstance(slope, Tensor):
-            slope = slope.expand(x.shape).flatten()
-            bends = slope != 1  # a unit of slope 1 has no states
+            slope = slope.expand(x.rows.shape[1:]).flatten()
         zero = self._zero(units)
-        above = _above(units, zero[self.grid.segment], bends)
-        interval, unit = places_of(_differ(above[:-1], above[1:], self.grid.within))
+        above = _above(units, zero[self.grid.segment], slope)
+        interval, unit = self._changes(above)
         left, right = units[interval, unit], units[interval + 1, unit]
         # else it is zero at one end of the interval, and does not cross inside
         crossing = torch.minimum(left, right) < -zero[self.grid.segment[interval]]
-        interval, unit, left, right = interval[crossing], unit[crossing], left[crossing], right[crossing]
-        if len(interval):
+        if bool(crossing.any()):
+            interval, unit, left, right = interval[crossing], unit[crossing], left[crossing], right[crossing]
             places = self._refine(interval, left / (left - right))
-            units = carried(units, self.grids[-2:])
+            units = self.grid.carried(units)
             units[places[places >= 0], unit[places >= 0]] = 0
-            above = _above(units, zero[self.grid.segment], bends)
-        active = above[:-1] | above[1:]
-        within = self.grid.within
-        self.grid.units[1:-1] |= words(_differ(active[:-1], active[1:], within[:-1] & within[1:])).any(1)
+            above = above.index_select(0, self.grid.origin)
+            anew = torch.cat([places[places >= 0], self.grid.added])
+            above[anew] = _above(units[anew], zero[self.grid.segment[anew]], slope)
+        self._mark_units(above)
         flat = isinstance(slope, float) and slope == 0
         bent = units.clamp_min(0) if flat else torch.where(units > 0, units, slope * units)
-        return Rows.of(bent.reshape(-1, *x.shape), self, len(self.grids) - 1)
+        return Rows.of(bent.view(-1, *x.rows.shape[1:]), self, len(self.grids) - 1)
 
     def max_pool(self, x: Rows, pool: MaxPool) -> Rows:
         """The points where another entry of a window becomes the largest are added."""
         self.aligned([x], newest=True)
-        largest, chosen = pool(x.rows)
+        rows = x.rows
+        largest, chosen = pool(rows)
         zero = self._zero(largest.flatten(1))
-        windows = pool.windows(x.shape, largest.shape, x.device)
-        interval, window = places_of(_differ(chosen[:-1].flatten(1), chosen[1:].flatten(1), self.grid.within))
-        left, right = (windows.entries(x.rows, interval + step, window) for step in (0, 1))
-        changes = ~largest_of_all(left, right, zero[self.grid.segment[interval]][:, None]).any(1)
+        windows = pool.windows(rows.shape, largest.shape, rows.device)
+        differ = (chosen[1:] != chosen[:-1]).flatten(1)
+        differ[self.grid.seams] = False
+        interval, window = differ.nonzero(as_tuple=True)
+        left, right = (windows.entries(rows, interval + step, window) for step in (0, 1))
+        changes = ~largest_of_all(left, right, zero[self.grid.segment[interval], None]).any(1)
         if bool(changes.any()):
             which, fraction = takeovers(left[changes], right[changes])
             places = self._refine(interval[changes][which], fraction)
-            x = Rows.of(carried(x.rows, self.grids[-2:]), self, len(self.grids) - 1)
-            largest, chosen = pool(x.rows)
+            rows = self.grid.carried(rows)
+            largest, chosen = pool(rows)
             self.grid.switches[places[places >= 0]] = True
         # at points that were there before, the largest entry may change, too
-        within = self.grid.within[:-1] & self.grid.within[1:]
-        point, window = places_of(_differ(chosen[:-2].flatten(1), chosen[2:].flatten(1), within))
-        before, there, after = (windows.entries(x.rows, point + step, window) for step in (0, 1, 2))
-        level = zero[self.grid.segment[point]][:, None]
+        differ = (chosen[2:] != chosen[:-2]).flatten(1)
+        differ[self.grid.seams - 1] = differ[self.grid.seams] = False
+        point, window = differ.nonzero(as_tuple=True)
+        before, there, after = (windows.entries(rows, point + step, window) for step in (0, 1, 2))
+        level = zero[self.grid.segment[point], None]
         stays = largest_of_all(before, there, level) & largest_of_all(there, after, level)
         self.grid.switches[point[~stays.any(1)] + 1] = True
         return Rows.of(largest, self, len(self.grids) - 1)
@@ -107,33 +109,31 @@ class Line(Run):
 
     def _zero(self, units: Tensor) -> Tensor:
         """Up to where the features of each segment are zero."""
-        first, last = units[self.grid.first], units[self.grid.last]
-        return ZERO * torch.maximum(first.abs().amax(1), last.abs().amax(1))
+        return ZERO * units[self.grid.ends].abs().amax((0, 2))
+
+    def _changes(self, above: Tensor) -> tuple[Tensor, Tensor]:
+        """Behind which points which units are above zero at one end of the interval only."""
+        words = above.view(torch.int64)
+        changes = words[1:] ^ words[:-1]
+        changes[self.grid.seams] = 0
+        row, word = changes.nonzero(as_tuple=True)
+        which, byte = changes[row, word, None].view(torch.bool).nonzero(as_tuple=True)
+        return row[which], 8 * word[which] + byte
+
+    def _mark_units(self, above: Tensor) -> None:
+        """Mark the points on whose sides a unit has different states."""
+        words = above.view(torch.int64)
+        active = words[1:] | words[:-1]  # in the intervals, at whose ends it may be zero
+        marks = torch.zeros_like(self.grid.units)
+        marks[1:-1] = (active[1:] != active[:-1]).any(1)
+        marks[self.grid.ends] = False
+        self.grid.units.logical_or_(marks)
 
 
-def _above(units: Tensor, zero: Tensor, bends: Tensor | None) -> Tensor:
-    above = units > zero[:, None]
-    return above if bends is None else above & bends
-
-
-def _differ(one: Tensor, other: Tensor, where: Tensor) -> Tensor:
-    """In which columns two tables differ, in some of the rows."""
-    return (one != other) & where[:, None]
-
-
-def words(states: Tensor) -> Tensor:
-    """Booleans (rows, columns), eight in a number if they can be: fewer to look at."""
-    return states.view(torch.int64) if states.shape[1] % 8 == 0 else states
-
-
-def places_of(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows and columns of the true entries of a mask that has few.
-
-    >>> places_of(torch.tensor([[False] * 15 + [True], [True] + [False] * 15]))
-    (tensor([0, 1]), tensor([15,  0]))
-    """
-    row, column = words(mask).nonzero(as_tuple=True)
-    if mask.shape[1] % 8:
-        return row, column
-    which, inside = mask.view(len(mask), mask.shape[1] // 8, 8)[row, column].nonzero(as_tuple=True)
-    return row[which], 8 * column[which] + inside
+def _above(units: Tensor, zero: Tensor, slope: float | Tensor) -> Tensor:
+    """Whether units that bend are above zero, (points, units), in a multiple of eight columns: eight fill a word."""
+    above = torch.zeros(len(units), -(-units.shape[1] // 8) * 8, dtype=torch.bool, device=units.device)
+    torch.gt(units, zero[:, None], out=above[:, : units.shape[1]])
+    if isinstance(slope, Tensor):
+        above[:, : units.shape[1]] &= slope != 1
+    return above

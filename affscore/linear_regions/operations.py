@@ -7,7 +7,7 @@ that is affine and missing here gives an error, and one that is not affine never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -28,12 +28,14 @@ ABOUT_A_TENSOR = _names(
 )
 """They answer from the shape and the type alone."""
 
-REARRANGING = _names(
-    "view reshape flatten unflatten permute transpose swapaxes swapdims movedim moveaxis t T mT adjoint squeeze "
-    "unsqueeze expand expand_as broadcast_to repeat tile repeat_interleave select narrow split split_with_sizes chunk "
+RESHAPING = _names("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel")
+"""They keep the order of the numbers."""
+
+REARRANGING = RESHAPING | _names(
+    "permute transpose swapaxes swapdims movedim moveaxis t T mT adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow split split_with_sizes chunk "
     "tensor_split hsplit vsplit unbind getitem setitem index_select gather take_along_dim flip fliplr flipud roll rot90 "
     "unfold fold pad constant_pad_nd pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle cat concat "
-    "concatenate stack hstack vstack dstack column_stack clone contiguous detach data real view_as reshape_as ravel "
+    "concatenate stack hstack vstack dstack column_stack clone contiguous detach data real "
     "diagonal tril triu masked_fill where copy alias"
 )
 SUMS = _names(
@@ -57,7 +59,11 @@ MAX_POOLS: Mapping[str, int] = {f"max_pool{axes}d": axes for axes in (1, 2, 3)}
 """And over how many axes their windows go."""
 
 SAMPLE_BY_SAMPLE: Mapping[str, int] = {
-    **{f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)},
+    **{
+        f"{name}{axes}d": axes
+        for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool")
+        for axes in (1, 2, 3)
+    },
     "batch_norm": 0,
 }
 """Functions of a batch, with the number of axes that follow samples and channels (0 for any)."""
@@ -83,21 +89,22 @@ class Step(NamedTuple):
     window: tuple[Any, ...] = ()
 
 
-def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], depends: type[Tensor]) -> Step:
+def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Tensor]) -> Step:
     """What a call does to tensors that depend on the input.
 
     Args:
         function: A function of PyTorch.
         args: What it is called with.
         kwargs: And by name.
-        depends: The class of the tensors that depend on the input.
+        tensors: Those of its arguments that depend on the input.
 
     Raises:
         AffscoreError: It is not piecewise affine, or the library does not know that it is.
 
-    >>> step_of(torch.relu, (torch.ones(1),), {}, Tensor).kind, step_of(torch.neg, (torch.ones(1),), {}, Tensor).kind
+    >>> x = torch.ones(1)
+    >>> step_of(torch.relu, (x,), {}, [x]).kind, step_of(torch.neg, (x,), {}, [x]).kind
     ('activation', 'affine')
-    >>> step_of(torch.sigmoid, (torch.ones(1),), {}, Tensor)
+    >>> step_of(torch.sigmoid, (x,), {}, [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
     """
@@ -110,12 +117,14 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
         return Step("affine", name)
     if name in PRODUCTS:
         if name == "batch_norm" and _argument("training", 5, args, kwargs, False):
-            raise AffscoreError("batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine")
-        if sum(1 for _ in leaves((args, kwargs), depends)) > 1:
+            raise AffscoreError(
+                "batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine"
+            )
+        if len(tensors) > 1:
             raise AffscoreError(f"{name} multiplies features with features and is not affine")
         return Step("affine", name)
     if name in QUOTIENTS:
-        if any(leaves((args[1:], kwargs), depends)) or kwargs.get("rounding_mode") is not None:
+        if len(tensors) > 1 or tensors[0] is not args[0] or kwargs.get("rounding_mode") is not None:
             raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
         return Step("affine", name)
     if name in CASTS:
@@ -153,19 +162,21 @@ def _argument(name: str, place: int, args: tuple[Any, ...], kwargs: Mapping[str,
     return kwargs.get(name, args[place] if len(args) > place else default)
 
 
-def leaves(values: Any, kind: type) -> Iterator[Any]:
-    """Everything of a class in nested lists, tuples and dictionaries.
+def leaves(values: Iterable[Any], kind: type[Any]) -> list[Any]:
+    """Everything of a class in lists, tuples and dictionaries within each other.
 
-    >>> list(leaves(([1, "a"], {"b": (2,)}), int))
+    >>> leaves(([1, "a"], {"b": (2,)}), int)
     [1, 2]
     """
-    if isinstance(values, kind):
-        yield values
-    elif isinstance(values, (list, tuple)):
-        for value in values:
-            yield from leaves(value, kind)
-    elif isinstance(values, Mapping):
-        yield from leaves(list(values.values()), kind)
+    found = []
+    for value in values:
+        if isinstance(value, kind):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += leaves(value, kind)
+        elif isinstance(value, dict):
+            found += leaves(value.values(), kind)
+    return found
 
 
 def replaced(values: Any, kind: type, replacements: Iterator[Any]) -> Any:
@@ -176,12 +187,13 @@ def replaced(values: Any, kind: type, replacements: Iterator[Any]) -> Any:
     """
     if isinstance(values, kind):
         return next(replacements)
-    if isinstance(values, (list, tuple)):
-        items = [replaced(value, kind, replacements) for value in values]
-        return type(values)(*items) if hasattr(values, "_fields") else type(values)(items)
-    if isinstance(values, Mapping):
+    if isinstance(values, dict):
         return {name: replaced(value, kind, replacements) for name, value in values.items()}
-    return values
+    return (
+        type(values)([replaced(value, kind, replacements) for value in values])
+        if type(values) in (list, tuple)
+        else values
+    )
 
 
 def channelwise(slope: float | Tensor, shape: torch.Size) -> float | Tensor:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -43,9 +44,6 @@ class Network:
         for module in self.module.modules():
             module.training = False
         self._path: list[str] = []
-        for path, module in self.module.named_modules():
-            module.register_forward_pre_hook(partial(self._enter, path), prepend=True)
-            module.register_forward_hook(self._leave, always_call=True)
 
     def run(self, sample: Tensor) -> Any:
         """What the network returns for one sample, (1, ...).
@@ -53,16 +51,28 @@ class Network:
         Raises:
             AffscoreError: It fails.
         """
-        self._path.clear()
         with ExitStack() as stack:
             if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
                 stack.enter_context(torch.compiler.set_stance("force_eager"))
-            return guarded(lambda: self.module(sample), f"the network fails on a sample of shape {tuple(sample.shape[1:])}")
+            return guarded(
+                lambda: self.module(sample), f"the network fails on a sample of shape {tuple(sample.shape[1:])}"
+            )
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Meanwhile it is known which layer runs, which takes time."""
+        with ExitStack() as stack:
+            for path, module in self.module.named_modules():
+                enter = module.register_forward_pre_hook(partial(self._enter, path), prepend=True)
+                leave = module.register_forward_hook(self._leave, always_call=True)
+                stack.callback(enter.remove)
+                stack.callback(leave.remove)
+            yield
 
     @property
     def place(self) -> str:
-        """The layer that runs, as messages name it."""
-        return f"layer {self._path[-1] if self._path and self._path[-1] else '(root)'!r}"
+        """The layer that runs, as messages name it; the network as a whole while nobody watches."""
+        return f"layer {self._path[-1]!r}" if self._path and self._path[-1] else "the network"
 
     def _enter(self, path: str, *_: Any) -> None:
         self._path.append(path)

@@ -10,14 +10,14 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.linear_regions.operations import (
-    ELEMENTWISE, SAMPLE_BY_SAMPLE, Function, Step, channelwise, leaves, replaced, step_of,
+    ELEMENTWISE, REARRANGING, RESHAPING, SAMPLE_BY_SAMPLE, Function, Step, channelwise, leaves, replaced, step_of,
 )  # fmt: skip
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.prepared import Network
 from affscore.network.recorder.dataflow import address
 from affscore.network.recorder.functions import writes_in_place
 
-SLICE = 8
+SLICE = 16
 """Rows of one convolution on a CPU: PyTorch unfolds all samples of a batch in double precision, and out of the cache."""
 
 
@@ -40,7 +40,7 @@ class Rows(Tensor):
     @classmethod
     def of(cls, rows: Tensor, run: Run, grid: int = 0) -> Rows:
         """A tensor of the network with these numbers."""
-        self = torch.zeros((), dtype=rows.dtype, device=rows.device).expand(rows.shape[1:]).as_subclass(cls)
+        self = rows.new_zeros(()).expand(rows.shape[1:]).as_subclass(cls)
         self.rows, self.run, self.grid = rows, run, grid
         self._memory, self._seen = _Memory(), 0
         return self
@@ -49,8 +49,8 @@ class Rows(Tensor):
     def __torch_function__(
         cls, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        kwargs = kwargs or {}
-        return next(leaves((args, kwargs), Rows)).run.call(func, args, kwargs)
+        tensors = leaves((args, kwargs), Rows)
+        return tensors[0].run.call(func, args, kwargs or {}, tensors)
 
     def shares(self, other: Rows) -> None:
         """Note that two tensors have their numbers in one place: what is written into one would be seen in the other."""
@@ -79,11 +79,14 @@ class Run:
 
     Args:
         network: The network.
+
+    Attributes:
+        widest: The most features that a sample has in a layer.
     """
 
     def __init__(self, network: Network) -> None:
         self.network = network
-        self.widest = 0
+        self.widest = 1
 
     def activation(self, x: Rows, slope: float | Tensor) -> Rows:
         """What ReLU, LeakyReLU or PReLU makes of features."""
@@ -115,18 +118,17 @@ class Run:
         self.aligned([output], newest=True)
         return output.rows.flatten(1)
 
-    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    def call(self, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: list[Rows]) -> Any:
         """A function of PyTorch on tensors of the network."""
         try:
-            step = step_of(function, args, kwargs, Rows)
-            tensors = list(leaves((args, kwargs), Rows))
+            step = step_of(function, args, kwargs, tensors)
             if step.kind == "about":
                 return _plainly(function, args, kwargs)
             if any(tensor.stale for tensor in tensors):
                 raise AffscoreError(f"{step.name} reads what an operation in place has overwritten through a view")
             in_place = writes_in_place(function) or bool(kwargs.get("inplace"))
             output = self._computed(step, function, args, kwargs, tensors, in_place)
-            return self._written(output, args[0] if args else tensors[0], step) if in_place else output
+            return _written(output, args[0] if args else tensors[0], step) if in_place else output
         except AffscoreError as error:
             raise AffscoreError(f"{self.network.place}: {error}") from None
 
@@ -139,52 +141,61 @@ class Run:
         if step.kind == "cast":
             return _cast(x, function, args, kwargs, step.name)
         if step.kind == "activation":
-            self.widest = max(self.widest, x.numel())
-            return self.activation(x, channelwise(step.slope, x.shape))
+            return self.activation(x, channelwise(step.slope, x.rows.shape[1:]))
         if step.kind == "max pool":
-            self.widest = max(self.widest, x.numel())
             return self.max_pool(x, MaxPool(step.name, step.window))
         grid = self.aligned(tensors)
-        if in_place and isinstance(args[0], Rows):  # on a copy
+        if in_place and args and isinstance(args[0], Rows):  # on a copy
             args = (Rows.of(x.rows.clone(), self, grid), *args[1:])
-            tensors = list(leaves((args, kwargs), Rows))
-        values = self._affine(step.name, function, args, kwargs, tensors)
+            tensors = [args[0], *tensors[1:]]
+        values = _affine(step.name, function, args, kwargs, tensors)
         single = isinstance(values, Tensor)
         outputs = [Rows.of(value, self, grid) for value in ([values] if single else values)]
         for output in outputs:
-            self.widest = max(self.widest, output.numel())
-            if len(tensors) == 1 and address(output.rows) == address(x.rows):
-                output.shares(x)
+            self.widest = max(self.widest, output.rows.shape[1:].numel())
+            if step.name in REARRANGING and address(output.rows) == address(tensors[0].rows):
+                output.shares(tensors[0])
         return outputs[0] if single else type(values)(outputs)
 
-    def _affine(self, name: str, function: Function, args: Any, kwargs: Any, tensors: list[Rows]) -> Any:
-        """An affine function of each point by itself, by the shortest way that there is."""
-        values = [tensor.rows for tensor in tensors]
 
-        def of_rows(*rows: Tensor) -> Any:
-            given = iter(rows)
-            return function(*replaced(args, Rows, given), **replaced(kwargs, Rows, given))
+def _affine(name: str, function: Function, args: Any, kwargs: Any, tensors: list[Rows]) -> Any:
+    """An affine function of each point by itself, by the shortest way that there is."""
+    values = [tensor.rows for tensor in tensors]
+    x = values[0]
+    if name in RESHAPING:
+        return x.reshape(len(x), *_plainly(function, args, kwargs).shape)
+    if name == "linear" and args[0] is tensors[0]:
+        return function(x, *args[1:], **kwargs)
+    if (axes := SAMPLE_BY_SAMPLE.get(name)) is not None and args[0] is tensors[0] and x.shape[1] == 1:
+        if axes in (0, x.ndim - 3):  # else it is a sample without the axis of samples
+            samples = x.flatten(0, 1)
+            if samples.device.type != "cpu" or "conv" not in name or len(samples) <= SLICE:
+                return function(samples, *args[1:], **kwargs).unsqueeze(1)
+            return torch.cat([function(part, *args[1:], **kwargs) for part in samples.split(SLICE)]).unsqueeze(1)
 
-        x = tensors[0]
-        if name == "linear" or (name in ELEMENTWISE and _broadcast(tensors, args)):
-            return of_rows(*values)
-        if x is args[0] and x.shape[:1] == (1,) and name in SAMPLE_BY_SAMPLE:
-            axes = SAMPLE_BY_SAMPLE[name]
-            if axes in (0, x.ndim - 2):  # else a single sample without the axis of samples
-                samples = values[0].flatten(0, 1)
-                slices = samples.split(SLICE) if "conv" in name and samples.device.type == "cpu" else [samples]
-                parts = [of_rows(part) for part in slices]
-                return (torch.cat(parts) if len(parts) > 1 else parts[0]).unsqueeze(1)
-        return torch.vmap(of_rows)(*values)
+    def of_rows(*rows: Tensor) -> Any:
+        given = iter(rows)
+        return function(*replaced(args, Rows, given), **replaced(kwargs, Rows, given))
 
-    def _written(self, output: Any, target: Any, step: Step) -> Rows:
-        if not isinstance(target, Rows):
-            raise AffscoreError(f"{step.name} writes features in place into a tensor that does not depend on the input")
-        if output is not target:
-            if output.shape != target.shape:
-                raise AffscoreError(f"{step.name} changes the shape of features in place")
-            target.overwrite(output)
-        return target
+    return of_rows(*values) if name in ELEMENTWISE and _broadcasts(values, args) else torch.vmap(of_rows)(*values)
+
+
+def _broadcasts(values: list[Tensor], args: tuple[Any, ...]) -> bool:
+    """Whether an elementwise function broadcasts with the axis of points as it does without."""
+    axes = {value.ndim for value in values}
+    plain = [value.ndim for value in args if isinstance(value, Tensor) and not isinstance(value, Rows)]
+    return len(axes) == 1 and max(plain, default=0) < max(axes)
+
+
+def _written(output: Any, target: Any, step: Step) -> Rows:
+    """What an operation in place returns: its first argument, with other numbers."""
+    if not isinstance(target, Rows):
+        raise AffscoreError(f"{step.name} writes features in place into a tensor that does not depend on the input")
+    if output is not target:
+        if output.rows.shape[1:] != target.rows.shape[1:]:
+            raise AffscoreError(f"{step.name} changes the shape of features in place")
+        target.overwrite(output)
+    return target
 
 
 def _plainly(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -198,10 +209,3 @@ def _cast(x: Rows, function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     if not dtype.is_floating_point:
         raise AffscoreError(f"{name} rounds features to {dtype} and is not affine")
     return x
-
-
-def _broadcast(tensors: list[Rows], args: tuple[Any, ...]) -> bool:
-    """Whether an elementwise function broadcasts with the axis of points as it does without."""
-    plain = [value.ndim for value in args if isinstance(value, Tensor) and not isinstance(value, Rows)]
-    axes = {tensor.ndim for tensor in tensors}
-    return len(axes) == 1 and max(plain, default=0) <= max(axes)

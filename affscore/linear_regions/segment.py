@@ -91,12 +91,7 @@ class Segment:
 
 
 def along_segment(
-    model: nn.Module,
-    start: Any,
-    end: Any,
-    method: MethodName = "line",
-    chunk: int | None = None,
-    device: str = "auto",
+    model: nn.Module, start: Any, end: Any, method: MethodName = "line", chunk: int | None = None, device: str = "auto"
 ) -> Segment:
     r"""Find all linear regions of a network on the segment between two inputs, exactly.
 
@@ -137,7 +132,9 @@ def along_segment(
     >>> segment.breakpoints, segment.count, segment.absolute_deviation  # a triangle of height 0.75
     (array([0.25]), 2, array([0.375]))
     """
-    return along_segments(model, _tensor(start, "start")[None], _tensor(end, "end")[None], method, chunk, device, False)[0]
+    return along_segments(
+        model, _tensor(start, "start")[None], _tensor(end, "end")[None], method, chunk, device, False
+    )[0]
 
 
 def along_segments(
@@ -216,7 +213,8 @@ def _compared_with_the_model(network: Network, point: Tensor, direction: Tensor)
     Raises:
         AffscoreError: It does not.
     """
-    step = Step(network, point, direction)
+    with network.watched():
+        step = Step(network, point, direction)
     expected = network.run(point)
     if expected.shape[:1] != (1,):
         raise AffscoreError(
@@ -228,9 +226,7 @@ def _compared_with_the_model(network: Network, point: Tensor, direction: Tensor)
     return step
 
 
-def _errors(
-    network: Network, begins: Tensor, directions: Tensor, traces: Sequence[Trace], chunk: int
-) -> list[float]:
+def _errors(network: Network, begins: Tensor, directions: Tensor, traces: Sequence[Trace], chunk: int) -> list[float]:
     """By how much the logits of the line method are wrong, as a fraction of the largest."""
     found = []
     for begin, direction, trace in zip(begins, directions, traces, strict=True):

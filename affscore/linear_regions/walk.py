@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,14 +33,18 @@ class Step(Run):
     Attributes:
         logits: The output at the points, (n, logits).
         slopes: Its derivative along the direction, in the region ahead.
-        distance: The smallest positive multiple of the direction that leads to the region's boundary: where a unit
-            changes its state, or a max pooling its choice.
-        units: The states of the units of each activation, (n, units).
+        distance: The smallest positive multiple of the direction, up to 1, that leads to the boundary of the region:
+            where a unit changes its state, or a max pooling its choice. Infinite for none.
+        units: The states of all units, (n, units).
         choices: For each max pooling the entries that are largest in the region, (n, windows, entries).
     """
 
-    def __init__(self, network: Network, points: Tensor, directions: Tensor) -> None:
+    def __init__(
+        self, network: Network, points: Tensor, directions: Tensor, zeros: Sequence[Tensor] | None = None
+    ) -> None:
         super().__init__(network)
+        self._given = None if zeros is None else iter(zeros)
+        self.zeros: list[Tensor] = []
         self.units: list[Tensor] = []
         self.choices: list[Tensor] = []
         self.distance = points.new_full((len(points),), torch.inf)
@@ -47,27 +52,52 @@ class Step(Run):
         self.slopes = ahead - self.logits
 
     def activation(self, x: Rows, slope: float | Tensor) -> Rows:
-        """States, and the distance to the nearest change of one."""
-        both = x.rows.flatten(1)
-        here, ahead = both.chunk(2)
-        rate = ahead - here
-        zero = ZERO * here.abs().amax(1, keepdim=True)
-        arrives = -here / rate
-        begins = (here.abs() <= zero) | (arrives.abs() <= MERGED)
-        active = torch.where(begins, rate > zero, here > 0)
-        far = begins | ~(arrives > 0) | (rate.abs() <= zero)
+        """The states of units, and the distance to where the first of them changes."""
+        both = x.rows.flatten(1).unflatten(0, (2, -1))
+        here, ahead = both
+        zero = self._zero(both)
+        above, below = here > zero, here < -zero
+        active = above | ((ahead > zero) & ~below)  # where it is zero, the way it goes decides
+        moves = above | below
         if isinstance(slope, Tensor):
-            slope = slope.expand(x.shape).flatten()
+            slope = slope.expand(x.rows.shape[1:]).flatten()
             active |= slope == 1  # a unit of slope 1 has no states
-            far |= slope == 1
-        self.distance = torch.minimum(self.distance, arrives.masked_fill(far, torch.inf).amin(1))
+            moves &= slope != 1
         self.units.append(active)
-        return Rows.of(torch.where(active.repeat(2, 1), both, slope * both).reshape(x.rows.shape), self)
+        # zero is met after 1 / (1 - ahead / here); products are faster than choices
+        ratio = (ahead * moves).div_(here + ~moves).amin(1)
+        self.distance = torch.minimum(self.distance, torch.where(ratio < 0, 1 / (1 - ratio), torch.inf))
+        bent = both * active
+        if not isinstance(slope, float) or slope != 0:
+            bent += slope * both * ~active
+        return Rows.of(bent.view(x.rows.shape), self)
+
+    def changes_since(self, before: Step | None) -> tuple[Tensor, Tensor]:
+        """Where a unit, and where a max pooling, is in another state than on an earlier pass."""
+        units = switches = torch.zeros_like(self.distance, dtype=torch.bool)
+        if before is not None:
+            for was, now in zip(before.units, self.units, strict=True):
+                units = units | (was != now).any(1)
+            for was, now in zip(before.choices, self.choices, strict=True):
+                switches = switches | ~(was & now).any(2).all(1)
+        return units, switches
+
+    def keep(self, which: Tensor) -> None:
+        """Forget all points but some."""
+        self.units, self.choices, self.zeros = (
+            [part[which] for part in parts] for parts in (self.units, self.choices, self.zeros)
+        )
+
+    def _zero(self, both: Tensor) -> Tensor:
+        """Up to where the features of each segment are zero, (n, 1): as on the first pass."""
+        zero = ZERO * both.abs().amax((0, 2)).unsqueeze(1) if self._given is None else next(self._given)
+        self.zeros.append(zero)
+        return zero
 
     def max_pool(self, x: Rows, pool: MaxPool) -> Rows:
         """Choices, and the distance to the nearest change of one."""
         shape = pool(x.rows[:1])[0].shape[1:]
-        entries = pool.windows(x.shape, shape, x.device).all_entries(x.rows)
+        entries = pool.windows(x.rows.shape, shape, x.rows.device).all_entries(x.rows)
         here, ahead = entries.chunk(2)
         rate = (ahead - here).nan_to_num(nan=-torch.inf)
         largest, fastest = here.amax(2, keepdim=True), rate.amax(2, keepdim=True)
@@ -112,27 +142,33 @@ def walk(network: Network, starts: Tensor, directions: Tensor, progress: bool | 
     t = starts.new_zeros(len(starts))
     axes = [1] * (starts.ndim - 1)
     found: list[_Found] = []
-    units: list[Tensor] = []
-    choices: list[Tensor] = []
-    with tqdm(total=len(starts), desc="walk", unit="segment", disable=None if progress is None else not progress) as bar:
+    step: Step | None = None
+    with tqdm(
+        total=len(starts), desc="walk", unit="segment", disable=None if progress is None else not progress
+    ) as bar:
         while len(going):
-            step = Step(network, starts[going] + t.view(-1, *axes) * directions[going], directions[going])
-            nothing = torch.zeros_like(going, dtype=torch.bool)
-            changed, switched = nothing.clone(), nothing.clone()
-            for before, now in zip(units, step.units, strict=bool(units)):
-                changed |= (before != now).any(1)
-            for before, now in zip(choices, step.choices, strict=bool(choices)):
-                switched |= ~(before & now).any(2).all(1)
+            before, step = (
+                step,
+                Step(
+                    network,
+                    starts[going] + t.view(-1, *axes) * directions[going],
+                    directions[going],
+                    step and step.zeros,
+                ),
+            )
+            changed, switched = step.changes_since(before)
             found.append(_Found(going, t, step.logits, step.slopes, changed, switched))
-            further = t + step.distance
-            on = further < 1 - MERGED
+            t_next = t + step.distance.clamp_min(MERGED / 10)
+            on = t_next < 1 - MERGED
             if not bool(on.all()):
                 end = step.logits + step.slopes * (1 - t)[:, None]
-                ends = (going, torch.ones_like(t), end, step.slopes, nothing, nothing)
+                none = torch.zeros_like(changed)
+                ends = (going, torch.ones_like(t), end, step.slopes, none, none)
                 found.append(_Found(*(part[~on] for part in ends)))
                 bar.update(int((~on).sum()))
-            going, t = going[on], further[on]
-            units, choices = [each[on] for each in step.units], [each[on] for each in step.choices]
+                going, t_next = going[on], t_next[on]
+                step.keep(on)
+            t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
     cuts = np.cumsum(np.bincount(segment))[:-1]
