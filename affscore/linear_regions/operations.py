@@ -194,14 +194,3 @@ def replaced(values: Any, kind: type, replacements: Iterator[Any]) -> Any:
         if type(values) in (list, tuple)
         else values
     )
-
-
-def channelwise(slope: float | Tensor, shape: torch.Size) -> float | Tensor:
-    """The slope of an activation, as it broadcasts over features of a shape (samples, channels, ...).
-
-    >>> channelwise(torch.tensor([0.0, 1.0]), torch.Size([1, 2, 5])).shape
-    torch.Size([2, 1])
-    """
-    if not isinstance(slope, Tensor) or slope.numel() == 1 or len(shape) < 2:
-        return slope
-    return slope.reshape(-1, *[1] * (len(shape) - 2))

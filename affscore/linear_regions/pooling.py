@@ -12,15 +12,40 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class MaxPool:
-    """A max pooling over the last axes.
+    """A max pooling over the last axes of features.
 
     Attributes:
         name: max_pool1d, max_pool2d or max_pool3d.
         window: Size, stride, padding, dilation, ceil_mode, as PyTorch takes them.
+        positions: The size of a channel, along the axes of the pooling.
+        table: For each window of a channel the positions in it, -1 for padding, (windows, entries).
+
+    >>> MaxPool.of("max_pool1d", (2, 2, 1, 1, False), torch.zeros(1, 1, 4)).table
+    tensor([[-1,  0],
+            [ 1,  2],
+            [ 3, -1]])
     """
 
     name: str
     window: tuple[Any, ...]
+    positions: torch.Size
+    table: Tensor
+
+    @classmethod
+    def of(cls, name: str, window: tuple[Any, ...], features: Tensor) -> MaxPool:
+        """The pooling of features, (..., *positions)."""
+        axes = int(name[-2])
+        positions, device = features.shape[-axes:], features.device
+        unknown = cls(name, window, positions, torch.zeros(1, 1, dtype=torch.long, device=device))
+        table = unknown.table
+        for axis, (inside, outside) in enumerate(zip(positions, unknown(features)[0].shape[-axes:], strict=True)):
+            size, stride, padding, dilation = (_along(value, axis) for value in window[:4])
+            places = torch.arange(outside, device=device)[:, None] * stride - padding
+            places = (places + dilation * torch.arange(size, device=device))[None, :, None, :]
+            before = table[:, None, :, None]
+            places = (before * inside + places).masked_fill((before < 0) | (places < 0) | (places >= inside), -1)
+            table = places.reshape(len(table) * outside, -1)
+        return cls(name, window, positions, table)
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Largest entries, and their positions.
@@ -32,52 +57,10 @@ class MaxPool:
             Two tensors (n, ..., *windows).
         """
         *window, ceil_mode = self.window
-        axes = int(self.name[-2])
+        lead = x.shape[: -len(self.positions)]
         pool = getattr(F, self.name)
-        lead, positions = x.shape[:-axes], x.shape[-axes:]
-        largest, chosen = pool(x.reshape(-1, 1, *positions), *window, ceil_mode=ceil_mode, return_indices=True)
+        largest, chosen = pool(x.reshape(-1, 1, *self.positions), *window, ceil_mode=ceil_mode, return_indices=True)
         return largest.reshape(*lead, *largest.shape[2:]), chosen.reshape(*lead, *chosen.shape[2:])
-
-    def windows(self, inputs: torch.Size, outputs: torch.Size, device: torch.device) -> Windows:
-        """The entries of each window.
-
-        Args:
-            inputs: Shape of the features, (..., *positions).
-            outputs: Shape of the result, (..., *windows).
-            device: Where the features are.
-        """
-        axes = int(self.name[-2])
-        table = torch.zeros(1, 1, dtype=torch.long, device=device)
-        for axis, (inside, outside) in enumerate(zip(inputs[-axes:], outputs[-axes:], strict=True)):
-            size, stride, padding, dilation = (_along(value, axis) for value in self.window[:4])
-            places = torch.arange(outside, device=device)[:, None] * stride - padding
-            places = (places + dilation * torch.arange(size, device=device))[None, :, None, :]
-            before = table[:, None, :, None]
-            places = (before * inside + places).masked_fill((before < 0) | (places < 0) | (places >= inside), -1)
-            table = places.reshape(len(table) * outside, -1)
-        return Windows(table, inputs[-axes:].numel())
-
-
-def _along(value: Any, axis: int) -> int:
-    return int(value) if isinstance(value, int) else int(value[axis if len(value) > 1 else 0])
-
-
-@dataclass(frozen=True)
-class Windows:
-    """The windows of a pooling.
-
-    Attributes:
-        table: For each window of a channel the positions in it, -1 for padding, (windows, entries).
-        positions: How many a channel has.
-
-    >>> MaxPool("max_pool1d", (2, 2, 1, 1, False)).windows(torch.Size([4]), torch.Size([3]), torch.device("cpu")).table
-    tensor([[-1,  0],
-            [ 1,  2],
-            [ 3, -1]])
-    """
-
-    table: Tensor
-    positions: int
 
     def entries(self, x: Tensor, point: Tensor, window: Tensor) -> Tensor:
         """The entries of some windows at some points, -inf for padding.
@@ -91,14 +74,18 @@ class Windows:
             Tensor (len(point), entries).
         """
         inside = self.table[window % len(self.table)]
-        channel = (window // len(self.table))[:, None]
-        values = x.reshape(len(x), -1)[point[:, None], channel * self.positions + inside.clamp_min(0)]
+        first = (window // len(self.table) * self.positions.numel())[:, None]
+        values = x.reshape(len(x), -1)[point[:, None], first + inside.clamp_min(0)]
         return values.masked_fill(inside < 0, -torch.inf)
 
     def all_entries(self, x: Tensor) -> Tensor:
         """The entries of all windows, (points, windows, entries), -inf for padding."""
-        values = x.reshape(len(x), -1, self.positions)[..., self.table.clamp_min(0)]
+        values = x.reshape(len(x), -1, self.positions.numel())[..., self.table.clamp_min(0)]
         return values.masked_fill(self.table < 0, -torch.inf).flatten(1, 2)
+
+
+def _along(value: Any, axis: int) -> int:
+    return int(value) if isinstance(value, int) else int(value[axis if len(value) > 1 else 0])
 
 
 def largest_of_all(left: Tensor, right: Tensor, zero: Tensor) -> Tensor:

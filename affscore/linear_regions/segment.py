@@ -14,8 +14,10 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.linear_regions.pieces import Floats, Trace, absolute_deviation, bends, total_variation
-from affscore.linear_regions.prepared import Network
+from affscore.linear_regions.prepared import prepared_copy
+from affscore.linear_regions.program import Program
 from affscore.linear_regions.sweep import sweep
+from affscore.linear_regions.tracing import program_of, run
 from affscore.linear_regions.walk import Step, walk
 from affscore.network.randomness import random_states_kept
 from affscore.options import check_integer
@@ -168,31 +170,32 @@ def along_segments(
         raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
     if chunk is not None:
         chunk = check_integer("chunk", chunk, 64)
-    network = Network(model, device)
-    with torch.no_grad(), random_states_kept(network.device):
-        begins, directions = begins.to(network.device), directions.to(network.device)
-        first = _compared_with_the_model(network, begins[:1], directions[:1])
+    network, place = prepared_copy(model, device)
+    with torch.no_grad(), random_states_kept(place):
+        begins, directions = begins.to(place), directions.to(place)
+        program = program_of(network, begins[:1])
+        _check_program(program, network, begins[:1], directions[:1])
         if method == "walk":
-            traces = walk(network, begins, directions, progress)
+            traces = walk(program, begins, directions, progress)
             errors = [1e-15] * len(traces)
         else:
             if chunk is None:
-                room = CHUNK_BYTES["cpu" if network.device.type == "cpu" else "cuda"] // (8 * first.widest)
+                room = CHUNK_BYTES["cpu" if place.type == "cpu" else "cuda"] // (8 * program.widest)
                 chunk = min(max(room, 64), 4096)
-            traces = sweep(network, begins, directions, chunk, progress)
-            errors = _errors(network, begins, directions, traces, chunk)
+            traces = sweep(program, begins, directions, chunk, progress)
+            errors = _errors(program, begins, directions, traces, chunk)
         lengths = directions.flatten(1).norm(dim=1).tolist()
         return [
-            _segment(network, begins[i], directions[i], trace, errors[i], lengths[i], chunk or 4096)
+            _segment(program, begins[i], directions[i], trace, errors[i], lengths[i], chunk or 4096)
             for i, trace in enumerate(traces)
         ]
 
 
 def _segment(
-    network: Network, begin: Tensor, direction: Tensor, trace: Trace, error: float, length: float, chunk: int
+    program: Program, begin: Tensor, direction: Tensor, trace: Trace, error: float, length: float, chunk: int
 ) -> Segment:
     def slopes_at(t: Floats) -> Floats:
-        steps = [_step_at(network, begin, direction, part) for part in np.array_split(t, -(-2 * len(t) // chunk))]
+        steps = [_step_at(program, begin, direction, part) for part in np.array_split(t, -(-2 * len(t) // chunk))]
         return np.concatenate([step.slopes.cpu().numpy() for step in steps])
 
     scale = max(float(np.abs(trace.logits).max()), 1e-300)
@@ -201,37 +204,34 @@ def _segment(
     return Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
 
 
-def _step_at(network: Network, begin: Tensor, direction: Tensor, t: Sequence[float] | Floats) -> Step:
+def _step_at(program: Program, begin: Tensor, direction: Tensor, t: Sequence[float] | Floats) -> Step:
     """A pass at points of a segment."""
     at = begin.new_tensor(np.asarray(t)).view(-1, *[1] * begin.ndim)
-    return Step(network, begin + at * direction, direction.expand(len(t), *direction.shape))
+    return Step(program, begin + at * direction, direction.expand(len(t), *direction.shape))
 
 
-def _compared_with_the_model(network: Network, point: Tensor, direction: Tensor) -> Step:
-    """A pass at one point, after a look at whether the network computes there what we think.
+def _check_program(program: Program, network: nn.Module, begin: Tensor, direction: Tensor) -> None:
+    """Compare what the operations compute at the ends of a segment with what the network does.
 
     Raises:
-        AffscoreError: It does not.
+        AffscoreError: It is something else.
     """
-    with network.watched():
-        step = Step(network, point, direction)
-    expected = network.run(point)
-    if expected.shape[:1] != (1,):
-        raise AffscoreError(
-            f"the network maps one sample to a tensor of shape {tuple(expected.shape)}, which has no axis of samples"
-        )
-    _compare(step.logits, expected.reshape(1, -1))
-    if not bool(expected.isfinite().all()):
-        raise AffscoreError("the output of the network is not finite")
-    return step
+    for point in (begin, begin + direction):
+        expected = run(network, point)
+        if expected.shape[:1] != (1,):
+            shape = tuple(expected.shape)
+            raise AffscoreError(f"the network maps one sample to a tensor of shape {shape}, without an axis of samples")
+        if not bool(expected.isfinite().all()):
+            raise AffscoreError("the output of the network is not finite")
+        _compare(Step(program, point, direction).logits, expected.reshape(1, -1))
 
 
-def _errors(network: Network, begins: Tensor, directions: Tensor, traces: Sequence[Trace], chunk: int) -> list[float]:
+def _errors(program: Program, begins: Tensor, directions: Tensor, traces: Sequence[Trace], chunk: int) -> list[float]:
     """By how much the logits of the line method are wrong, as a fraction of the largest."""
     found = []
     for begin, direction, trace in zip(begins, directions, traces, strict=True):
         some = np.unique(np.linspace(0, len(trace.t) - 1, CHECKED).astype(int))
-        expected = _step_at(network, begin, direction, trace.t[some]).logits
+        expected = _step_at(program, begin, direction, trace.t[some]).logits
         found.append(_compare(torch.from_numpy(trace.logits[some]).to(expected), expected))
     return found
 

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from affscore.linear_regions.line import Line
 from affscore.linear_regions.pieces import Trace
-from affscore.linear_regions.prepared import Network
+from affscore.linear_regions.program import Program
 
 LEAST_POINTS = 8
 """Of a piece."""
@@ -49,12 +49,12 @@ class _Segment:
 
 @torch.no_grad()
 def sweep(
-    network: Network, starts: Tensor, directions: Tensor, chunk: int, progress: bool | None = None
+    program: Program, starts: Tensor, directions: Tensor, chunk: int, progress: bool | None = None
 ) -> list[Trace]:
     """Find all regions of segments by the line method.
 
     Args:
-        network: The network.
+        program: The operations of the network.
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
         chunk: Most points in the network at once.
@@ -70,7 +70,7 @@ def sweep(
         while waiting:
             lanes = waiting[: max(1, min(int(chunk / (2 * expected)), chunk // LEAST_POINTS))]
             limit = max(chunk // len(lanes), LEAST_POINTS)
-            pieces = _pieces(network, starts, directions, [(lane, segments[lane]) for lane in lanes], limit)
+            pieces = _pieces(program, starts, directions, [(lane, segments[lane]) for lane in lanes], limit)
             for lane, piece in zip(lanes, pieces, strict=True):
                 segments[lane].add(piece, limit)
             done = [lane for lane in lanes if segments[lane].at == 1]
@@ -82,13 +82,13 @@ def sweep(
 
 
 def _pieces(
-    network: Network, starts: Tensor, directions: Tensor, lanes: list[tuple[int, _Segment]], limit: int
+    program: Program, starts: Tensor, directions: Tensor, lanes: list[tuple[int, _Segment]], limit: int
 ) -> list[tuple[np.ndarray, ...]]:
     """The next pieces of some segments."""
     numbers = torch.tensor([number for number, _ in lanes], device=starts.device)
     begin = starts.new_tensor([segment.at for _, segment in lanes])
     end = starts.new_tensor([min(1.0, segment.at + segment.ahead) for _, segment in lanes])
-    run = Line(network, begin, end, limit)
+    run = Line(program, begin, end, limit)
     which = numbers[run.grid.segment]
     t = run.grid.t.view(-1, *[1] * (starts.ndim - 1))
     logits = run.through(starts[which] + t * directions[which])

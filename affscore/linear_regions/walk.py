@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,11 +10,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from affscore.linear_regions.grid import MERGED
-from affscore.linear_regions.line import ZERO
+from affscore.linear_regions.line import ZERO, eights
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.pooling import MaxPool
-from affscore.linear_regions.prepared import Network
-from affscore.linear_regions.rows import Rows, Run
+from affscore.linear_regions.program import Activation, Program, Run
 
 
 class Step(Run):
@@ -26,82 +24,67 @@ class Step(Run):
     the point has the state into which its derivative takes it, and so has a window with several largest entries.
 
     Args:
-        network: The network.
+        program: The operations of the network.
         points: Where to look, (n, *shape of a sample).
         directions: And in which direction, of the same shape.
+        before: An earlier pass for the same directions, which knows how small is zero.
 
     Attributes:
         logits: The output at the points, (n, logits).
         slopes: Its derivative along the direction, in the region ahead.
         distance: The smallest positive multiple of the direction, up to 1, that leads to the boundary of the region:
             where a unit changes its state, or a max pooling its choice. Infinite for none.
-        units: The states of all units, (n, units).
+        units: The states of all units, (n, units), eight in a word.
         choices: For each max pooling the entries that are largest in the region, (n, windows, entries).
+        zeros: Up to where the features of each activation and max pooling are zero, (n, 1).
     """
 
-    def __init__(
-        self, network: Network, points: Tensor, directions: Tensor, zeros: Sequence[Tensor] | None = None
-    ) -> None:
-        super().__init__(network)
-        self._given = None if zeros is None else iter(zeros)
+    def __init__(self, program: Program, points: Tensor, directions: Tensor, before: Step | None = None) -> None:
+        super().__init__(program)
+        self._given = None if before is None else iter(before.zeros)
+        self._parts: list[tuple[Tensor, ...]] = []
         self.zeros: list[Tensor] = []
-        self.units: list[Tensor] = []
         self.choices: list[Tensor] = []
         self.distance = points.new_full((len(points),), torch.inf)
         self.logits, ahead = self.through(torch.cat([points, points + directions])).chunk(2)
         self.slopes = ahead - self.logits
+        self.units = self._all_units()
 
-    def activation(self, x: Rows, slope: float | Tensor) -> Rows:
-        """The states of units, and the distance to where the first of them changes."""
-        both = x.rows.flatten(1).unflatten(0, (2, -1))
-        here, ahead = both
+    def activation(self, x: Tensor, what: Activation) -> Tensor:
+        """The states of units decide what becomes of both values."""
+        both = x.reshape(2, len(x) // 2, -1)
+        here, ahead = both.unbind()
         zero = self._zero(both)
         above, below = here > zero, here < -zero
-        active = above | ((ahead > zero) & ~below)  # where it is zero, the way it goes decides
+        active = above | ((ahead > zero) > below)  # where it is zero, the way it goes decides
         moves = above | below
-        if isinstance(slope, Tensor):
-            slope = slope.expand(x.rows.shape[1:]).flatten()
-            active |= slope == 1  # a unit of slope 1 has no states
-            moves &= slope != 1
-        self.units.append(active)
-        # zero is met after 1 / (1 - ahead / here); products are faster than choices
-        ratio = (ahead * moves).div_(here + ~moves).amin(1)
-        self.distance = torch.minimum(self.distance, torch.where(ratio < 0, 1 / (1 - ratio), torch.inf))
+        if what.linear is not None:  # units without states
+            active |= what.linear
+            moves &= ~what.linear
+        self._parts.append((here, ahead, moves, active))
         bent = both * active
-        if not isinstance(slope, float) or slope != 0:
-            bent += slope * both * ~active
-        return Rows.of(bent.view(x.rows.shape), self)
+        if not what.flat:
+            bent += what.slope * both * ~active
+        return bent.view(x.shape)
 
-    def changes_since(self, before: Step | None) -> tuple[Tensor, Tensor]:
-        """Where a unit, and where a max pooling, is in another state than on an earlier pass."""
-        units = switches = torch.zeros_like(self.distance, dtype=torch.bool)
-        if before is not None:
-            for was, now in zip(before.units, self.units, strict=True):
-                units = units | (was != now).any(1)
-            for was, now in zip(before.choices, self.choices, strict=True):
-                switches = switches | ~(was & now).any(2).all(1)
-        return units, switches
+    def _all_units(self) -> Tensor:
+        """The states of all units, after a look at where the first of them changes."""
+        if not self._parts:
+            return torch.zeros(len(self.logits), 0, dtype=torch.bool, device=self.logits.device)
+        here, ahead, moves, active = (torch.cat(parts, 1) for parts in zip(*self._parts, strict=True))
+        self._parts.clear()
+        # zero is met after 1 / (1 - ahead / here); products are faster than choices
+        ratio = ahead.mul_(moves).div_(here.mul_(moves).add_(~moves)).amin(1)
+        self.distance = torch.minimum(self.distance, torch.where(ratio < 0, 1 / (1 - ratio), torch.inf))
+        return eights(active)
 
-    def keep(self, which: Tensor) -> None:
-        """Forget all points but some."""
-        self.units, self.choices, self.zeros = (
-            [part[which] for part in parts] for parts in (self.units, self.choices, self.zeros)
-        )
-
-    def _zero(self, both: Tensor) -> Tensor:
-        """Up to where the features of each segment are zero, (n, 1): as on the first pass."""
-        zero = ZERO * both.abs().amax((0, 2)).unsqueeze(1) if self._given is None else next(self._given)
-        self.zeros.append(zero)
-        return zero
-
-    def max_pool(self, x: Rows, pool: MaxPool) -> Rows:
-        """Choices, and the distance to the nearest change of one."""
-        shape = pool(x.rows[:1])[0].shape[1:]
-        entries = pool.windows(x.rows.shape, shape, x.rows.device).all_entries(x.rows)
+    def max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
+        """The choices of windows decide what becomes of both values, and where the first of them changes."""
+        entries = what.all_entries(x)
         here, ahead = entries.chunk(2)
         rate = (ahead - here).nan_to_num(nan=-torch.inf)
         largest, fastest = here.amax(2, keepdim=True), rate.amax(2, keepdim=True)
-        zero = ZERO * largest.abs().amax(1, keepdim=True)
+        zero = self._zero(largest.flatten(1)).unsqueeze(2)
         behind = largest - here
         level = behind.isfinite() & ((behind <= zero) | (behind <= MERGED * (fastest - rate)))
         among = rate.masked_fill(~level, -torch.inf)
@@ -111,26 +94,38 @@ class Step(Run):
         arrives = ((here.gather(2, leader) - here) / closing).masked_fill(level | (closing <= zero), torch.inf)
         self.distance = torch.minimum(self.distance, arrives.flatten(1).amin(1))
         self.choices.append(level & (rate >= leads - zero))
-        return Rows.of(entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *shape), self)
+        shape = what(x[:1])[0].shape[1:]
+        return entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *shape)
 
+    def changes_since(self, before: Step | None) -> tuple[Tensor, Tensor]:
+        """Where a unit, and where a max pooling, is in another state than on an earlier pass."""
+        units = switches = torch.zeros_like(self.distance, dtype=torch.bool)
+        if before is not None:
+            units = (before.units.view(torch.int64) != self.units.view(torch.int64)).any(1)
+            for was, now in zip(before.choices, self.choices, strict=True):
+                switches = switches | ~(was & now).any(2).all(1)
+        return units, switches
 
-class _Found(NamedTuple):
-    """The points of one step of a walk."""
+    def keep(self, which: Tensor) -> None:
+        """Forget all points but some."""
+        self.units = self.units[which]
+        self.choices = [part[which] for part in self.choices]
+        self.zeros = [part[which] for part in self.zeros]
 
-    segment: Tensor
-    t: Tensor
-    logits: Tensor
-    slopes: Tensor
-    units: Tensor
-    switches: Tensor
+    def _zero(self, values: Tensor) -> Tensor:
+        """Up to where the features of each point are zero, (n, 1), of features (..., n, features)."""
+        axes = [axis for axis in range(values.ndim) if axis != values.ndim - 2]
+        zero = ZERO * values.abs().amax(axes).unsqueeze(1) if self._given is None else next(self._given)
+        self.zeros.append(zero)
+        return zero
 
 
 @torch.no_grad()
-def walk(network: Network, starts: Tensor, directions: Tensor, progress: bool | None = None) -> list[Trace]:
+def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | None = None) -> list[Trace]:
     """Walk along segments from one boundary to the next, along all segments at once.
 
     Args:
-        network: The network.
+        program: The operations of the network.
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
         progress: Whether to show a bar of finished segments; None for where there is a terminal.
@@ -138,41 +133,36 @@ def walk(network: Network, starts: Tensor, directions: Tensor, progress: bool | 
     Returns:
         What was found on each segment.
     """
-    going = torch.arange(len(starts), device=starts.device)
+    segments = torch.arange(len(starts), device=starts.device)
     t = starts.new_zeros(len(starts))
-    axes = [1] * (starts.ndim - 1)
-    found: list[_Found] = []
+    found: list[tuple[Tensor, ...]] = []
     step: Step | None = None
-    with tqdm(
-        total=len(starts), desc="walk", unit="segment", disable=None if progress is None else not progress
-    ) as bar:
-        while len(going):
-            before, step = (
-                step,
-                Step(
-                    network,
-                    starts[going] + t.view(-1, *axes) * directions[going],
-                    directions[going],
-                    step and step.zeros,
-                ),
-            )
-            changed, switched = step.changes_since(before)
-            found.append(_Found(going, t, step.logits, step.slopes, changed, switched))
+    hidden = None if progress is None else not progress
+    with tqdm(total=len(starts), desc="walk", unit="segment", disable=hidden) as bar:
+        while len(segments):
+            points = starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
+            before, step = step, Step(program, points, directions, step)
+            found.append((segments, t, step.logits, *step.changes_since(before), step.slopes))
+            # further by a little at least, or rounding could keep it where it is
             t_next = t + step.distance.clamp_min(MERGED / 10)
             on = t_next < 1 - MERGED
             if not bool(on.all()):
-                end = step.logits + step.slopes * (1 - t)[:, None]
-                none = torch.zeros_like(changed)
-                ends = (going, torch.ones_like(t), end, step.slopes, none, none)
-                found.append(_Found(*(part[~on] for part in ends)))
+                end, none = step.logits + step.slopes * (1 - t)[:, None], torch.zeros_like(on)
+                ends = (segments, torch.ones_like(t), end, none, none, step.slopes)
+                found.append(tuple(part[~on] for part in ends))
                 bar.update(int((~on).sum()))
-                going, t_next = going[on], t_next[on]
+                segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
                 step.keep(on)
             t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
     cuts = np.cumsum(np.bincount(segment))[:-1]
-    return [
-        Trace(t, logits, units, switches, slopes[:-1])
-        for t, logits, slopes, units, switches in zip(*(np.split(part[order], cuts) for part in parts), strict=True)
-    ]
+    return [_trace(*pieces) for pieces in zip(*(np.split(part[order], cuts) for part in parts), strict=True)]
+
+
+def _trace(t: np.ndarray, logits: np.ndarray, units: np.ndarray, switches: np.ndarray, slopes: np.ndarray) -> Trace:
+    """The points of a walk, those that are too near to the one before them taken together with it."""
+    first = np.flatnonzero(np.append(True, np.diff(t) > MERGED))
+    last = np.append(first[1:], len(t)) - 1
+    units, switches = (np.logical_or.reduceat(marks, first) for marks in (units, switches))
+    return Trace(t[first], logits[first], units, switches, slopes[last][:-1])
