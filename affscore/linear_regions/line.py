@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from affscore.linear_regions.grid import Grid
 from affscore.linear_regions.pooling import MaxPool, largest_of_all, takeovers
-from affscore.linear_regions.program import Activation, Program, Run
+from affscore.linear_regions.program import Activation, Affine, Program
 
 ZERO = 1e-13
 """Features up to this, as a fraction of the largest one of their layer on the segment, are rounding of zero."""
 
 
-class Line(Run):
+@dataclass
+class _Features:
+    """Features, and the number of the grid at whose points they are."""
+
+    values: Tensor
+    grid: int
+
+
+class Line:
     """Pieces of segments on their way through a network.
 
     Between two neighbouring points every feature is affine. A bend puts a point where it is met: where a unit crosses
@@ -30,7 +38,7 @@ class Line(Run):
     """
 
     def __init__(self, program: Program, begin: Tensor, end: Tensor, limit: int) -> None:
-        super().__init__(program)
+        self.program = program
         self.grids = [Grid.of_ends(begin, end)]
         self.limit = limit
 
@@ -39,20 +47,40 @@ class Line(Run):
         """The points up to now."""
         return self.grids[-1]
 
-    @property
-    def refinements(self) -> int:
-        """How often points have been added."""
-        return len(self.grids) - 1
+    def through(self, ends: Tensor) -> Tensor:
+        """Take the pieces through the network.
 
-    def refine(self, numbers: Sequence[int], refined: int) -> list[Tensor]:
-        """Features at the points that there were after so many refinements."""
-        for number in numbers:
-            for grid in self.grids[self.refined[number] + 1 : refined + 1]:
-                self.features[number] = grid.carried(self.features[number])
-            self.refined[number] = refined
-        return super().refine(numbers, refined)
+        Args:
+            ends: Their ends, (points of the first grid, *shape of a sample).
 
-    def activation(self, x: Tensor, what: Activation) -> Tensor:
+        Returns:
+            The logits at the points of the last grid, (points, logits).
+        """
+        features = {0: _Features(ends.unsqueeze(1), 0)}
+        for (what, inputs, outputs), unused in self.program.steps:
+            given = [features[number] for number in inputs]
+            newest = len(self.grids) - 1
+            last = max(one.grid for one in given) if isinstance(what, Affine) else newest
+            values = [self._refined(one, last) for one in given]
+            if isinstance(what, Affine):
+                found = what.compute(*values)
+            else:
+                found = self._activation(*values, what) if isinstance(what, Activation) else self._max_pool(*values, what)
+                last = len(self.grids) - 1
+            for number, one in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
+                features[number] = _Features(one, last)
+            for number in unused:
+                del features[number]
+        return self._refined(features[self.program.output], len(self.grids) - 1).flatten(1)
+
+    def _refined(self, features: _Features, last: int) -> Tensor:
+        """Features at the points of a later grid."""
+        for grid in self.grids[features.grid + 1 : last + 1]:
+            features.values = grid.carried(features.values)
+        features.grid = max(features.grid, last)
+        return features.values
+
+    def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The points where a unit crosses zero are added; there it is exactly zero."""
         units = x.flatten(1)
         zero = self._zero(units)
@@ -72,7 +100,7 @@ class Line(Run):
         self._mark_units(above)
         return what.bent(units).view(-1, *x.shape[1:])
 
-    def max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
+    def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
         """The points where another entry of a window becomes the largest are added."""
         largest, chosen = what(x)
         zero = self._zero(largest.flatten(1))

@@ -17,9 +17,11 @@ class Affine:
     """An affine function of each point.
 
     Attributes:
+        name: Of the function.
         compute: Of features (points, *shape), one or several; returns features, or a tuple of them.
     """
 
+    name: str
     compute: Callable[..., Any]
 
 
@@ -91,55 +93,3 @@ class Program:
         for number, step in last.items():
             unused[step].append(number)
         self.steps = list(zip(operations, unused, strict=True))
-
-
-class Run:
-    """Points on their way through a network. What a bend does to them is for the subclasses to say.
-
-    Args:
-        program: The operations of the network.
-
-    Attributes:
-        features: Those that are still needed, by their numbers.
-        refined: How often points had been added when each of them was computed.
-    """
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.features: dict[int, Tensor] = {}
-        self.refined: dict[int, int] = {}
-
-    @property
-    def refinements(self) -> int:
-        """How often points have been added."""
-        return 0
-
-    @torch.no_grad()
-    def through(self, points: Tensor) -> Tensor:
-        """The logits of points: (n, *shape of a sample) to (n, logits)."""
-        self.features, self.refined = {0: points.unsqueeze(1)}, {0: 0}
-        for (what, inputs, outputs), unused in self.program.steps:
-            if isinstance(what, Affine):
-                refined = max(self.refined[number] for number in inputs)
-                found = what.compute(*self.refine(inputs, refined))
-            else:
-                (x,) = self.refine(inputs, self.refinements)
-                found = self.activation(x, what) if isinstance(what, Activation) else self.max_pool(x, what)
-                refined = self.refinements
-            for number, features in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
-                self.features[number], self.refined[number] = features, refined
-            for number in unused:
-                del self.features[number]
-        return self.refine((self.program.output,), self.refinements)[0].flatten(1)
-
-    def activation(self, x: Tensor, what: Activation) -> Tensor:
-        """What an activation makes of features."""
-        raise NotImplementedError
-
-    def max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
-        """What a max pooling makes of features."""
-        raise NotImplementedError
-
-    def refine(self, numbers: Sequence[int], refined: int) -> list[Tensor]:
-        """Features at the points that there were after so many refinements."""
-        return [self.features[number] for number in numbers]

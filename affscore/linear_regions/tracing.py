@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
+from affscore.linear_regions.folding import folded
 from affscore.linear_regions.operations import (
     ELEMENTWISE, REARRANGING, RESHAPING, SAMPLE_BY_SAMPLE, Function, Step, leaves, replaced, step_of,
 )  # fmt: skip
@@ -52,8 +53,8 @@ def program_of(module: nn.Module, sample: Tensor) -> Program:
         AffscoreError: The network fails, or has an operation that is neither affine nor one of the bends that are known
             (the message says in which layer).
 
-    >>> net = nn.Sequential(nn.Linear(2, 3), nn.ReLU()).double()
-    >>> [type(operation.what).__name__ for operation, _ in program_of(net, torch.ones(1, 2, dtype=torch.float64)).steps]
+    >>> program = program_of(nn.Sequential(nn.Linear(2, 3), nn.ReLU()).double(), torch.ones(1, 2, dtype=torch.float64))
+    >>> [type(operation.what).__name__ for operation, _ in program.steps]
     ['Affine', 'Activation']
     """
     tracer = _Tracer()
@@ -65,7 +66,8 @@ def program_of(module: nn.Module, sample: Tensor) -> Program:
             f"the output of the network {what}, as far as functions of PyTorch show; linear regions need a network in "
             "plain PyTorch that maps a tensor to a tensor"
         )
-    return Program(tracer.operations, output.number, tracer.widest)
+    operations = folded(tracer.operations, tracer.shapes, output.number, sample)
+    return Program(operations, output.number, max(shape.numel() for shape in tracer.shapes))
 
 
 class Features(Tensor):
@@ -111,13 +113,12 @@ class _Tracer:
 
     Attributes:
         operations: Up to now.
-        widest: The most features of a sample up to now.
+        shapes: Of the features up to now, by their numbers.
     """
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
-        self.widest = 1
-        self._count = 0
+        self.shapes: list[torch.Size] = []
         self._path: list[str] = []
 
     @contextmanager
@@ -140,10 +141,9 @@ class _Tracer:
     def features(self, values: Tensor) -> Features:
         """New features with these numbers, (1, *shape)."""
         new = values.new_zeros(()).expand(values.shape[1:]).as_subclass(Features)
-        new.values, new.number, new.tracer = values, self._count, self
+        new.values, new.number, new.tracer = values, len(self.shapes), self
         new._writes, new._seen = [0], 0
-        self._count += 1
-        self.widest = max(self.widest, values.numel())
+        self.shapes.append(values.shape[1:])
         return new
 
     def call(
@@ -184,7 +184,7 @@ class _Tracer:
             pool = MaxPool.of(step.name, step.window, x.values)
             return self._noted(pool, [x], pool(x.values)[0])
         compute = _affine(step.name, function, args, kwargs, tensors, copied)
-        outputs = self._noted(Affine(compute), tensors, compute(*(tensor.values for tensor in tensors)))
+        outputs = self._noted(Affine(step.name, compute), tensors, compute(*(tensor.values for tensor in tensors)))
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
             if step.name in REARRANGING and address(output.values) == address(x.values):
                 output.shares(x)
@@ -227,8 +227,10 @@ def _affine(
             most = max(1, UNFOLDED // (windows * args[1][0].numel()))
 
         def of_samples(x: Tensor) -> Tensor:
-            found = [function(part, *args[1:], **kwargs) for part in x.flatten(0, 1).split(most)]
-            return (found[0] if len(found) == 1 else torch.cat(found)).unsqueeze(1)
+            samples = x.flatten(0, 1)
+            if len(samples) <= most:
+                return function(samples, *args[1:], **kwargs).unsqueeze(1)
+            return torch.cat([function(part, *args[1:], **kwargs) for part in samples.split(most)]).unsqueeze(1)
 
         return of_samples
 

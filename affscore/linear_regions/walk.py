@@ -13,10 +13,10 @@ from affscore.linear_regions.grid import MERGED
 from affscore.linear_regions.line import ZERO, eights
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.pooling import MaxPool
-from affscore.linear_regions.program import Activation, Program, Run
+from affscore.linear_regions.program import Activation, Affine, Program
 
 
-class Step(Run):
+class Step:
     """Points and directions on their way through a network, in one pass.
 
     Beside its value at a point, a feature has the value one direction further of the affine function that it is in the
@@ -32,25 +32,35 @@ class Step(Run):
     Attributes:
         logits: The output at the points, (n, logits).
         slopes: Its derivative along the direction, in the region ahead.
-        distance: The smallest positive multiple of the direction, up to 1, that leads to the boundary of the region:
-            where a unit changes its state, or a max pooling its choice. Infinite for none.
+        distance: The smallest positive multiple of the direction that leads to the boundary of the region, where a unit
+            changes its state or a max pooling its choice; 1 if it is larger.
         units: The states of all units, (n, units), eight in a word.
         choices: For each max pooling the entries that are largest in the region, (n, windows, entries).
         zeros: Up to where the features of each activation and max pooling are zero, (n, 1).
     """
 
     def __init__(self, program: Program, points: Tensor, directions: Tensor, before: Step | None = None) -> None:
-        super().__init__(program)
         self._given = None if before is None else iter(before.zeros)
         self._parts: list[tuple[Tensor, ...]] = []
         self.zeros: list[Tensor] = []
         self.choices: list[Tensor] = []
-        self.distance = points.new_full((len(points),), torch.inf)
-        self.logits, ahead = self.through(torch.cat([points, points + directions])).chunk(2)
+        self.distance = torch.ones(len(points), dtype=points.dtype, device=points.device)
+        features = {0: torch.cat([points, points + directions]).unsqueeze(1)}
+        for (what, inputs, outputs), unused in program.steps:
+            if isinstance(what, Affine):
+                found = what.compute(*[features[number] for number in inputs])
+            elif isinstance(what, Activation):
+                found = self._activation(features[inputs[0]], what)
+            else:
+                found = self._max_pool(features[inputs[0]], what)
+            features.update(zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True))
+            for number in unused:
+                del features[number]
+        self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         self.units = self._all_units()
 
-    def activation(self, x: Tensor, what: Activation) -> Tensor:
+    def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
         both = x.reshape(2, len(x) // 2, -1)
         here, ahead = both.unbind()
@@ -61,6 +71,7 @@ class Step(Run):
         if what.linear is not None:  # units without states
             active |= what.linear
             moves &= ~what.linear
+            here = here.masked_fill(what.linear, 1)
         self._parts.append((here, ahead, moves, active))
         bent = both * active
         if not what.flat:
@@ -74,11 +85,11 @@ class Step(Run):
         here, ahead, moves, active = (torch.cat(parts, 1) for parts in zip(*self._parts, strict=True))
         self._parts.clear()
         # zero is met after 1 / (1 - ahead / here); products are faster than choices
-        ratio = ahead.mul_(moves).div_(here.mul_(moves).add_(~moves)).amin(1)
-        self.distance = torch.minimum(self.distance, torch.where(ratio < 0, 1 / (1 - ratio), torch.inf))
+        ratio = ahead.mul_(moves).div_(here.add_(~moves)).amin(1)
+        self.distance = torch.minimum(self.distance, 1 / (1 - ratio.clamp_max_(0)))
         return eights(active)
 
-    def max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
+    def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
         """The choices of windows decide what becomes of both values, and where the first of them changes."""
         entries = what.all_entries(x)
         here, ahead = entries.chunk(2)
@@ -91,7 +102,7 @@ class Step(Run):
         leader = among.argmax(2, keepdim=True)
         leads = among.gather(2, leader)
         closing = rate - leads
-        arrives = ((here.gather(2, leader) - here) / closing).masked_fill(level | (closing <= zero), torch.inf)
+        arrives = ((here.gather(2, leader) - here) / closing).masked_fill(level | (closing <= zero), 1)
         self.distance = torch.minimum(self.distance, arrives.flatten(1).amin(1))
         self.choices.append(level & (rate >= leads - zero))
         shape = what(x[:1])[0].shape[1:]
