@@ -85,7 +85,9 @@ class Line:
         units = x.flatten(1)
         zero = self._zero(units)
         above = _above(units, zero[self.grid.segment], what)
-        interval, unit = self._changes(above)
+        changes = above[1:] ^ above[:-1]
+        changes[self.grid.seams] = False
+        interval, unit = places_of(changes)
         left, right = units[interval, unit], units[interval + 1, unit]
         # else it is zero at one end of the interval, and does not cross inside
         crossing = torch.minimum(left, right) < -zero[self.grid.segment[interval]]
@@ -134,15 +136,6 @@ class Line:
         """Up to where the features of each segment are zero."""
         return ZERO * units[self.grid.ends].abs().amax((0, 2))
 
-    def _changes(self, above: Tensor) -> tuple[Tensor, Tensor]:
-        """Behind which points which units are above zero at one end of the interval only."""
-        words = above.view(torch.int64)
-        changes = words[1:] ^ words[:-1]
-        changes[self.grid.seams] = 0
-        row, word = changes.nonzero(as_tuple=True)
-        which, byte = changes[row, word, None].view(torch.bool).nonzero(as_tuple=True)
-        return row[which], 8 * word[which] + byte
-
     def _mark_units(self, above: Tensor) -> None:
         """Mark the points on whose sides a unit has different states."""
         words = above.view(torch.int64)
@@ -167,3 +160,14 @@ def eights(states: Tensor) -> Tensor:
     """
     missing = -states.shape[1] % 8
     return torch.nn.functional.pad(states, (0, missing)) if missing else states
+
+
+def places_of(states: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and columns of the true ones among states of which few are, in a multiple of eight columns.
+
+    >>> places_of(eights(torch.tensor([[False, False, True], [True, False, False]])))
+    (tensor([0, 1]), tensor([2, 0]))
+    """
+    row, word = states.view(torch.int64).nonzero(as_tuple=True)
+    which, inside = states.view(len(states), states.shape[1] // 8, 8)[row, word].nonzero(as_tuple=True)
+    return row[which], 8 * word[which] + inside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,10 +10,28 @@ from torch import Tensor
 from tqdm import tqdm
 
 from affscore.linear_regions.grid import MERGED
-from affscore.linear_regions.line import ZERO, eights
+from affscore.linear_regions.line import ZERO, eights, places_of
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.program import Activation, Affine, Program
+
+
+class Units(NamedTuple):
+    """What is known of all units at points.
+
+    Attributes:
+        states: Whether they are above zero, (n, units), eight in a word.
+        zeros: Up to where the features of each activation are zero, a tensor (n, 1) for each.
+        activation: To which activation each unit belongs, (units,).
+    """
+
+    states: Tensor
+    zeros: list[Tensor]
+    activation: Tensor
+
+    def of(self, which: Tensor) -> Units:
+        """The same at some of the points."""
+        return Units(self.states[which], [zero[which] for zero in self.zeros], self.activation)
 
 
 class Step:
@@ -27,24 +45,24 @@ class Step:
         program: The operations of the network.
         points: Where to look, (n, *shape of a sample).
         directions: And in which direction, of the same shape.
-        before: An earlier pass for the same directions, which knows how small is zero.
+        units: The states of units in the region ahead, if they are known.
 
     Attributes:
         logits: The output at the points, (n, logits).
         slopes: Its derivative along the direction, in the region ahead.
-        distance: The smallest positive multiple of the direction that leads to the boundary of the region, where a unit
-            changes its state or a max pooling its choice; 1 if it is larger.
-        units: The states of all units, (n, units), eight in a word.
+        here: The features of all activations, (n, units).
+        ahead: And one direction further.
+        changing: The units that have another state there, (n, units), eight in a word.
+        units: The states of units.
         choices: For each max pooling the entries that are largest in the region, (n, windows, entries).
-        zeros: Up to where the features of each activation and max pooling are zero, (n, 1).
+        to_switch: The smallest multiple of the direction, up to 1, after which a max pooling changes its choice.
     """
 
-    def __init__(self, program: Program, points: Tensor, directions: Tensor, before: Step | None = None) -> None:
-        self._given = None if before is None else iter(before.zeros)
+    def __init__(self, program: Program, points: Tensor, directions: Tensor, units: Units | None = None) -> None:
+        self._known, self._column = units, 0
         self._parts: list[tuple[Tensor, ...]] = []
-        self.zeros: list[Tensor] = []
         self.choices: list[Tensor] = []
-        self.distance = torch.ones(len(points), dtype=points.dtype, device=points.device)
+        self.to_switch = torch.ones(len(points), dtype=points.dtype, device=points.device)
         features = {0: torch.cat([points, points + directions]).unsqueeze(1)}
         for (what, inputs, outputs), unused in program.steps:
             if isinstance(what, Affine):
@@ -58,36 +76,37 @@ class Step:
                 del features[number]
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        self.units = self._all_units()
+        nothing = self.logits[:, :0]
+        here, *rest = zip(*(self._parts or [(nothing, nothing, nothing > 0, nothing > 0, nothing)]), strict=True)
+        self.here, self.ahead, changing = (torch.cat(part, 1) for part in (here, *rest[:2]))
+        self.changing = eights(changing)
+        if units is None:
+            sizes = torch.tensor([part.shape[1] for part in here], device=points.device)
+            numbers = torch.arange(len(sizes), device=points.device)
+            units = Units(eights(torch.cat(rest[2], 1)), list(rest[3]), numbers.repeat_interleave(sizes))
+        self.units = units
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
         both = x.reshape(2, len(x) // 2, -1)
         here, ahead = both.unbind()
-        zero = self._zero(both)
-        above, below = here > zero, here < -zero
-        active = above | ((ahead > zero) > below)  # where it is zero, the way it goes decides
-        moves = above | below
-        if what.linear is not None:  # units without states
-            active |= what.linear
-            moves &= ~what.linear
-            here = here.masked_fill(what.linear, 1)
-        self._parts.append((here, ahead, moves, active))
-        bent = both * active
+        if self._known is None:
+            zero = ZERO * here.abs().amax(1, keepdim=True)
+            states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
+            if what.linear is not None:  # units without states
+                states |= what.linear
+        else:
+            zero = self._known.zeros[len(self._parts)]
+            states = self._known.states.narrow(1, self._column, here.shape[1])
+            self._column += here.shape[1]
+        changing = (ahead > zero) ^ states
+        if what.linear is not None:
+            changing &= ~what.linear
+        self._parts.append((here, ahead, changing, states, zero))
+        bent = both * states
         if not what.flat:
-            bent += what.slope * both * ~active
+            bent += what.slope * both * ~states
         return bent.view(x.shape)
-
-    def _all_units(self) -> Tensor:
-        """The states of all units, after a look at where the first of them changes."""
-        if not self._parts:
-            return torch.zeros(len(self.logits), 0, dtype=torch.bool, device=self.logits.device)
-        here, ahead, moves, active = (torch.cat(parts, 1) for parts in zip(*self._parts, strict=True))
-        self._parts.clear()
-        # zero is met after 1 / (1 - ahead / here); products are faster than choices
-        ratio = ahead.mul_(moves).div_(here.add_(~moves)).amin(1)
-        self.distance = torch.minimum(self.distance, 1 / (1 - ratio.clamp_max_(0)))
-        return eights(active)
 
     def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
         """The choices of windows decide what becomes of both values, and where the first of them changes."""
@@ -95,7 +114,7 @@ class Step:
         here, ahead = entries.chunk(2)
         rate = (ahead - here).nan_to_num(nan=-torch.inf)
         largest, fastest = here.amax(2, keepdim=True), rate.amax(2, keepdim=True)
-        zero = self._zero(largest.flatten(1)).unsqueeze(2)
+        zero = ZERO * largest.abs().amax(1, keepdim=True)
         behind = largest - here
         level = behind.isfinite() & ((behind <= zero) | (behind <= MERGED * (fastest - rate)))
         among = rate.masked_fill(~level, -torch.inf)
@@ -103,32 +122,10 @@ class Step:
         leads = among.gather(2, leader)
         closing = rate - leads
         arrives = ((here.gather(2, leader) - here) / closing).masked_fill(level | (closing <= zero), 1)
-        self.distance = torch.minimum(self.distance, arrives.flatten(1).amin(1))
+        self.to_switch = torch.minimum(self.to_switch, arrives.flatten(1).amin(1))
         self.choices.append(level & (rate >= leads - zero))
         shape = what(x[:1])[0].shape[1:]
         return entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *shape)
-
-    def changes_since(self, before: Step | None) -> tuple[Tensor, Tensor]:
-        """Where a unit, and where a max pooling, is in another state than on an earlier pass."""
-        units = switches = torch.zeros_like(self.distance, dtype=torch.bool)
-        if before is not None:
-            units = (before.units.view(torch.int64) != self.units.view(torch.int64)).any(1)
-            for was, now in zip(before.choices, self.choices, strict=True):
-                switches = switches | ~(was & now).any(2).all(1)
-        return units, switches
-
-    def keep(self, which: Tensor) -> None:
-        """Forget all points but some."""
-        self.units = self.units[which]
-        self.choices = [part[which] for part in self.choices]
-        self.zeros = [part[which] for part in self.zeros]
-
-    def _zero(self, values: Tensor) -> Tensor:
-        """Up to where the features of each point are zero, (n, 1), of features (..., n, features)."""
-        axes = [axis for axis in range(values.ndim) if axis != values.ndim - 2]
-        zero = ZERO * values.abs().amax(axes).unsqueeze(1) if self._given is None else next(self._given)
-        self.zeros.append(zero)
-        return zero
 
 
 @torch.no_grad()
@@ -146,16 +143,27 @@ def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | 
     """
     segments = torch.arange(len(starts), device=starts.device)
     t = starts.new_zeros(len(starts))
+    units: Units | None = None
+    states, choices = None, list[Tensor]()
     found: list[tuple[Tensor, ...]] = []
-    step: Step | None = None
     hidden = None if progress is None else not progress
     with tqdm(total=len(starts), desc="walk", unit="segment", disable=hidden) as bar:
         while len(segments):
             points = starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
-            before, step = step, Step(program, points, directions, step)
-            found.append((segments, t, step.logits, *step.changes_since(before), step.slopes))
+            step, row, unit, after = _settled(program, points, directions, units)
+            units = step.units
+            changed = _differ(units.states, units.states if states is None else states)
+            switched = torch.zeros_like(changed)
+            for was, now in zip(choices, step.choices, strict=bool(choices)):
+                switched |= ~(was & now).any(2).all(1)
+            found.append((segments, t, step.logits, changed, switched, step.slopes))
+
+            states, choices = units.states.clone(), step.choices
+            distance = step.to_switch.scatter_reduce(0, row, after, "amin")
+            first = after <= distance[row] + MERGED
+            units.states[row[first], unit[first]] ^= True
             # further by a little at least, or rounding could keep it where it is
-            t_next = t + step.distance.clamp_min(MERGED / 10)
+            t_next = t + distance.clamp_min(MERGED / 10)
             on = t_next < 1 - MERGED
             if not bool(on.all()):
                 end, none = step.logits + step.slopes * (1 - t)[:, None], torch.zeros_like(on)
@@ -163,12 +171,37 @@ def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | 
                 found.append(tuple(part[~on] for part in ends))
                 bar.update(int((~on).sum()))
                 segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
-                step.keep(on)
+                units, states, choices = units.of(on), states[on], [choice[on] for choice in choices]
             t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
     cuts = np.cumsum(np.bincount(segment))[:-1]
     return [_trace(*pieces) for pieces in zip(*(np.split(part[order], cuts) for part in parts), strict=True)]
+
+
+def _settled(
+    program: Program, points: Tensor, directions: Tensor, units: Units | None
+) -> tuple[Step, Tensor, Tensor, Tensor]:
+    """A pass in which all units have the states of the region ahead.
+
+    Returns:
+        The pass; the points and the units that change their state within one direction; and after how much of it.
+    """
+    while True:
+        step = Step(program, points, directions, units)
+        units = step.units
+        row, unit = places_of(step.changing)
+        here, ahead, active = step.here[row, unit], step.ahead[row, unit], units.states[row, unit]
+        zero = torch.cat(units.zeros, 1)[row, units.activation[unit]] if units.zeros else here
+        late = torch.where(active, here <= zero, here >= -zero)
+        if not bool(late.any()):
+            return step, row, unit, here / (here - ahead)
+        units.states[row[late], unit[late]] ^= True  # it meets zero here, as others did that it depends on
+
+
+def _differ(one: Tensor, other: Tensor) -> Tensor:
+    """In which rows two tables of states differ."""
+    return (one.view(torch.int64) != other.view(torch.int64)).any(1)
 
 
 def _trace(t: np.ndarray, logits: np.ndarray, units: np.ndarray, switches: np.ndarray, slopes: np.ndarray) -> Trace:
