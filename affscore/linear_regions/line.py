@@ -162,12 +162,19 @@ def eights(states: Tensor) -> Tensor:
     return torch.nn.functional.pad(states, (0, missing)) if missing else states
 
 
+FEW = 2**15
+"""So few states are looked at one by one."""
+
+
 def places_of(states: Tensor) -> tuple[Tensor, Tensor]:
     """Rows and columns of the true ones among states of which few are, in a multiple of eight columns.
 
     >>> places_of(eights(torch.tensor([[False, False, True], [True, False, False]])))
     (tensor([0, 1]), tensor([2, 0]))
     """
+    if states.numel() < FEW:
+        row, column = states.nonzero(as_tuple=True)
+        return row, column
     row, word = states.view(torch.int64).nonzero(as_tuple=True)
     which, inside = states.view(len(states), states.shape[1] // 8, 8)[row, word].nonzero(as_tuple=True)
     return row[which], 8 * word[which] + inside

@@ -17,21 +17,15 @@ from affscore.linear_regions.program import Activation, Affine, Program
 
 
 class Units(NamedTuple):
-    """What is known of all units at points.
+    """What is known of all units at points, of one activation after the other, and then up to a multiple of eight.
 
     Attributes:
-        states: Whether they are above zero, (n, units), eight in a word.
-        zeros: Up to where the features of each activation are zero, a tensor (n, 1) for each.
-        activation: To which activation each unit belongs, (units,).
+        states: Whether they are above zero, (n, units).
+        zeros: Up to where they are zero, of the same shape.
     """
 
     states: Tensor
-    zeros: list[Tensor]
-    activation: Tensor
-
-    def of(self, which: Tensor) -> Units:
-        """The same at some of the points."""
-        return Units(self.states[which], [zero[which] for zero in self.zeros], self.activation)
+    zeros: Tensor
 
 
 class Step:
@@ -76,33 +70,29 @@ class Step:
                 del features[number]
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        nothing = self.logits[:, :0]
-        here, *rest = zip(*(self._parts or [(nothing, nothing, nothing > 0, nothing > 0, nothing)]), strict=True)
-        self.here, self.ahead, changing = (torch.cat(part, 1) for part in (here, *rest[:2]))
-        self.changing = eights(changing)
-        if units is None:
-            sizes = torch.tensor([part.shape[1] for part in here], device=points.device)
-            numbers = torch.arange(len(sizes), device=points.device)
-            units = Units(eights(torch.cat(rest[2], 1)), list(rest[3]), numbers.repeat_interleave(sizes))
-        self.units = units
+        count = sum(part[0].shape[1] for part in self._parts)
+        none = self.logits.new_zeros(len(points), -count % 8)
+        parts = zip(*self._parts, (none, none, none > 0, none > 0, none), strict=True)
+        self.here, self.ahead, self.changing, states, zeros = (torch.cat(part, 1) for part in parts)
+        self.units = Units(states, zeros) if units is None else units
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
         both = x.reshape(2, len(x) // 2, -1)
         here, ahead = both.unbind()
         if self._known is None:
-            zero = ZERO * here.abs().amax(1, keepdim=True)
+            zero = (ZERO * here.abs().amax(1, keepdim=True)).expand_as(here)
             states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
             if what.linear is not None:  # units without states
                 states |= what.linear
         else:
-            zero = self._known.zeros[len(self._parts)]
-            states = self._known.states.narrow(1, self._column, here.shape[1])
+            states, zero = (part.narrow(1, self._column, here.shape[1]) for part in self._known)
             self._column += here.shape[1]
         changing = (ahead > zero) ^ states
         if what.linear is not None:
             changing &= ~what.linear
-        self._parts.append((here, ahead, changing, states, zero))
+        none = here[:, :0]
+        self._parts.append((here, ahead, changing, *((states, zero) if self._known is None else (none > 0, none))))
         bent = both * states
         if not what.flat:
             bent += what.slope * both * ~states
@@ -161,7 +151,7 @@ def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | 
             states, choices = units.states.clone(), step.choices
             distance = step.to_switch.scatter_reduce(0, row, after, "amin")
             first = after <= distance[row] + MERGED
-            units.states[row[first], unit[first]] ^= True
+            _change(units, row[first], unit[first])
             # further by a little at least, or rounding could keep it where it is
             t_next = t + distance.clamp_min(MERGED / 10)
             on = t_next < 1 - MERGED
@@ -171,7 +161,8 @@ def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | 
                 found.append(tuple(part[~on] for part in ends))
                 bar.update(int((~on).sum()))
                 segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
-                units, states, choices = units.of(on), states[on], [choice[on] for choice in choices]
+                units, states = Units(units.states[on], units.zeros[on]), states[on]
+                choices = [choice[on] for choice in choices]
             t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
@@ -191,12 +182,19 @@ def _settled(
         step = Step(program, points, directions, units)
         units = step.units
         row, unit = places_of(step.changing)
-        here, ahead, active = step.here[row, unit], step.ahead[row, unit], units.states[row, unit]
-        zero = torch.cat(units.zeros, 1)[row, units.activation[unit]] if units.zeros else here
+        place = row * step.here.shape[1] + unit
+        here, ahead, active, zero = (part.take(place) for part in (step.here, step.ahead, *units))
         late = torch.where(active, here <= zero, here >= -zero)
         if not bool(late.any()):
             return step, row, unit, here / (here - ahead)
-        units.states[row[late], unit[late]] ^= True  # it meets zero here, as others did that it depends on
+        _change(units, row[late], unit[late])  # it meets zero here, as others did that it depends on
+
+
+def _change(units: Units, row: Tensor, unit: Tensor) -> None:
+    """Give some units the other state."""
+    flat = units.states.view(-1)
+    place = row * units.states.shape[1] + unit
+    flat[place] = ~flat.take(place)
 
 
 def _differ(one: Tensor, other: Tensor) -> Tensor:
