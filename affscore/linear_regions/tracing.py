@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import torch
@@ -234,11 +235,19 @@ def _affine(
 
         return of_samples
 
+    directly = name in ELEMENTWISE and _broadcasts(values, args)
+    # lists are taken as they are now: a network may go on with them
+    args, kwargs = replaced((args, kwargs), Features, repeat(_Place()))
+
     def of_rows(*rows: Tensor) -> Any:
         given = iter((rows[0].clone(), *rows[1:]) if copied else rows)
-        return function(*replaced(args, Features, given), **replaced(kwargs, Features, given))
+        return function(*replaced(args, _Place, given), **replaced(kwargs, _Place, given))
 
-    return of_rows if name in ELEMENTWISE and _broadcasts(values, args) else torch.vmap(of_rows)
+    return of_rows if directly else torch.vmap(of_rows)
+
+
+class _Place:
+    """Stands for features among arguments."""
 
 
 def _broadcasts(values: list[Tensor], args: tuple[Any, ...]) -> bool:
