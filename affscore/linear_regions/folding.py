@@ -19,9 +19,7 @@ MOST_INPUTS = 2**10
 """Of a matrix, which is computed from as many points."""
 
 
-def folded(
-    operations: Sequence[Operation], shapes: Sequence[torch.Size], output: int, like: Tensor
-) -> list[Operation]:
+def folded(operations: Sequence[Operation], shapes: Sequence[torch.Size], output: int, like: Tensor) -> list[Operation]:
     """The same operations, with a matrix in the place of each chain of affine ones that is small enough.
 
     Args:

@@ -102,12 +102,11 @@ class Grid:
             number = torch.where(kept, kept.cumsum(0) - 1, -1)
             origin, target = origin[kept], number[target]
             added, t, fraction = number[added][kept[added]], t[kept[added]], fraction[kept[added]]
-        parts = [part[origin] for part in (self.t, self.segment, self.units, self.switches)]
-        for part, values in zip((parts[0], *parts[2:]), (t, False, False), strict=True):
-            part[added] = values
+        finer_t, units, switches = self.t[origin], self.units[origin], self.switches[origin]
+        finer_t[added], units[added], switches[added] = t, False, False
         places = torch.empty_like(target)
         places[order] = target
-        return Grid(*parts, origin, added, fraction), places
+        return Grid(finer_t, self.segment[origin], units, switches, origin, added, fraction), places
 
     def carried(self, values: Tensor) -> Tensor:
         """Numbers at the points of the grid before, (points, ...), taken to these: between points they are affine."""

@@ -64,9 +64,10 @@ class Line:
             values = [self._refined(one, last) for one in given]
             if isinstance(what, Affine):
                 found = what.compute(*values)
+            elif isinstance(what, Activation):
+                found, last = self._activation(values[0], what), len(self.grids) - 1
             else:
-                found = self._activation(*values, what) if isinstance(what, Activation) else self._max_pool(*values, what)
-                last = len(self.grids) - 1
+                found, last = self._max_pool(values[0], what), len(self.grids) - 1
             for number, one in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
                 features[number] = _Features(one, last)
             for number in unused:

@@ -1,16 +1,15 @@
 """What the functions of PyTorch are to a piecewise affine network: affine, one of the few that bend, or refused.
 
-A function is known by its name without underscores, as in :mod:`affscore.network.recorder.functions`: ``add`` stands for
-``torch.add``, the method, the operator, and what they do in place. What is in none of these lists is refused: a function
+A function is known by its name without underscores, as in :mod:`affscore.network.recorder.functions`: ``add`` stands
+for ``torch.add``, the method, the operator, and what they do in place. What is in none of these lists is refused: one
 that is affine and missing here gives an error, and one that is not affine never gives a number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError
@@ -21,10 +20,11 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-ABOUT_A_TENSOR = _names(
-    "size shape dim ndim ndimension numel nelement len device dtype layout stride storage_offset is_contiguous "
-    "is_floating_point is_complex is_cuda is_cpu is_meta is_mkldnn is_mps is_nested is_quantized is_sparse is_xpu is_leaf "
-    "is_inference get_device element_size itemsize nbytes requires_grad grad grad_fn names is_same_size is_conj is_neg"
+ABOUT = _names(
+    "size shape dim ndim ndimension numel nelement len device dtype layout stride storage_offset is_contiguous hash "
+    "is_floating_point is_complex is_cuda is_cpu is_meta is_mkldnn is_mps is_nested is_quantized is_sparse is_xpu "
+    "is_leaf is_inference is_conj is_neg is_same_size get_device element_size itemsize nbytes requires_grad grad "
+    "grad_fn names"
 )
 """They answer from the shape and the type alone."""
 
@@ -32,19 +32,24 @@ RESHAPING = _names("view reshape flatten unflatten squeeze unsqueeze view_as res
 """They keep the order of the numbers."""
 
 REARRANGING = RESHAPING | _names(
-    "permute transpose swapaxes swapdims movedim moveaxis t T mT adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow split split_with_sizes chunk "
-    "tensor_split hsplit vsplit unbind getitem setitem index_select gather take_along_dim flip fliplr flipud roll rot90 "
-    "unfold fold pad constant_pad_nd pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle cat concat "
-    "concatenate stack hstack vstack dstack column_stack clone contiguous detach data real "
-    "diagonal tril triu masked_fill where copy alias"
+    "permute transpose swapaxes swapdims movedim moveaxis t T mT adjoint expand expand_as broadcast_to repeat tile "
+    "repeat_interleave select narrow split split_with_sizes chunk tensor_split hsplit vsplit unbind getitem setitem "
+    "index_select gather take_along_dim flip fliplr flipud roll rot90 unfold fold pad constant_pad_nd pixel_shuffle "
+    "pixel_unshuffle channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack "
+    "column_stack clone contiguous detach data real diagonal tril triu masked_fill where copy alias"
 )
+"""They put numbers elsewhere, or constants in their place."""
+
 SUMS = _names(
     "add iadd radd sub isub rsub subtract neg negative positive pos sum mean cumsum avg_pool1d avg_pool2d avg_pool3d "
-    "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_nearest upsample_bilinear"
+    "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_nearest "
+    "upsample_bilinear"
 )
+"""Affine in all their arguments together."""
+
 PRODUCTS = _names(
-    "mul imul rmul multiply matmul rmatmul mm bmm mv dot inner outer einsum tensordot addmm addmv addbmm baddbmm linear "
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm"
+    "mul imul rmul multiply matmul rmatmul mm bmm mv dot inner outer einsum tensordot addmm addmv addbmm baddbmm "
+    "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm"
 )
 """Affine in each factor: no more than one of their arguments may depend on the input."""
 
@@ -52,38 +57,31 @@ QUOTIENTS = _names("div idiv divide true_divide truediv itruediv")
 """Affine in the dividend."""
 
 CASTS = _names("to float double half bfloat16 type type_as cpu cuda")
-DROPOUTS = _names(
-    "dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout native_dropout"
-)
-MAX_POOLS: Mapping[str, int] = {f"max_pool{axes}d": axes for axes in (1, 2, 3)}
-"""And over how many axes their windows go."""
+DROPOUTS = _names("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
+MAX_POOLS = _names("max_pool1d max_pool2d max_pool3d")
+ELEMENTWISE = _names("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
 
-SAMPLE_BY_SAMPLE: Mapping[str, int] = {
-    **{
-        f"{name}{axes}d": axes
-        for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool")
-        for axes in (1, 2, 3)
-    },
-    "batch_norm": 0,
+SAMPLE_BY_SAMPLE: Mapping[str, int] = {"batch_norm": 0} | {
+    f"{name}{axes}d": axes for name in ("conv", "conv_transpose", "avg_pool", "adaptive_avg_pool") for axes in (1, 2, 3)
 }
 """Functions of a batch, with the number of axes that follow samples and channels (0 for any)."""
 
-ELEMENTWISE = _names("add iadd radd sub isub rsub mul imul rmul div idiv truediv itruediv")
-
 Function = Callable[..., Any]
+Kind = Literal["about", "same", "cast", "affine", "activation", "max pool"]
 
 
 class Step(NamedTuple):
     """What a call does.
 
     Attributes:
-        kind: "about" the tensor only; "affine"; "same" as its input; "activation"; "max pool".
+        kind: "about" looks at the shape only, "same" returns its input, "cast" changes its type, and the others speak
+            for themselves.
         name: The function's.
         slope: Of an activation, by what it multiplies what is below zero: a number, or a tensor that broadcasts.
         window: Of a max pooling: size, stride, padding, dilation, ceil_mode.
     """
 
-    kind: str
+    kind: Kind
     name: str
     slope: float | Tensor = 0.0
     window: tuple[Any, ...] = ()
@@ -101,6 +99,7 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     Raises:
         AffscoreError: It is not piecewise affine, or the library does not know that it is.
 
+    >>> import torch
     >>> x = torch.ones(1)
     >>> step_of(torch.relu, (x,), {}, [x]).kind, step_of(torch.neg, (x,), {}, [x]).kind
     ('activation', 'affine')
@@ -111,7 +110,7 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     name = kind_of(function)
     if name == "get":  # an attribute: x.shape
         name = function.__self__.__name__  # type: ignore[attr-defined]
-    if name in ABOUT_A_TENSOR or only_looks_at_the_shape(function):
+    if name in ABOUT or only_looks_at_the_shape(function):
         return Step("about", name)
     if name in REARRANGING or name in SUMS:
         return Step("affine", name)
@@ -128,10 +127,10 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
             raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
         return Step("affine", name)
     if name in CASTS:
-        return Step("cast", name)
+        return Step("cast" if args and args[0] is tensors[0] else "about", name)
     if name in DROPOUTS:
-        if _argument("training", 2, args, kwargs, kwargs.get("train", name != "native_dropout")):
-            raise AffscoreError(f"{name} is random, also in evaluation mode (training=True)")
+        if _argument("training", 2, args, kwargs, kwargs.get("train", True)):
+            raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
         return Step("same", name)
     return _bend(name, function, args, kwargs)
 

@@ -43,20 +43,21 @@ def bends(trace: Trace, error: float, slopes_at: Callable[[Floats], Floats]) -> 
 
     .. math:: 10^{-8} \max_k \mathrm{TV}(f_k) + 4 (\nu_- + \nu_+)
 
-    for some logit :math:`k`, :math:`\mathrm{TV}` being the total variation over the segment and :math:`\nu` the error of
-    a slope: :math:`2 \eta / \Delta t` for a difference of two values with error :math:`\eta`. Where the second term is
-    the larger one and the difference is no larger than the bound, which happens between points that are very near to
-    each other, the slopes are computed as derivatives, whose error is :math:`\eta`.
+    for some logit :math:`k`, :math:`\mathrm{TV}` being the total variation over the segment and :math:`\nu` the error
+    of a slope: :math:`2 \eta / \Delta t` for a difference of two values with error :math:`\eta`. Between points that
+    are very near to each other the second term is the larger one; slopes that do not differ by more are computed
+    again, as derivatives, whose error is :math:`\eta`.
 
     Args:
         trace: The points of a segment.
-        error: :math:`\eta`, of the logits.
+        error: By how much logits were found to be wrong; :math:`\eta` is four times that, and rounding at least.
         slopes_at: Computes derivatives of the logits at points inside of the intervals, (n,) to (n, logits).
 
     Returns:
         A boolean for each point, false at both ends.
     """
     step = np.diff(trace.t)
+    error = max(4 * error, 1e-15 * float(np.abs(trace.logits).max()))
     slopes = np.diff(trace.logits, axis=0) / step[:, None] if trace.slopes is None else trace.slopes.copy()
     noise = 2 * error / step if trace.slopes is None else np.full(len(step), error)
     least = BEND * float(np.abs(np.diff(trace.logits, axis=0)).sum(0).max())
@@ -96,8 +97,8 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
         t: The points between which the function is affine, rising from 0 to 1, (points,).
         values: Its values there, (points, logits).
         length: The length of the segment, in the metric of the input.
-        mode: "exact" for the area, "upper_bound" for the second number, of all pieces (the published code leaves the last
-            one out).
+        mode: "exact" for the area, "upper_bound" for the second number, of all pieces (the published code leaves the
+            last one out).
 
     Returns:
         A number >= 0 for each logit, in units of the logit times units of the input; 0 for an affine function.
@@ -110,7 +111,7 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
     >>> absolute_deviation([0, 0.5, 1], [[0.0], [1.0], [0.0]], length=2.0)  # a triangle
     array([1.])
     >>> absolute_deviation([0, 0.5, 1], [[0.0], [1.0], [0.0]], length=2.0, mode="upper_bound")
-    array([3.])
+    array([4.])
     """
     t, f = np.asarray(t, dtype=float), np.asarray(values, dtype=float)
     if t.ndim != 1 or len(t) < 2 or t[0] != 0 or t[-1] != 1 or (np.diff(t) <= 0).any():

@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
+from tqdm import tqdm
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.pieces import Floats, Trace, absolute_deviation, bends, total_variation
-from affscore.linear_regions.prepared import prepared_copy
-from affscore.linear_regions.program import Program
-from affscore.linear_regions.sweep import sweep
-from affscore.linear_regions.tracing import program_of, run
-from affscore.linear_regions.walk import Step, walk
+from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
+from affscore.linear_regions.probe import Probe
 from affscore.network.randomness import random_states_kept
 from affscore.options import check_integer
 
 MethodName = Literal["line", "walk"]
 
-CHUNK_BYTES = {"cpu": 2**22, "cuda": 2**28}
-"""What the widest layer may hold at once, where no chunk is given."""
-
-CHECKED = 4
-"""At how many points of a segment the line method's logits are compared with a forward pass."""
+AT_ONCE = 64
+"""Segments that are measured together: what is found on them is in memory at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
     """What a network does between two inputs: a piecewise affine function of the way.
 
+    Positions are fractions of the segment, in (0, 1) and rising.
+
     Attributes:
-        t: The points between which all units keep their states, as fractions of the segment, from 0 to 1.
+        t: The points between which everything is affine, with both ends.
         logits: The network's output there, (points, logits).
-        unit_changes: Where a unit changes its state, rising, in (0, 1).
-        switch_changes: Where a max pooling changes its choice: an entry that is largest before and none after.
+        unit_changes: Where a unit changes its state, from above zero to not above zero or back.
+        switch_changes: Where a max pooling changes its choice: no entry of a window is the largest before and after.
         breakpoints: Where the slope of a logit changes.
         length: The distance of start and end, in the metric of the input.
     """
@@ -58,7 +53,7 @@ class Segment:
 
     @property
     def patterns(self) -> int:
-        """The number of activation patterns, one after the other: crossings + 1."""
+        """The number of activation patterns that follow each other: crossings + 1."""
         return len(self.unit_changes) + 1
 
     @property
@@ -73,23 +68,22 @@ class Segment:
 
     @cached_property
     def absolute_deviation(self) -> Floats:
-        """The area between each logit and its chord (:func:`affscore.linear_regions.absolute_deviation`)."""
+        """The area between each logit and its chord (:func:`affscore.linear_regions.absolute_deviation`), (logits,)."""
         return absolute_deviation(self.t, self.logits, self.length)
 
     @cached_property
     def deviation_upper_bound(self) -> Floats:
-        """The published upper bound of it."""
+        """What the published code computes instead, an upper bound of the area, (logits,)."""
         return absolute_deviation(self.t, self.logits, self.length, mode="upper_bound")
 
     @cached_property
     def total_variation(self) -> Floats:
-        """The way that each logit goes up and down."""
+        """The way that each logit goes up and down, (logits,)."""
         return total_variation(self.logits)
 
     def __repr__(self) -> str:
-        return (
-            f"Segment(count={self.count}, patterns={self.patterns}, switches={self.switches}, length={self.length:.6g})"
-        )
+        numbers = {name: getattr(self, name) for name in ("count", "patterns", "switches")}
+        return f"Segment({', '.join(f'{name}={value}' for name, value in numbers.items())}, length={self.length:.6g})"
 
 
 def along_segment(
@@ -97,45 +91,45 @@ def along_segment(
 ) -> Segment:
     r"""Find all linear regions of a network on the segment between two inputs, exactly.
 
-    A network of affine operations, ReLU, LeakyReLU, PReLU and max pooling is a continuous piecewise affine function; on
-    the segment :math:`x(t) = x_0 + t\,(x_1 - x_0)` its bends are at finitely many :math:`t`. Three things are counted
-    apart: the changes of the activation pattern (which units are above zero), the changes of the choices of max pooling,
-    and the breakpoints of the function, where the slope of a logit changes. Not every change of a pattern is a
-    breakpoint: the unit may be dead downstream.
+    A network of affine operations, ReLU, LeakyReLU, PReLU and max pooling is a continuous piecewise affine function, so
+    on the segment :math:`x(t) = x_0 + t\,(x_1 - x_0)` it bends at finitely many :math:`t`. Three things are counted,
+    each for itself: changes of the activation pattern (which units are above zero), changes of what max poolings
+    choose, and breakpoints of the function, where the slope of a logit changes. A change of the pattern is no
+    breakpoint where the unit is dead downstream.
 
-    Computed in double precision on a copy in evaluation mode; the model is not touched. Tolerances: points nearer to
-    each other than 1e-12 of the segment are one; features up to 1e-13 of the largest one of their layer are zero; a
-    slope changes where it does by more than 1e-8 of the total variation (:mod:`affscore.linear_regions.pieces` on how
-    rounding is told apart).
+    It is computed in double precision on a copy in evaluation mode: the model and the generators of random numbers are
+    as before. Tolerances: points that are nearer to each other than 1e-12 of the segment are one; features up to 1e-13
+    of the largest one of their layer are zero; a slope changes where it does by more than 1e-8 of the total variation
+    of the logits (:func:`affscore.linear_regions.pieces.bends`).
 
     Args:
-        model: The network, of one tensor (samples, ...), to one tensor (samples, ...) of logits.
-        start: Where the segment begins: of the shape of the model's input, without samples.
+        model: The network, from a tensor (samples, ...) to a tensor of logits (samples, ...).
+        start: Where the segment begins: an input without the axis of samples.
         end: Where it ends.
         method: "line" pushes the whole segment through the network, layer by layer; "walk" goes from region to region,
-            each found by one forward pass with its directional derivative. Both find the same.
-        chunk: Most points in the network at once (of the line method, at least 64), which bounds its memory; None for
-            as many as keep the widest layer at 4 MB, on a GPU at 256 MB.
+            each step one forward pass with its directional derivative. Both find the same; the line is faster.
+        chunk: Most points in the network at once, at least 64, which bounds the memory of the line method; None for as
+            many as keep the widest layer at 4 MB, on a GPU at 256 MB.
         device: As in :func:`affscore.signature`.
 
     Returns:
         The segment: ``.breakpoints``, ``.count``, ``.patterns``, ``.switches``, ``.length``, ``.absolute_deviation``.
 
     Raises:
-        AffscoreError: An operation that is not piecewise affine (named, with its layer), a network that fails or is
-            random, ends that are no finite numbers, of different shapes, or the same.
+        AffscoreError: An operation that is not known to be piecewise affine (named, with its layer), a network that
+            fails, is random or does not keep samples apart, ends that are not finite, of different shapes, or the same.
 
-    Source: Gamba et al. (2022); the walk is theirs, the line method that of Sotoudeh & Thakur (2019), extended to
-    shortcuts and max pooling.
+    Source: Gamba et al. (2022) for the counts and the walk; the line method is that of Sotoudeh & Thakur (2019), here
+    with shortcuts and max pooling.
 
-    >>> kink = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
-    >>> _ = torch.nn.init.constant_(kink[0].weight, 4.0), torch.nn.init.constant_(kink[0].bias, -1.0)
-    >>> segment = along_segment(kink, [0.0], [1.0])
+    >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+    >>> _ = nn.init.constant_(net[0].weight, 4.0), nn.init.constant_(net[0].bias, -1.0)
+    >>> segment = along_segment(net, [0.0], [1.0])  # max(4 t - 1, 0)
     >>> segment.breakpoints, segment.count, segment.absolute_deviation  # a triangle of height 0.75
     (array([0.25]), 2, array([0.375]))
     """
     return along_segments(
-        model, _tensor(start, "start")[None], _tensor(end, "end")[None], method, chunk, device, False
+        model, _points(start, "start")[None], _points(end, "end")[None], method, chunk, device, False
     )[0]
 
 
@@ -152,7 +146,7 @@ def along_segments(
 
     Args:
         model: As in :func:`along_segment`.
-        starts: Where the segments begin, (segments, *shape of a sample).
+        starts: Where the segments begin, (segments, *shape of an input).
         ends: Where they end, of the same shape.
         method: As there.
         chunk: As there.
@@ -160,95 +154,49 @@ def along_segments(
         progress: Whether to show a bar of finished segments; None for where there is a terminal.
 
     Returns:
-        The segments, in their order; each is what :func:`along_segment` gives for it, up to rounding.
+        The segments in their order; each is what :func:`along_segment` gives for it, up to rounding.
 
     Raises:
         AffscoreError: As there; the message says which segment.
+
+    >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+    >>> [segment.count for segment in along_segments(net, [[-9.0], [-9.0]], [[9.0], [9.5]])]
+    [2, 2]
     """
-    begins, directions = _checked(_tensor(starts, "starts"), _tensor(ends, "ends"))
+    return list(each_segment(model, _points(starts, "starts"), _points(ends, "ends"), method, chunk, device, progress))
+
+
+def each_segment(
+    model: nn.Module,
+    starts: Tensor,
+    ends: Tensor,
+    method: MethodName,
+    chunk: int | None,
+    device: str,
+    progress: bool | None,
+) -> Iterator[Segment]:
+    """The same one after the other, for more segments than fit into memory."""
     if method not in get_args(MethodName):
         raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
-    if chunk is not None:
-        chunk = check_integer("chunk", chunk, 64)
-    network, place = prepared_copy(model, device)
-    with torch.no_grad(), random_states_kept(place):
-        begins, directions = begins.to(place), directions.to(place)
-        program = program_of(network, begins[:1])
-        _check_program(program, network, begins[:1], directions[:1])
-        if method == "walk":
-            traces = walk(program, begins, directions, progress)
-            errors = [1e-15] * len(traces)
-        else:
-            if chunk is None:
-                room = CHUNK_BYTES["cpu" if place.type == "cpu" else "cuda"] // (8 * program.widest)
-                chunk = min(max(room, 64), 4096)
-            traces = sweep(program, begins, directions, chunk, progress)
-            errors = _errors(program, begins, directions, traces, chunk)
-        lengths = directions.flatten(1).norm(dim=1).tolist()
-        return [
-            _segment(program, begins[i], directions[i], trace, errors[i], lengths[i], chunk or 4096)
-            for i, trace in enumerate(traces)
-        ]
+    chunk = None if chunk is None else check_integer("chunk", chunk, 64)
+    directions = _directions(starts, ends)
+    lengths = directions.flatten(1).norm(dim=1).tolist()
+    probe = Probe(model, starts[0], directions[0], chunk, device)
+    hidden = None if progress is None else not progress
+    with tqdm(total=len(starts), desc=method, unit="segment", disable=hidden) as bar:
+        for first in range(0, len(starts), AT_ONCE):
+            part = slice(first, first + AT_ONCE)
+            with random_states_kept(probe.device):
+                found = probe.look(starts[part], directions[part], method, bar.update)
+            for length, (trace, bent) in zip(lengths[part], found, strict=True):
+                t = trace.t
+                yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
 
 
-def _segment(
-    program: Program, begin: Tensor, direction: Tensor, trace: Trace, error: float, length: float, chunk: int
-) -> Segment:
-    def slopes_at(t: Floats) -> Floats:
-        steps = [_step_at(program, begin, direction, part) for part in np.array_split(t, -(-2 * len(t) // chunk))]
-        return np.concatenate([step.slopes.cpu().numpy() for step in steps])
-
-    scale = max(float(np.abs(trace.logits).max()), 1e-300)
-    bent = bends(trace, max(4 * error, 1e-15) * scale, slopes_at)
-    t = trace.t
-    return Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
-
-
-def _step_at(program: Program, begin: Tensor, direction: Tensor, t: Sequence[float] | Floats) -> Step:
-    """A pass at points of a segment."""
-    at = begin.new_tensor(np.asarray(t)).view(-1, *[1] * begin.ndim)
-    return Step(program, begin + at * direction, direction.expand(len(t), *direction.shape))
-
-
-def _check_program(program: Program, network: nn.Module, begin: Tensor, direction: Tensor) -> None:
-    """Compare what the operations compute at the ends of a segment with what the network does.
-
-    Raises:
-        AffscoreError: It is something else.
-    """
-    for point in (begin, begin + direction):
-        expected = run(network, point)
-        if expected.shape[:1] != (1,):
-            shape = tuple(expected.shape)
-            raise AffscoreError(f"the network maps one sample to a tensor of shape {shape}, without an axis of samples")
-        if not bool(expected.isfinite().all()):
-            raise AffscoreError("the output of the network is not finite")
-        _compare(Step(program, point, direction).logits, expected.reshape(1, -1))
-
-
-def _errors(program: Program, begins: Tensor, directions: Tensor, traces: Sequence[Trace], chunk: int) -> list[float]:
-    """By how much the logits of the line method are wrong, as a fraction of the largest."""
-    found = []
-    for begin, direction, trace in zip(begins, directions, traces, strict=True):
-        some = np.unique(np.linspace(0, len(trace.t) - 1, CHECKED).astype(int))
-        expected = _step_at(program, begin, direction, trace.t[some]).logits
-        found.append(_compare(torch.from_numpy(trace.logits[some]).to(expected), expected))
-    return found
-
-
-def _compare(found: Tensor, expected: Tensor) -> float:
-    difference, scale = float((found - expected).abs().max()), float(expected.abs().max())
-    if difference > 1e-6 * scale:
-        raise AffscoreError(
-            f"the network gives other numbers when it runs again (the logits differ by {difference:.3g}): it is random, "
-            "or a part of it runs where functions of PyTorch are not seen"
-        )
-    return difference / scale if scale else 0.0
-
-
-def _tensor(values: Any, name: str) -> Tensor:
+def _points(values: Any, name: str) -> Tensor:
+    """Inputs in double precision, on the CPU."""
     try:
-        tensor = torch.as_tensor(values)
+        tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
     except (TypeError, ValueError, RuntimeError) as error:
         raise AffscoreError(f"{name} must be a tensor or an array of numbers, got {type(values).__name__}") from error
     if tensor.is_complex() or tensor.dtype == torch.bool:
@@ -256,18 +204,23 @@ def _tensor(values: Any, name: str) -> Tensor:
     return tensor.detach().to("cpu", torch.float64)
 
 
-def _checked(starts: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-    """Starts and directions of segments."""
+def _directions(starts: Tensor, ends: Tensor) -> Tensor:
+    """From starts to ends.
+
+    Raises:
+        AffscoreError: Other shapes, numbers that are not finite, or segments without a length.
+    """
     if starts.shape != ends.shape:
         raise AffscoreError(f"start and end must have one shape, got {tuple(starts.shape)} and {tuple(ends.shape)}")
-    if starts.ndim < 1 or not len(starts):
-        raise AffscoreError("there is no segment: give at least one start and one end")
+    if starts.ndim < 2 or not starts.numel():
+        what = "a start needs an axis of features" if starts.ndim < 2 else "there is no segment, or no feature"
+        raise AffscoreError(f"{what}: the shape without samples is {tuple(starts.shape[1:])}")
     for name, points in (("start", starts), ("end", ends)):
-        wrong = ~points.flatten(1).isfinite().all(1) if points.ndim > 1 else ~points.isfinite()
+        wrong = (~points.flatten(1).isfinite()).any(1)
         if bool(wrong.any()):
             raise AffscoreError(f"the {name} of segment {int(wrong.nonzero()[0])} holds NaN or infinity")
     directions = ends - starts
-    same = ~directions.flatten(1).any(1) if starts.ndim > 1 else directions == 0
+    same = ~directions.flatten(1).any(1)
     if bool(same.any()):
         raise AffscoreError(f"start and end of segment {int(same.nonzero()[0])} are the same point: it has no length")
-    return starts, directions
+    return directions

@@ -18,8 +18,16 @@ from torch import Tensor, nn
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.folding import folded
 from affscore.linear_regions.operations import (
-    ELEMENTWISE, REARRANGING, RESHAPING, SAMPLE_BY_SAMPLE, Function, Step, leaves, replaced, step_of,
-)  # fmt: skip
+    ELEMENTWISE,
+    REARRANGING,
+    RESHAPING,
+    SAMPLE_BY_SAMPLE,
+    Function,
+    Step,
+    leaves,
+    replaced,
+    step_of,
+)
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.program import Activation, Affine, Operation, Program
 from affscore.network.recorder.dataflow import address
@@ -67,8 +75,8 @@ def program_of(module: nn.Module, sample: Tensor) -> Program:
             f"the output of the network {what}, as far as functions of PyTorch show; linear regions need a network in "
             "plain PyTorch that maps a tensor to a tensor"
         )
-    operations = folded(tracer.operations, tracer.shapes, output.number, sample)
-    return Program(operations, output.number, max(shape.numel() for shape in tracer.shapes))
+    operations = folded(tracer.operations, tracer.shapes, output.slot, sample)
+    return Program(operations, output.slot, max(shape.numel() for shape in tracer.shapes))
 
 
 class Features(Tensor):
@@ -77,14 +85,16 @@ class Features(Tensor):
     The network can see its shape and its type, and no numbers.
 
     Attributes:
-        values: The numbers, (1, *shape).
-        number: As in the operations.
+        content: The numbers, (1, *shape).
+        slot: Its number in the operations.
         tracer: What takes them down.
     """
 
-    values: Tensor
-    number: int
+    content: Tensor
+    slot: int
     tracer: _Tracer
+    _writes: list[int]
+    _seen: int
 
     @classmethod
     def __torch_function__(
@@ -99,7 +109,7 @@ class Features(Tensor):
 
     def overwrite(self, other: Features) -> None:
         """What an operation in place does."""
-        self.values, self.number = other.values, other.number
+        self.content, self.slot = other.content, other.slot
         self._writes[0] += 1
         self._seen = self._writes[0]
 
@@ -139,12 +149,12 @@ class _Tracer:
     def _leave(self, *_: Any) -> None:
         self._path.pop()
 
-    def features(self, values: Tensor) -> Features:
+    def features(self, content: Tensor) -> Features:
         """New features with these numbers, (1, *shape)."""
-        new = values.new_zeros(()).expand(values.shape[1:]).as_subclass(Features)
-        new.values, new.number, new.tracer = values, len(self.shapes), self
+        new = content.new_zeros(()).expand(content.shape[1:]).as_subclass(Features)
+        new.content, new.slot, new.tracer = content, len(self.shapes), self
         new._writes, new._seen = [0], 0
-        self.shapes.append(values.shape[1:])
+        self.shapes.append(content.shape[1:])
         return new
 
     def call(
@@ -179,23 +189,23 @@ class _Tracer:
                 raise AffscoreError(f"{step.name} rounds features to {dtype} and is not affine")
             return x
         if step.kind == "activation":
-            bend = Activation.of(step.slope, x.values.shape[1:])
-            return self._noted(bend, [x], bend.bent(x.values.flatten(1)).view(x.values.shape))
+            bend = Activation.of(step.slope, x.content.shape[1:])
+            return self._noted(bend, [x], bend.bent(x.content.flatten(1)).view(x.content.shape))
         if step.kind == "max pool":
-            pool = MaxPool.of(step.name, step.window, x.values)
-            return self._noted(pool, [x], pool(x.values)[0])
+            pool = MaxPool.of(step.name, step.window, x.content)
+            return self._noted(pool, [x], pool(x.content)[0])
         compute = _affine(step.name, function, args, kwargs, tensors, copied)
-        outputs = self._noted(Affine(step.name, compute), tensors, compute(*(tensor.values for tensor in tensors)))
+        outputs = self._noted(Affine(step.name, compute), tensors, compute(*(tensor.content for tensor in tensors)))
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
-            if step.name in REARRANGING and address(output.values) == address(x.values):
+            if step.name in REARRANGING and address(output.content) == address(x.content):
                 output.shares(x)
         return outputs
 
     def _noted(self, what: Affine | Activation | MaxPool, inputs: Sequence[Features], values: Any) -> Any:
         """Take down an operation; returns the features that it made."""
         found = tuple(self.features(one) for one in ((values,) if isinstance(values, Tensor) else values))
-        numbers = (tuple(one.number for one in ones) for ones in (inputs, found))
-        self.operations.append(Operation(what, *numbers))
+        indices = (tuple(one.slot for one in ones) for ones in (inputs, found))
+        self.operations.append(Operation(what, *indices))
         return found[0] if isinstance(values, Tensor) else found
 
 
@@ -212,26 +222,27 @@ def _affine(
         tensors: Those that depend on the input.
         copied: Whether to overwrite a copy of the first.
     """
-    values = [tensor.values for tensor in tensors]
+    values = [tensor.content for tensor in tensors]
+    rest = args[1:]
     alone = len(tensors) == 1 and args and args[0] is tensors[0] and not copied
     if alone and name in RESHAPING:
         shape = _plainly(function, args, kwargs).shape
         return lambda x: x.reshape(len(x), *shape)
     if alone and name == "linear":
-        return lambda x: function(x, *args[1:], **kwargs)
+        return lambda x: function(x, *rest, **kwargs)
     axes = SAMPLE_BY_SAMPLE.get(name)
     # else a sample that has no axis of samples
     if alone and axes is not None and values[0].shape[1] == 1 and axes in (0, values[0].ndim - 3):
         most = 2**30
         if "conv" in name and values[0].device.type == "cpu":
-            windows = function(values[0].flatten(0, 1), *args[1:], **kwargs)[0, 0].numel()
-            most = max(1, UNFOLDED // (windows * args[1][0].numel()))
+            windows = function(values[0].flatten(0, 1), *rest, **kwargs)[0, 0].numel()
+            most = max(1, UNFOLDED // (windows * rest[0][0].numel()))
 
         def of_samples(x: Tensor) -> Tensor:
             samples = x.flatten(0, 1)
             if len(samples) <= most:
-                return function(samples, *args[1:], **kwargs).unsqueeze(1)
-            return torch.cat([function(part, *args[1:], **kwargs) for part in samples.split(most)]).unsqueeze(1)
+                return function(samples, *rest, **kwargs).unsqueeze(1)
+            return torch.cat([function(part, *rest, **kwargs) for part in samples.split(most)]).unsqueeze(1)
 
         return of_samples
 
@@ -260,7 +271,7 @@ def _broadcasts(values: list[Tensor], args: tuple[Any, ...]) -> bool:
 def _written(output: Any, target: Features, step: Step) -> Features:
     """What an operation in place returns: its first argument, with other numbers."""
     if output is not target:
-        if output.values.shape != target.values.shape:
+        if output.content.shape != target.content.shape:
             raise AffscoreError(f"{step.name} changes the shape of features in place")
         target.overwrite(output)
     return target

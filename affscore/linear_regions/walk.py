@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from tqdm import tqdm
 
 from affscore.linear_regions.grid import MERGED
-from affscore.linear_regions.line import ZERO, eights, places_of
+from affscore.linear_regions.line import ZERO, places_of
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.program import Activation, Affine, Program
@@ -119,14 +119,14 @@ class Step:
 
 
 @torch.no_grad()
-def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | None = None) -> list[Trace]:
+def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[int], object] = int) -> list[Trace]:
     """Walk along segments from one boundary to the next, along all segments at once.
 
     Args:
         program: The operations of the network.
         starts: Where the segments begin, (segments, *shape of a sample).
         directions: End minus start.
-        progress: Whether to show a bar of finished segments; None for where there is a terminal.
+        done: Is told how many segments are finished, again and again.
 
     Returns:
         What was found on each segment.
@@ -136,34 +136,32 @@ def walk(program: Program, starts: Tensor, directions: Tensor, progress: bool | 
     units: Units | None = None
     states, choices = None, list[Tensor]()
     found: list[tuple[Tensor, ...]] = []
-    hidden = None if progress is None else not progress
-    with tqdm(total=len(starts), desc="walk", unit="segment", disable=hidden) as bar:
-        while len(segments):
-            points = starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
-            step, row, unit, after = _settled(program, points, directions, units)
-            units = step.units
-            changed = _differ(units.states, units.states if states is None else states)
-            switched = torch.zeros_like(changed)
-            for was, now in zip(choices, step.choices, strict=bool(choices)):
-                switched |= ~(was & now).any(2).all(1)
-            found.append((segments, t, step.logits, changed, switched, step.slopes))
+    while len(segments):
+        points = starts + t.view(-1, *[1] * (starts.ndim - 1)) * directions
+        step, row, unit, after = _settled(program, points, directions, units)
+        units = step.units
+        changed = _differ(units.states, units.states if states is None else states)
+        switched = torch.zeros_like(changed)
+        for was, now in zip(choices, step.choices, strict=bool(choices)):
+            switched |= ~(was & now).any(2).all(1)
+        found.append((segments, t, step.logits, changed, switched, step.slopes))
 
-            states, choices = units.states.clone(), step.choices
-            distance = step.to_switch.scatter_reduce(0, row, after, "amin")
-            first = after <= distance[row] + MERGED
-            _change(units, row[first], unit[first])
-            # further by a little at least, or rounding could keep it where it is
-            t_next = t + distance.clamp_min(MERGED / 10)
-            on = t_next < 1 - MERGED
-            if not bool(on.all()):
-                end, none = step.logits + step.slopes * (1 - t)[:, None], torch.zeros_like(on)
-                ends = (segments, torch.ones_like(t), end, none, none, step.slopes)
-                found.append(tuple(part[~on] for part in ends))
-                bar.update(int((~on).sum()))
-                segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
-                units, states = Units(units.states[on], units.zeros[on]), states[on]
-                choices = [choice[on] for choice in choices]
-            t = t_next
+        states, choices = units.states.clone(), step.choices
+        distance = step.to_switch.scatter_reduce(0, row, after, "amin")
+        first = after <= distance[row] + MERGED
+        _change(units, row[first], unit[first])
+        # further by a little at least, or rounding could keep it where it is
+        t_next = t + distance.clamp_min(MERGED / 10)
+        on = t_next < 1 - MERGED
+        if not bool(on.all()):
+            end, none = step.logits + step.slopes * (1 - t)[:, None], torch.zeros_like(on)
+            ends = (segments, torch.ones_like(t), end, none, none, step.slopes)
+            found.append(tuple(part[~on] for part in ends))
+            segments, t_next, starts, directions = (part[on] for part in (segments, t_next, starts, directions))
+            units, states = Units(units.states[on], units.zeros[on]), states[on]
+            choices = [choice[on] for choice in choices]
+            done(len(t) - len(t_next))
+        t = t_next
     segment, *parts = (torch.cat(part).cpu().numpy() for part in zip(*found, strict=True))
     order = np.argsort(segment, kind="stable")
     cuts = np.cumsum(np.bincount(segment))[:-1]

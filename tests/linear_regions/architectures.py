@@ -20,7 +20,13 @@ def normalised(model):
 
 def mlp():
     return nn.Sequential(
-        nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 16), nn.LeakyReLU(0.2), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 3)
+        nn.Linear(6, 16),
+        nn.ReLU(),
+        nn.Linear(16, 16),
+        nn.LeakyReLU(0.2),
+        nn.Linear(16, 16),
+        nn.ReLU(),
+        nn.Linear(16, 3),
     )
 
 
