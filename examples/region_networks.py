@@ -3,10 +3,10 @@
     affscore signature examples/region_networks.py:vgg8 --dataset digits --images 512
 
 ``vgg8`` is the VGG-like network of Gamba et al. with fewer channels, on pictures of half their side; ``resnet8`` has
-three residual blocks. ``vgg8_1`` to ``vgg8_24`` are wider and narrower ones: the number is the channels of the first stage.
+three residual blocks. ``vgg8_1`` to ``vgg8_24`` are wider and narrower ones, by the channels of the first stage.
 
-Source: Gamba, Chmielewski-Anders, Sullivan, Azizpour, Björkman, Are all linear regions created equal? (2022); their code
-says which layers.
+Source: Gamba, Chmielewski-Anders, Sullivan, Azizpour, Björkman, Are all linear regions created equal? (2022); their
+code says which layers.
 """
 
 from functools import partial

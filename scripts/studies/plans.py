@@ -89,7 +89,13 @@ class Study:
     def sample(self) -> dict[str, Any]:
         """Which images are taken, where that is not all of them."""
         draws = DRAWS if self.subsets else 0
-        about = {"images": self.images, "halves": self.halves, "subsets": self.subsets, "draws": draws, "paths": self.paths}
+        about = {
+            "images": self.images,
+            "halves": self.halves,
+            "subsets": self.subsets,
+            "draws": draws,
+            "paths": self.paths,
+        }
         return {name: value for name, value in about.items() if value}
 
     @property
@@ -145,7 +151,7 @@ STUDIES = {
             for way in REGION_WAYS
             for seed in (1, 2, 3)
         ],
-        paths=32,
+        paths=16,
     ),
     "regions-width": Study(
         [
@@ -153,7 +159,7 @@ STUDIES = {
             for width in (1, 2, 3, 4, 6, 8, 12, 16, 24)
             for seed in (1, 2, 3)
         ],
-        paths=32,
+        paths=16,
     ),
     "other-data": Study(
         models=study_models("mini:"),
