@@ -28,7 +28,7 @@ class Units(NamedTuple):
     zeros: Tensor
 
 
-class Step:
+class Pass:
     """Points and directions on their way through a network, in one pass.
 
     Beside its value at a point, a feature has the value one direction further of the affine function that it is in the
@@ -170,14 +170,14 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
 
 def _settled(
     program: Program, points: Tensor, directions: Tensor, units: Units | None
-) -> tuple[Step, Tensor, Tensor, Tensor]:
+) -> tuple[Pass, Tensor, Tensor, Tensor]:
     """A pass in which all units have the states of the region ahead.
 
     Returns:
         The pass; the points and the units that change their state within one direction; and after how much of it.
     """
     while True:
-        step = Step(program, points, directions, units)
+        step = Pass(program, points, directions, units)
         units = step.units
         row, unit = places_of(step.changing)
         place = row * step.here.shape[1] + unit

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 WIDTH = 1e-10
 """Changes nearer to each other than this, as a fraction of the segment, are taken for one."""
 
-ROUNDING = 1e-12
+ROUNDING = 1e-15
 """Features up to this, as a fraction of the largest of their layer, are zero."""
 
 BENT = 1e-7
@@ -123,7 +123,7 @@ def look(model, start: Tensor, end: Tensor, samples: int = 2001) -> Found:
     one, other = np.split(line(inner)[0], 2)
     slopes = (other - one) / (0.5 * np.diff(t))[:, None]
     variation = np.abs(slopes * np.diff(t)[:, None]).sum(0).max()
-    bent = np.abs(np.diff(slopes, axis=0)).max(1) > BENT * variation + ROUNDING
+    bent = np.abs(np.diff(slopes, axis=0)).max(1) > BENT * variation + 1e-12
     dense = np.sort(np.concatenate([np.linspace(0, 1, 20001), candidates]))
     logits = line(dense)[0]
     gap = np.abs(logits - logits[0] - dense[:, None] * (logits[-1] - logits[0]))
