@@ -50,8 +50,10 @@ def for_points(
         return _of_batch(name, function, rest, kwargs, x.flatten(0, 1))
 
     def of_rows(*rows: Tensor) -> Any:
-        places = iter((rows[0].clone(), *rows[1:]) if copied else rows)
-        return function(*replaced(args, Place, places), **replaced(kwargs, Place, places))
+        rows = (rows[0].clone(), *rows[1:]) if copied else rows
+        places = iter(rows)
+        found = function(*replaced(args, Place, places), **replaced(kwargs, Place, places))
+        return rows[0] if copied else found  # an assignment returns nothing
 
     return of_rows if name in ELEMENTWISE and _broadcasts(args, given) else torch.vmap(of_rows)
 

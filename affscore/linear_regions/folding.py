@@ -54,7 +54,8 @@ def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor)
     points = torch.eye(inside.numel() + 1, inside.numel(), dtype=like.dtype, device=like.device).view(-1, *inside)
     for operation in chain:
         assert isinstance(operation.what, Affine)
-        points = operation.what.compute(points)
+        found = operation.what.compute(points)
+        points = found if isinstance(found, Tensor) else found[0]
     constant = points[-1].flatten()
     matrix = points[:-1].flatten(1) - constant  # the last point is zero
 

@@ -171,10 +171,10 @@ class _Tracer:
         x = tensors[0]
         if meaning.kind == "same":
             return x
-        if meaning.kind == "cast":  # features stay in double precision, whatever floating point the network asks for
+        if meaning.kind == "cast":
             dtype = _plainly(function, args, kwargs).dtype
-            if not dtype.is_floating_point:
-                raise AffscoreError(f"{meaning.name} rounds features to {dtype} and is not affine")
+            if dtype != x.content.dtype:
+                raise AffscoreError(f"{meaning.name} rounds features to {dtype}, and regions need double precision")
             return x
         if meaning.kind == "activation":
             bend = Activation.of(meaning.slope, x.content.shape[1:])

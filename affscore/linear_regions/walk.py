@@ -71,7 +71,7 @@ class Pass:
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
         count = sum(part[0].shape[1] for part in self._parts)
-        none = self.logits.new_zeros(len(points), -count % 8)
+        none = self.logits.new_zeros(len(points), -count % 8 if count else 8)
         parts = zip(*self._parts, (none, none, none > 0, none > 0, none), strict=True)
         self.here, self.ahead, self.changing, states, zeros = (torch.cat(part, 1) for part in parts)
         self.units = Units(states, zeros) if units is None else units
