@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +53,8 @@ class Pass:
     """
 
     def __init__(self, program: Program, points: Tensor, directions: Tensor, units: Units | None = None) -> None:
-        self._known, self._column = units, 0
+        known = None if units is None else zip(*(part.split(program.units, 1) for part in units), strict=True)
+        self._known: Iterator[tuple[Tensor, ...]] | None = known
         self._parts: list[tuple[Tensor, ...]] = []
         self.choices: list[Tensor] = []
         self.to_switch = torch.ones(len(points), dtype=points.dtype, device=points.device)
@@ -70,11 +71,10 @@ class Pass:
                 del features[number]
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        count = sum(part[0].shape[1] for part in self._parts)
-        none = self.logits.new_zeros(len(points), -count % 8 if count else 8)
-        parts = zip(*self._parts, (none, none, none > 0, none > 0, none), strict=True)
-        self.here, self.ahead, self.changing, states, zeros = (torch.cat(part, 1) for part in parts)
-        self.units = Units(states, zeros) if units is None else units
+        missing = self.logits.new_zeros(len(points), program.units[-1])
+        self._parts.append((missing, missing, missing > 0, *(() if units else (missing > 0, missing))))
+        self.here, self.ahead, self.changing, *found = (torch.cat(part, 1) for part in zip(*self._parts, strict=True))
+        self.units = units or Units(*found)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
@@ -85,14 +85,14 @@ class Pass:
             states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
             if what.linear is not None:  # units without states
                 states |= what.linear
+            found: tuple[Tensor, ...] = (states, zero)
         else:
-            states, zero = (part.narrow(1, self._column, here.shape[1]) for part in self._known)
-            self._column += here.shape[1]
+            states, zero = next(self._known)
+            found = ()
         changing = (ahead > zero) ^ states
         if what.linear is not None:
             changing &= ~what.linear
-        none = here[:, :0]
-        self._parts.append((here, ahead, changing, *((states, zero) if self._known is None else (none > 0, none))))
+        self._parts.append((here, ahead, changing, *found))
         bent = both * states
         if not what.flat:
             bent += what.slope * both * ~states
