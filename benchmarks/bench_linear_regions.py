@@ -5,10 +5,14 @@
 
 Both methods on the same segments, in pairs in one process; the network is copied and taken down before. Beside them as
 many plain passes in double precision as the walk has steps, each of the same batch: the ratio of the walk to these is
-what a step costs. *path*: the closed path around a digit (1 x 8 x 8), its eight segments together, by a VGG8 with batch
-norm. *alone*: the same segments, one at a time. *images*: VGG8 as in the paper (3 x 32 x 32), on a short part of
-a segment from noise to noise. Random weights. The peak memory of the line method, in a process of its own, is measured
-for chunks of several sizes on *images*. Writes results/linear_regions.json.
+what a step costs. *digits*: segments from a digit (1 x 8 x 8) in a random direction, one at a time, by a VGG8 with
+batch norm. *path*: the eight segments of a closed path around a digit together, by the same network. *images*: VGG8 as
+in the paper (3 x 32 x 32), on a part of a segment from noise to noise. Random weights. The peak memory of the line
+method on all of that segment, in a process of its own, is measured for chunks of several sizes.
+
+The line needs one row of a batch for each region, and fewer in the first layers; a step of the walk needs two, and must
+wait for the step before. So the line wins most where a pass of few rows leaves the machine idle: for one segment at a
+time, for small networks, and on a GPU. Writes results/linear_regions.json.
 """
 
 from __future__ import annotations
@@ -27,12 +31,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 import measuring
 
 import affscore
-from affscore.linear_regions import closed_paths
+from affscore.linear_regions import closed_paths, random_directions
 from affscore.linear_regions.pieces import Trace
 from affscore.linear_regions.probe import Probe
 
-CASES = ("path", "alone", "images")
+CASES = ("digits", "path", "images")
 CHUNKS = (32, 128, 512)
+SEGMENTS, LENGTH = 4, 16.0
+"""Of *digits*; a digit is about 4 from black."""
+
 WAY = 0.1
 """How long the segment of *images* is, as a fraction of that from noise to noise."""
 
@@ -55,9 +62,13 @@ def material(case: str) -> tuple[nn.Module, Tensor, Tensor]:
     if case == "images":
         start, end = torch.randn(2, 1, 3, 32, 32, dtype=torch.float64)
         return vgg8(3, 32, norm=False), start, start + WAY * (end - start)
-    digit: Any = affscore.load_data("digits")
-    path = closed_paths(digit[0][None].double())[0]
-    return vgg8(1, 8, norm=True), path[:-1], path[1:]
+    model, data = vgg8(1, 8, norm=True), affscore.load_data("digits")
+    digits = torch.stack([data[number] for number in range(len(data))]).double()
+    if case == "path":
+        path = closed_paths(digits[:1])[0]
+        return model, path[:-1], path[1:]
+    paths = random_directions(digits[:SEGMENTS], LENGTH)
+    return model, paths[:, 0], paths[:, 1]
 
 
 def batches_of_the_walk(traces: list[Trace], together: bool) -> list[int]:
@@ -130,10 +141,9 @@ def main() -> None:
         row = measure(case, options.rounds, options.device)
         ends = row["spread_walk"]
         print(
-            f"{row['model']:22s} {row['how']}: {row['regions']} regions on {row['n']} segments in "
-            f"{row['line']['median']:.3f} s, the walk {row['walk']['median']:.3f} s, {row['ratio_walk']:.1f} times as long "
-            f"({ends['smallest']:.1f} to {ends['largest']:.1f}); a step costs {row['passes_a_step']:.1f} plain passes of "
-            f"its batch of up to {row['batch_size']}",
+            f"{row['model']}, {row['dataset']}, {row['how']}: {row['regions']} regions in {row['line']['median']:.3f} "
+            f"s, the walk {row['ratio_walk']:.1f} times as long ({ends['smallest']:.1f} to {ends['largest']:.1f}); its "
+            f"step costs {row['passes_a_step']:.1f} plain passes of its batch of up to {row['batch_size']}",
             flush=True,
         )
         measuring.write(options.name, [row])

@@ -34,7 +34,7 @@ class Line:
         program: The operations of the network.
         begin: Where each piece begins, as a fraction of its segment.
         end: Where it ends.
-        limit: Most points of a piece; one that needs more ends earlier.
+        limit: How many points there may be for each piece; where there are more in all, long pieces end earlier.
     """
 
     def __init__(self, program: Program, begin: Tensor, end: Tensor, limit: int) -> None:

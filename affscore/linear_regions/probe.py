@@ -49,7 +49,7 @@ class Probe:
     def __init__(self, model: nn.Module, start: Tensor, direction: Tensor, chunk: int | None, device: str) -> None:
         network, self.device = double_copy(model, device)
         start, direction = start[None].to(self.device), direction[None].to(self.device)
-        with random_states_kept(self.device), torch.no_grad():
+        with random_states_kept(self.device), torch.inference_mode():
             self.program = program_of(network, start)
             for point in (start, start + direction):
                 logits = run(network, point)
@@ -63,7 +63,7 @@ class Probe:
         room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
         self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def look(
         self, starts: Tensor, directions: Tensor, method: str, done: Callable[[int], object]
     ) -> list[tuple[Trace, np.ndarray]]:

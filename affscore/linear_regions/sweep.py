@@ -55,7 +55,7 @@ class _Segment:
         return Trace(*(np.concatenate(part) for part in zip(*self.parts, strict=True)))
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def sweep(
     program: Program, starts: Tensor, directions: Tensor, chunk: int, done: Callable[[int], object] = int
 ) -> list[Trace]:

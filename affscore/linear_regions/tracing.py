@@ -32,7 +32,7 @@ def run(module: nn.Module, sample: Tensor) -> Any:
         AffscoreError: It fails.
     """
     with ExitStack() as stack:
-        stack.enter_context(torch.no_grad())
+        stack.enter_context(torch.inference_mode())
         stack.enter_context(torch.autocast(sample.device.type, enabled=False))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             stack.enter_context(torch.compiler.set_stance("force_eager"))

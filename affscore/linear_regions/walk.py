@@ -66,7 +66,10 @@ class Pass:
                 found = self._activation(features[inputs[0]], what)
             else:
                 found = self._max_pool(features[inputs[0]], what)
-            features.update(zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True))
+            if isinstance(found, Tensor):
+                features[outputs[0]] = found
+            else:
+                features.update(zip(outputs, found, strict=True))
             for number in unused:
                 del features[number]
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
@@ -118,7 +121,7 @@ class Pass:
         return entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *shape)
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[int], object] = int) -> list[Trace]:
     """Walk along segments from one boundary to the next, along all segments at once.
 
