@@ -15,8 +15,8 @@ from affscore.linear_regions.program import Affine, Operation
 MOST_ENTRIES = 2**17
 """Of a matrix. A convolution of small maps is no larger, and a product of matrices runs at the machine's full speed."""
 
-MOST_INPUTS = 2**10
-"""Of a matrix, which is computed from as many points."""
+MOST_INPUTS, MOST_FEATURES = 2**10, 2**12
+"""Of a chain: its matrix is computed from as many points as it has inputs, at once."""
 
 
 def folded(operations: Sequence[Operation], shapes: Sequence[torch.Size], output: int, like: Tensor) -> list[Operation]:
@@ -47,12 +47,15 @@ def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor)
     if names <= RESHAPING | {"linear"} or len(first.inputs) != 1 or len(last.outputs) != 1:
         return chain
     inside, outside = shapes[first.inputs[0]], shapes[last.outputs[0]]
-    if inside.numel() > MOST_INPUTS or inside.numel() * outside.numel() > MOST_ENTRIES:
+    widest = max(shapes[number].numel() for one in chain for number in one.outputs)
+    entries = inside.numel() * outside.numel()
+    if inside.numel() > MOST_INPUTS or entries > MOST_ENTRIES or widest > MOST_FEATURES:
         return chain
     points = torch.eye(inside.numel() + 1, inside.numel(), dtype=like.dtype, device=like.device).view(-1, *inside)
     for operation in chain:
         assert isinstance(operation.what, Affine)
-        points = operation.what.compute(points)
+        found = operation.what.compute(points)
+        points = found if isinstance(found, Tensor) else found[0]
     constant = points[-1].flatten()
     matrix = points[:-1].flatten(1) - constant  # the last point is zero
 

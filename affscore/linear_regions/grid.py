@@ -67,7 +67,8 @@ class Grid:
         Args:
             interval: Behind which point of this grid each of them is; there may be none.
             fraction: And where between that and the next one, in (0, 1).
-            limit: Most points of a segment, at least 3: one with more ends earlier.
+            limit: How many points there may be for each segment, at least 3. Where there are more in all, segments
+                that have more end earlier.
 
         Returns:
             The grid, and where the further points stand in it (-1 for cut off).
@@ -96,7 +97,7 @@ class Grid:
         origin = torch.empty(size, dtype=torch.long, device=t.device)
         origin[place] = torch.arange(len(self.t), device=t.device)
         origin[added] = left[new]
-        if size > limit:
+        if size > limit * len(self.first):
             rank = torch.arange(size, device=t.device) - place[self.first][self.segment[origin]]
             kept = rank < limit
             number = torch.where(kept, kept.cumsum(0) - 1, -1)

@@ -16,7 +16,7 @@ ZERO = 1e-13
 
 
 @dataclass
-class _Features:
+class _Values:
     """Features, and the number of the grid at whose points they are."""
 
     values: Tensor
@@ -34,7 +34,7 @@ class Line:
         program: The operations of the network.
         begin: Where each piece begins, as a fraction of its segment.
         end: Where it ends.
-        limit: Most points of a piece; one that needs more ends earlier.
+        limit: How many points there may be for each piece; where there are more in all, long pieces end earlier.
     """
 
     def __init__(self, program: Program, begin: Tensor, end: Tensor, limit: int) -> None:
@@ -56,7 +56,7 @@ class Line:
         Returns:
             The logits at the points of the last grid, (points, logits).
         """
-        features = {0: _Features(ends.unsqueeze(1), 0)}
+        features = {0: _Values(ends.unsqueeze(1), 0)}
         for (what, inputs, outputs), unused in self.program.steps:
             given = [features[number] for number in inputs]
             newest = len(self.grids) - 1
@@ -69,12 +69,12 @@ class Line:
             else:
                 found, last = self._max_pool(values[0], what), len(self.grids) - 1
             for number, one in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
-                features[number] = _Features(one, last)
+                features[number] = _Values(one, last)
             for number in unused:
                 del features[number]
         return self._refined(features[self.program.output], len(self.grids) - 1).flatten(1)
 
-    def _refined(self, features: _Features, last: int) -> Tensor:
+    def _refined(self, features: _Values, last: int) -> Tensor:
         """Features at the points of a later grid."""
         for grid in self.grids[features.grid + 1 : last + 1]:
             features.values = grid.carried(features.values)

@@ -70,7 +70,7 @@ Function = Callable[..., Any]
 Kind = Literal["about", "same", "cast", "affine", "activation", "max pool"]
 
 
-class Step(NamedTuple):
+class Meaning(NamedTuple):
     """What a call does.
 
     Attributes:
@@ -87,7 +87,9 @@ class Step(NamedTuple):
     window: tuple[Any, ...] = ()
 
 
-def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Tensor]) -> Step:
+def meaning_of(
+    function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any], tensors: Sequence[Tensor]
+) -> Meaning:
     """What a call does to tensors that depend on the input.
 
     Args:
@@ -101,9 +103,9 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 
     >>> import torch
     >>> x = torch.ones(1)
-    >>> step_of(torch.relu, (x,), {}, [x]).kind, step_of(torch.neg, (x,), {}, [x]).kind
+    >>> meaning_of(torch.relu, (x,), {}, [x]).kind, meaning_of(torch.neg, (x,), {}, [x]).kind
     ('activation', 'affine')
-    >>> step_of(torch.sigmoid, (x,), {}, [x])
+    >>> meaning_of(torch.sigmoid, (x,), {}, [x])
     Traceback (most recent call last):
     affscore.errors.AffscoreError: sigmoid is not affine ...
     """
@@ -111,9 +113,9 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     if name == "get":  # an attribute: x.shape
         name = function.__self__.__name__  # type: ignore[attr-defined]
     if name in ABOUT or only_looks_at_the_shape(function):
-        return Step("about", name)
+        return Meaning("about", name)
     if name in REARRANGING or name in SUMS:
-        return Step("affine", name)
+        return Meaning("affine", name)
     if name in PRODUCTS:
         if name == "batch_norm" and _argument("training", 5, args, kwargs, False):
             raise AffscoreError(
@@ -121,35 +123,35 @@ def step_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]
             )
         if len(tensors) > 1:
             raise AffscoreError(f"{name} multiplies features with features and is not affine")
-        return Step("affine", name)
+        return Meaning("affine", name)
     if name in QUOTIENTS:
         if len(tensors) > 1 or tensors[0] is not args[0] or kwargs.get("rounding_mode") is not None:
             raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
-        return Step("affine", name)
+        return Meaning("affine", name)
     if name in CASTS:
-        return Step("cast" if args and args[0] is tensors[0] else "about", name)
+        return Meaning("cast" if args and args[0] is tensors[0] else "about", name)
     if name in DROPOUTS:
         if _argument("training", 2, args, kwargs, kwargs.get("train", True)):
             raise AffscoreError(f"{name} is random in evaluation mode, too: pass training=self.training")
-        return Step("same", name)
+        return Meaning("same", name)
     return _bend(name, function, args, kwargs)
 
 
-def _bend(name: str, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Step:
+def _bend(name: str, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Meaning:
     """The few functions that are piecewise affine."""
     if name in MAX_POOLS and not kwargs.get("return_indices"):
         size = _argument("kernel_size", 1, args, kwargs)
         stride = _argument("stride", 2, args, kwargs)
         rest = (("padding", 0), ("dilation", 1), ("ceil_mode", False))
         others = (_argument(word, place, args, kwargs, default) for place, (word, default) in enumerate(rest, 3))
-        return Step("max pool", name, window=(size, size if stride in (None, []) else stride, *others))
+        return Meaning("max pool", name, window=(size, size if stride in (None, []) else stride, *others))
     called = activation_name(function, args, kwargs) or name
     if called == "relu":
-        return Step("activation", called)
+        return Meaning("activation", called)
     if called == "leaky_relu":
-        return Step("activation", called, float(_argument("negative_slope", 1, args, kwargs, 0.01)))
+        return Meaning("activation", called, float(_argument("negative_slope", 1, args, kwargs, 0.01)))
     if called == "prelu":
-        return Step("activation", called, _argument("weight", 1, args, kwargs))
+        return Meaning("activation", called, _argument("weight", 1, args, kwargs))
     raise AffscoreError(
         f"{called} is not affine as far as this library knows, and no ReLU, LeakyReLU, PReLU or max pooling; linear "
         "regions are counted in networks of these and of affine operations only"

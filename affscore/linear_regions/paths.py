@@ -136,8 +136,8 @@ def _anchors(images: Tensor, anchors: int, radius: float | None, prepare: Prepar
     moves = [(round(radius * math.cos(angle)), round(radius * math.sin(angle))) for angle in angles]
     if any(one == other for one, other in zip(moves, [*moves[1:], moves[0]], strict=True)):
         raise AffscoreError(
-            f"with radius {radius:g} neighbours among {anchors} anchors are moved by the same whole pixels; use a larger "
-            "radius or fewer anchors"
+            f"with radius {radius:g} neighbours among {anchors} anchors are moved by the same whole pixels; use a "
+            "larger radius or fewer anchors"
         )
     edge = max(max(abs(x), abs(y)) for x, y in moves)
     padded = F.pad(images, (edge,) * 4, mode="replicate")

@@ -14,12 +14,15 @@ from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.sweep import sweep
 from affscore.linear_regions.tracing import program_of, run
-from affscore.linear_regions.walk import Step, walk
+from affscore.linear_regions.walk import Pass, walk
 from affscore.network.model_state import choose_device, unwrapped
 from affscore.network.randomness import random_states_kept
 
 ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
 """Bytes that the widest layer may take, where no chunk is given."""
+
+LEAST = 16
+"""Points in the network at once."""
 
 CHECKED = 4
 """At how many points of a segment the logits of the line method are compared with those of a pass."""
@@ -46,7 +49,7 @@ class Probe:
     def __init__(self, model: nn.Module, start: Tensor, direction: Tensor, chunk: int | None, device: str) -> None:
         network, self.device = double_copy(model, device)
         start, direction = start[None].to(self.device), direction[None].to(self.device)
-        with random_states_kept(self.device), torch.no_grad():
+        with random_states_kept(self.device), torch.inference_mode():
             self.program = program_of(network, start)
             for point in (start, start + direction):
                 logits = run(network, point)
@@ -55,12 +58,12 @@ class Probe:
                     raise AffscoreError(f"the network maps a sample to a tensor of shape {shape}, without samples")
                 if not bool(logits.isfinite().all()):
                     raise AffscoreError("the output of the network holds NaN or infinity")
-                found = Step(self.program, point, direction).logits
+                found = Pass(self.program, point, direction).logits
                 _difference(found.cpu().numpy(), logits.reshape(1, -1).cpu().numpy())
         room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
-        self.chunk = min(max(room, 64), 4096) if chunk is None else chunk
+        self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def look(
         self, starts: Tensor, directions: Tensor, method: str, done: Callable[[int], object]
     ) -> list[tuple[Trace, np.ndarray]]:
@@ -74,7 +77,8 @@ class Probe:
         """
         starts, directions = starts.to(self.device), directions.to(self.device)
         if method == "walk":
-            traces = walk(self.program, starts, directions, done)
+            parts = zip(starts.split(self.chunk // 2), directions.split(self.chunk // 2), strict=True)
+            traces = [trace for part in parts for trace in walk(self.program, *part, done)]
             errors = [0.0] * len(traces)
         else:
             traces = sweep(self.program, starts, directions, self.chunk, done)
@@ -110,8 +114,8 @@ class Probe:
             some = part if len(starts) > 1 else torch.zeros_like(part)
             start, direction = starts[some], directions[some]
             at = starts.new_tensor(t)[part].view(-1, *[1] * (starts.ndim - 1))
-            step = Step(self.program, start + at * direction, direction)
-            found.append((step.logits, step.slopes))
+            there = Pass(self.program, start + at * direction, direction)
+            found.append((there.logits, there.slopes))
         logits, slopes = (torch.cat(parts).cpu().numpy() for parts in zip(*found, strict=True))
         return logits, slopes
 

@@ -30,10 +30,12 @@ class Activation:
     """ReLU, LeakyReLU or PReLU.
 
     Attributes:
-        slope: Below zero: 0.0 for ReLU, else a number or one for each feature of a sample, (features,).
-        linear: The features that it leaves as they are, whose slope is 1; None for none.
+        units: How many a sample has.
+        slope: Below zero: 0.0 for ReLU, else a number or one for each unit, (units,).
+        linear: The units that it leaves as they are, whose slope is 1; None for none.
     """
 
+    units: int
     slope: float | Tensor
     linear: Tensor | None = None
 
@@ -47,8 +49,8 @@ class Activation:
         """
         if isinstance(slope, Tensor) and slope.numel() > 1:
             slope = slope.detach().reshape(-1, *[1] * max(len(shape) - 2, 0)).expand(shape).flatten()
-            return cls(slope, slope == 1 if bool((slope == 1).any()) else None)
-        return cls(float(slope), torch.tensor(True) if float(slope) == 1 else None)
+            return cls(len(slope), slope, slope == 1 if bool((slope == 1).any()) else None)
+        return cls(shape.numel(), float(slope), torch.tensor(True) if float(slope) == 1 else None)
 
     @property
     def flat(self) -> bool:
@@ -83,6 +85,10 @@ class Program:
         operations: In the order in which they run.
         output: The features that the network returns.
         widest: The most features that a sample has anywhere.
+
+    Attributes:
+        steps: The operations, each with the features that nothing reads after it.
+        units: How many units each activation has, and at last how many are missing to a multiple of eight.
     """
 
     def __init__(self, operations: Sequence[Operation], output: int, widest: int) -> None:
@@ -93,3 +99,5 @@ class Program:
         for number, step in last.items():
             unused[step].append(number)
         self.steps = list(zip(operations, unused, strict=True))
+        self.units = [one.what.units for one in operations if isinstance(one.what, Activation)]
+        self.units.append(-sum(self.units) % 8 if self.units else 8)

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from affscore.errors import AffscoreError
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
-from affscore.linear_regions.probe import Probe
+from affscore.linear_regions.probe import LEAST, Probe
 from affscore.network.randomness import random_states_kept
 from affscore.options import check_integer
 
@@ -108,8 +108,8 @@ def along_segment(
         end: Where it ends.
         method: "line" pushes the whole segment through the network, layer by layer; "walk" goes from region to region,
             each step one forward pass with its directional derivative. Both find the same; the line is faster.
-        chunk: Most points in the network at once, at least 64, which bounds the memory of the line method; None for as
-            many as keep the widest layer at 4 MB, on a GPU at 256 MB.
+        chunk: Most points in the network at once, at least 16, which bounds the memory; None for as many as keep the
+            widest layer at 4 MB, on a GPU at 256 MB.
         device: As in :func:`affscore.signature`.
 
     Returns:
@@ -178,7 +178,7 @@ def each_segment(
     """The same one after the other, for more segments than fit into memory."""
     if method not in get_args(MethodName):
         raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
-    chunk = None if chunk is None else check_integer("chunk", chunk, 64)
+    chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
     directions = _directions(starts, ends)
     lengths = directions.flatten(1).norm(dim=1).tolist()
     probe = Probe(model, starts[0], directions[0], chunk, device)

@@ -15,6 +15,9 @@ from affscore.linear_regions.program import Program
 LEAST_POINTS = 8
 """Of a piece."""
 
+EXPECTED = 64.0
+"""Points of a segment, before anything is known."""
+
 FILLED = 0.8
 """How full of points a piece is planned to be, as a fraction of the most that it may have."""
 
@@ -52,7 +55,7 @@ class _Segment:
         return Trace(*(np.concatenate(part) for part in zip(*self.parts, strict=True)))
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def sweep(
     program: Program, starts: Tensor, directions: Tensor, chunk: int, done: Callable[[int], object] = int
 ) -> list[Trace]:
@@ -69,7 +72,7 @@ def sweep(
         What was found on each segment.
     """
     segments = [_Segment() for _ in starts]
-    waiting, expected = list(range(len(starts))), chunk / 8
+    waiting, expected = list(range(len(starts))), EXPECTED
     while waiting:
         lanes = waiting[: max(1, min(int(chunk / (2 * expected)), chunk // LEAST_POINTS))]
         limit = chunk // len(lanes)

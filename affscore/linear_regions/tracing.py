@@ -6,7 +6,7 @@ So it may be written as one likes: modules, functions, methods, loops. What it d
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import repeat
@@ -16,25 +16,13 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
+from affscore.linear_regions.affine import Place, for_points
 from affscore.linear_regions.folding import folded
-from affscore.linear_regions.operations import (
-    ELEMENTWISE,
-    REARRANGING,
-    RESHAPING,
-    SAMPLE_BY_SAMPLE,
-    Function,
-    Step,
-    leaves,
-    replaced,
-    step_of,
-)
+from affscore.linear_regions.operations import REARRANGING, Function, Meaning, leaves, meaning_of, replaced
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.program import Activation, Affine, Operation, Program
 from affscore.network.recorder.dataflow import address
 from affscore.network.recorder.functions import writes_in_place
-
-UNFOLDED = 2**16
-"""Entries that a convolution on a CPU unfolds at once: in double precision PyTorch does so, and out of the cache."""
 
 
 def run(module: nn.Module, sample: Tensor) -> Any:
@@ -44,7 +32,7 @@ def run(module: nn.Module, sample: Tensor) -> Any:
         AffscoreError: It fails.
     """
     with ExitStack() as stack:
-        stack.enter_context(torch.no_grad())
+        stack.enter_context(torch.inference_mode())
         stack.enter_context(torch.autocast(sample.device.type, enabled=False))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             stack.enter_context(torch.compiler.set_stance("force_eager"))
@@ -162,42 +150,45 @@ class _Tracer:
     ) -> Any:
         """A function of PyTorch on features."""
         try:
-            step = step_of(function, args, kwargs, tensors)
-            if step.kind == "about":
+            meaning = meaning_of(function, args, kwargs, tensors)
+            if meaning.kind == "about":
                 return _plainly(function, args, kwargs)
             if any(tensor.stale for tensor in tensors):
-                raise AffscoreError(f"{step.name} reads what an operation in place has overwritten through a view")
+                raise AffscoreError(f"{meaning.name} reads what an operation in place has overwritten through a view")
             in_place = writes_in_place(function) or bool(kwargs.get("inplace"))
             target = (args[0] if args else tensors[0]) if in_place else None
             if target is not None and not isinstance(target, Features):
-                raise AffscoreError(f"{step.name} writes features into a tensor that does not depend on the input")
-            output = self._output(step, function, args, kwargs, tensors, copied=target is not None)
-            return output if target is None else _written(output, target, step)
+                raise AffscoreError(f"{meaning.name} writes features into a tensor that does not depend on the input")
+            output = self._output(meaning, function, args, kwargs, tensors, copied=target is not None)
+            return output if target is None else _written(output, target, meaning.name)
         except AffscoreError as error:
             layer = self._path[-1] if self._path else ""
             raise AffscoreError(f"{f'layer {layer!r}' if layer else 'the network'}: {error}") from None
 
     def _output(
-        self, step: Step, function: Function, args: Any, kwargs: Any, tensors: list[Features], copied: bool
+        self, meaning: Meaning, function: Function, args: Any, kwargs: Any, tensors: list[Features], copied: bool
     ) -> Any:
         x = tensors[0]
-        if step.kind == "same":
+        if meaning.kind == "same":
             return x
-        if step.kind == "cast":  # features stay in double precision, whatever floating point the network asks for
+        if meaning.kind == "cast":
             dtype = _plainly(function, args, kwargs).dtype
-            if not dtype.is_floating_point:
-                raise AffscoreError(f"{step.name} rounds features to {dtype} and is not affine")
+            if dtype != x.content.dtype:
+                raise AffscoreError(f"{meaning.name} rounds features to {dtype}, and regions need double precision")
             return x
-        if step.kind == "activation":
-            bend = Activation.of(step.slope, x.content.shape[1:])
+        if meaning.kind == "activation":
+            bend = Activation.of(meaning.slope, x.content.shape[1:])
             return self._noted(bend, [x], bend.bent(x.content.flatten(1)).view(x.content.shape))
-        if step.kind == "max pool":
-            pool = MaxPool.of(step.name, step.window, x.content)
+        if meaning.kind == "max pool":
+            pool = MaxPool.of(meaning.name, meaning.window, x.content)
             return self._noted(pool, [x], pool(x.content)[0])
-        compute = _affine(step.name, function, args, kwargs, tensors, copied)
-        outputs = self._noted(Affine(step.name, compute), tensors, compute(*(tensor.content for tensor in tensors)))
+        given = [tensor.content for tensor in tensors]
+        # lists are taken as they are now: a network may go on with them
+        args, kwargs = replaced((args, dict(kwargs)), Features, repeat(Place()))
+        compute = for_points(meaning.name, function, args, kwargs, given, copied)
+        outputs = self._noted(Affine(meaning.name, compute), tensors, compute(*given))
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
-            if step.name in REARRANGING and address(output.content) == address(x.content):
+            if meaning.name in REARRANGING and address(output.content) == address(x.content):
                 output.shares(x)
         return outputs
 
@@ -209,70 +200,11 @@ class _Tracer:
         return found[0] if isinstance(values, Tensor) else found
 
 
-def _affine(
-    name: str, function: Function, args: Any, kwargs: Any, tensors: Sequence[Features], copied: bool
-) -> Callable[..., Any]:
-    """An affine function of the features of all points, each for itself, by the shortest way that there is.
-
-    Args:
-        name: Of the function.
-        function: What computes it for one sample.
-        args: Arguments for one sample.
-        kwargs: The same.
-        tensors: Those that depend on the input.
-        copied: Whether to overwrite a copy of the first.
-    """
-    values = [tensor.content for tensor in tensors]
-    rest = args[1:]
-    alone = len(tensors) == 1 and args and args[0] is tensors[0] and not copied
-    if alone and name in RESHAPING:
-        shape = _plainly(function, args, kwargs).shape
-        return lambda x: x.reshape(len(x), *shape)
-    if alone and name == "linear":
-        return lambda x: function(x, *rest, **kwargs)
-    axes = SAMPLE_BY_SAMPLE.get(name)
-    # else a sample that has no axis of samples
-    if alone and axes is not None and values[0].shape[1] == 1 and axes in (0, values[0].ndim - 3):
-        most = 2**30
-        if "conv" in name and values[0].device.type == "cpu":
-            windows = function(values[0].flatten(0, 1), *rest, **kwargs)[0, 0].numel()
-            most = max(1, UNFOLDED // (windows * rest[0][0].numel()))
-
-        def of_samples(x: Tensor) -> Tensor:
-            samples = x.flatten(0, 1)
-            if len(samples) <= most:
-                return function(samples, *rest, **kwargs).unsqueeze(1)
-            return torch.cat([function(part, *rest, **kwargs) for part in samples.split(most)]).unsqueeze(1)
-
-        return of_samples
-
-    directly = name in ELEMENTWISE and _broadcasts(values, args)
-    # lists are taken as they are now: a network may go on with them
-    args, kwargs = replaced((args, kwargs), Features, repeat(_Place()))
-
-    def of_rows(*rows: Tensor) -> Any:
-        given = iter((rows[0].clone(), *rows[1:]) if copied else rows)
-        return function(*replaced(args, _Place, given), **replaced(kwargs, _Place, given))
-
-    return of_rows if directly else torch.vmap(of_rows)
-
-
-class _Place:
-    """Stands for features among arguments."""
-
-
-def _broadcasts(values: list[Tensor], args: tuple[Any, ...]) -> bool:
-    """Whether an elementwise function broadcasts with the axis of points as it does without."""
-    axes = {value.ndim for value in values}
-    plain = [value.ndim for value in args if isinstance(value, Tensor) and not isinstance(value, Features)]
-    return len(axes) == 1 and max(plain, default=0) < max(axes)
-
-
-def _written(output: Any, target: Features, step: Step) -> Features:
+def _written(output: Any, target: Features, name: str) -> Features:
     """What an operation in place returns: its first argument, with other numbers."""
     if output is not target:
         if output.content.shape != target.content.shape:
-            raise AffscoreError(f"{step.name} changes the shape of features in place")
+            raise AffscoreError(f"{name} changes the shape of features in place")
         target.overwrite(output)
     return target
 

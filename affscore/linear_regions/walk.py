@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ class Units(NamedTuple):
     zeros: Tensor
 
 
-class Step:
+class Pass:
     """Points and directions on their way through a network, in one pass.
 
     Beside its value at a point, a feature has the value one direction further of the affine function that it is in the
@@ -53,7 +53,8 @@ class Step:
     """
 
     def __init__(self, program: Program, points: Tensor, directions: Tensor, units: Units | None = None) -> None:
-        self._known, self._column = units, 0
+        known = None if units is None else zip(*(part.split(program.units, 1) for part in units), strict=True)
+        self._known: Iterator[tuple[Tensor, ...]] | None = known
         self._parts: list[tuple[Tensor, ...]] = []
         self.choices: list[Tensor] = []
         self.to_switch = torch.ones(len(points), dtype=points.dtype, device=points.device)
@@ -65,16 +66,18 @@ class Step:
                 found = self._activation(features[inputs[0]], what)
             else:
                 found = self._max_pool(features[inputs[0]], what)
-            features.update(zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True))
+            if isinstance(found, Tensor):
+                features[outputs[0]] = found
+            else:
+                features.update(zip(outputs, found, strict=True))
             for number in unused:
                 del features[number]
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        count = sum(part[0].shape[1] for part in self._parts)
-        none = self.logits.new_zeros(len(points), -count % 8)
-        parts = zip(*self._parts, (none, none, none > 0, none > 0, none), strict=True)
-        self.here, self.ahead, self.changing, states, zeros = (torch.cat(part, 1) for part in parts)
-        self.units = Units(states, zeros) if units is None else units
+        missing = self.logits.new_zeros(len(points), program.units[-1])
+        self._parts.append((missing, missing, missing > 0, *(() if units else (missing > 0, missing))))
+        self.here, self.ahead, self.changing, *found = (torch.cat(part, 1) for part in zip(*self._parts, strict=True))
+        self.units = units or Units(*found)
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The states of units decide what becomes of both values."""
@@ -85,14 +88,14 @@ class Step:
             states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
             if what.linear is not None:  # units without states
                 states |= what.linear
+            found: tuple[Tensor, ...] = (states, zero)
         else:
-            states, zero = (part.narrow(1, self._column, here.shape[1]) for part in self._known)
-            self._column += here.shape[1]
+            states, zero = next(self._known)
+            found = ()
         changing = (ahead > zero) ^ states
         if what.linear is not None:
             changing &= ~what.linear
-        none = here[:, :0]
-        self._parts.append((here, ahead, changing, *((states, zero) if self._known is None else (none > 0, none))))
+        self._parts.append((here, ahead, changing, *found))
         bent = both * states
         if not what.flat:
             bent += what.slope * both * ~states
@@ -118,7 +121,7 @@ class Step:
         return entries.gather(2, leader.repeat(2, 1, 1)).reshape(-1, *shape)
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[int], object] = int) -> list[Trace]:
     """Walk along segments from one boundary to the next, along all segments at once.
 
@@ -170,14 +173,14 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
 
 def _settled(
     program: Program, points: Tensor, directions: Tensor, units: Units | None
-) -> tuple[Step, Tensor, Tensor, Tensor]:
+) -> tuple[Pass, Tensor, Tensor, Tensor]:
     """A pass in which all units have the states of the region ahead.
 
     Returns:
         The pass; the points and the units that change their state within one direction; and after how much of it.
     """
     while True:
-        step = Step(program, points, directions, units)
+        step = Pass(program, points, directions, units)
         units = step.units
         row, unit = places_of(step.changing)
         place = row * step.here.shape[1] + unit

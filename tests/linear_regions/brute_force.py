@@ -16,6 +16,9 @@ from torch.overrides import TorchFunctionMode
 WIDTH = 1e-10
 """Changes nearer to each other than this, as a fraction of the segment, are taken for one."""
 
+ROUNDING = 1e-15
+"""Features up to this, as a fraction of the largest of their layer, are zero."""
+
 BENT = 1e-7
 """Slopes that differ by no more than this, as a fraction of the mean absolute slope, are the same."""
 
@@ -41,21 +44,23 @@ class Inputs(TorchFunctionMode):
         if name in ("relu", "leaky_relu", "prelu") or (name == "clamp" and (kwargs or {}).get("min") == 0):
             slope = args[1] if name == "prelu" else torch.zeros(1)
             bends = (slope.reshape(-1, *[1] * (args[0].ndim - 2)) != 1).expand(args[0].shape[1:])
-            self.units.append(((args[0] > 0) & bends).flatten(1))
-        elif name == "max_pool2d":
+            above = args[0] > ROUNDING * args[0].abs().max()
+            self.units.append((above & bends).flatten(1))
+        elif name in ("max_pool1d", "max_pool2d"):
             names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
             given = {**dict(zip(names, args[1:], strict=False)), **(kwargs or {})}
-            self.pools.append(largest(args[0], given["kernel_size"], given.get("stride"), given.get("padding", 0)))
-        elif name in ("max_pool1d", "max_pool3d"):
-            raise NotImplementedError(name)
+            padding = given.get("padding", 0)
+            self.pools.append(largest(args[0], int(name[-2]), given["kernel_size"], given.get("stride"), padding))
         return func(*args, **(kwargs or {}))
 
 
-def largest(x: Tensor, size: int, stride: int | None, padding: int) -> Tensor:
+def largest(x: Tensor, axes: int, size: int, stride: int | None, padding: int) -> Tensor:
     """Which entries of each window are the largest, (n, windows, entries)."""
-    padded = F.pad(x, [padding] * 4, value=-torch.inf)
-    windows = padded.unfold(2, size, stride or size).unfold(3, size, stride or size).flatten(4).flatten(1, 3)
-    return windows == windows.amax(2, keepdim=True)
+    windows = F.pad(x, [padding] * 2 * axes, value=-torch.inf)
+    for axis in range(2, 2 + axes):
+        windows = windows.unfold(axis, size, stride or size)
+    windows = windows.flatten(2 + axes).flatten(1, 1 + axes)
+    return windows >= windows.amax(2, keepdim=True) - ROUNDING * x.abs().max()
 
 
 class Line:
@@ -77,8 +82,8 @@ class Line:
 
 
 def changes(line: Line, differ, samples: int) -> np.ndarray:
-    """Where two neighbours differ, by bisection."""
-    left = np.linspace(0, 1, samples)
+    """Where two neighbours differ, by bisection; inside of the segment, and from no point at which units are zero."""
+    left = np.concatenate([[10 * WIDTH], (np.arange(1, samples) - 1 / np.pi) / samples, [1 - 10 * WIDTH]])
     left, right = left[:-1], left[1:]
     found = []
     for _ in range(60):
@@ -118,7 +123,7 @@ def look(model, start: Tensor, end: Tensor, samples: int = 2001) -> Found:
     one, other = np.split(line(inner)[0], 2)
     slopes = (other - one) / (0.5 * np.diff(t))[:, None]
     variation = np.abs(slopes * np.diff(t)[:, None]).sum(0).max()
-    bent = np.abs(np.diff(slopes, axis=0)).max(1) > BENT * variation
+    bent = np.abs(np.diff(slopes, axis=0)).max(1) > BENT * variation + 1e-12
     dense = np.sort(np.concatenate([np.linspace(0, 1, 20001), candidates]))
     logits = line(dense)[0]
     gap = np.abs(logits - logits[0] - dense[:, None] * (logits[-1] - logits[0]))
