@@ -151,7 +151,7 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
 
         states, choices = units.states.clone(), step.choices
         distance = step.to_switch.scatter_reduce(0, row, after, "amin")
-        first = after <= distance[row] + MERGED
+        first = after <= distance[row]
         _change(units, row[first], unit[first])
         # further by a little at least, or rounding could keep it where it is
         t_next = t + distance.clamp_min(MERGED / 10)
