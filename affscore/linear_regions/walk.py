@@ -86,14 +86,12 @@ class Pass:
         if self._known is None:
             zero = (ZERO * here.abs().amax(1, keepdim=True)).expand_as(here)
             states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
-            if what.linear is not None:  # units without states
-                states |= what.linear
             found: tuple[Tensor, ...] = (states, zero)
         else:
             states, zero = next(self._known)
             found = ()
         changing = (ahead > zero) ^ states
-        if what.linear is not None:
+        if what.linear is not None:  # units without states
             changing &= ~what.linear
         self._parts.append((here, ahead, changing, *found))
         bent = both * states
@@ -106,10 +104,10 @@ class Pass:
         entries = what.all_entries(x)
         here, ahead = entries.chunk(2)
         rate = (ahead - here).nan_to_num(nan=-torch.inf)
-        largest, fastest = here.amax(2, keepdim=True), rate.amax(2, keepdim=True)
+        largest = here.amax(2, keepdim=True)
         zero = ZERO * largest.abs().amax(1, keepdim=True)
         behind = largest - here
-        level = behind.isfinite() & ((behind <= zero) | (behind <= MERGED * (fastest - rate)))
+        level = behind <= zero
         among = rate.masked_fill(~level, -torch.inf)
         leader = among.argmax(2, keepdim=True)
         leads = among.gather(2, leader)
@@ -151,7 +149,7 @@ def walk(program: Program, starts: Tensor, directions: Tensor, done: Callable[[i
 
         states, choices = units.states.clone(), step.choices
         distance = step.to_switch.scatter_reduce(0, row, after, "amin")
-        first = after <= distance[row] + MERGED
+        first = after <= distance[row]
         _change(units, row[first], unit[first])
         # further by a little at least, or rounding could keep it where it is
         t_next = t + distance.clamp_min(MERGED / 10)

@@ -43,6 +43,6 @@ def test_rows_of_the_file(tmp_path, monkeypatch, capsys):
     assert images["memory_mb_128"] == 128
     for row in (digits, path, images):
         assert row["regions"] > row["n"]
-        assert row["passes_a_step"] == pytest.approx(row["ratio_walk"] / row["ratio_plain"])
-        assert row["spread_walk_smallest"] == row["ratio_walk"] == row["spread_walk_largest"]
+        assert row["ratio_walk"] == pytest.approx(row["walk_median"] / row["line_median"])
+        assert row["spread_passes_smallest"] == row["passes_a_step"] == row["spread_passes_largest"]
     assert len(capsys.readouterr().out.splitlines()) == 3

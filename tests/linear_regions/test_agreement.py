@@ -45,8 +45,8 @@ def test_two_hundred_segments(name):
     found = assert_all_agree(model, starts, ends)
     assert found["crossings"] > 50
     assert (found["switches"] > 100) == (name in ("pooled", "overlapping", "dense", "mixed"))
-    if found["switches"]:
-        assert found["count"] < found["crossings"] + found["switches"]  # some are dead
+    if name == "pooled":  # many units feed no entry that is the largest
+        assert found["count"] < 0.7 * (found["crossings"] + found["switches"])
 
 
 class Whole(nn.Module):

@@ -109,6 +109,15 @@ def test_breakpoints_of_several_units_at_one_place_are_one(method):
     assert found.patterns == 2
 
 
+def test_a_unit_is_exactly_zero_where_it_crosses():
+    torch.manual_seed(0)
+    found = along_segment(nn.Sequential(nn.Linear(3, 200), nn.ReLU()), torch.randn(3), 5 * torch.randn(3))
+    assert found.crossings > 50
+    assert not ((found.logits > 0) & (found.logits < 1e-12)).any()
+    inner = found.logits[np.isin(found.t, found.unit_changes)]
+    assert ((inner == 0) & (np.roll(found.logits, 1, axis=0)[1:-1] + found.logits[2:] > 0)).any(1).all()
+
+
 @METHODS
 def test_two_breakpoints_apart_by_little_more_than_the_tolerance_are_two(method):
     near = on_line(lambda x: torch.relu(x - 0.5) + torch.relu(x - 0.5 - 1e-9), 0, 1, method)
@@ -133,10 +142,10 @@ def test_a_unit_that_is_zero_for_a_while(method):
 
 @METHODS
 def test_a_channel_of_slope_one_is_linear(method):
-    prelu = nn.PReLU(2)
+    prelu = nn.PReLU(3)
     with torch.no_grad():
-        prelu.weight.copy_(torch.tensor([1.0, 0.5]))
-    found = on_line(lambda x: prelu.double()(torch.cat([x - 0.25, x - 0.5], 1)), 0, 1, method)
+        prelu.weight.copy_(torch.tensor([1.0, 1.0, 0.5]))
+    found = on_line(lambda x: prelu.double()(torch.cat([x - 0.25, 0.25 - x, x - 0.5], 1)), 0, 1, method)
     np.testing.assert_allclose(found.unit_changes, [0.5])
     np.testing.assert_allclose(found.breakpoints, [0.5])
     linear = on_line(lambda x: F.leaky_relu(x - 0.5, 1.0), 0, 1, method)

@@ -1,6 +1,7 @@
 """What is asked and what is refused; the caller's model and random numbers stay as they are."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from torch import nn
 import affscore
 from affscore import AffscoreError
 from affscore.linear_regions import along_segment, along_segments
+from affscore.linear_regions.probe import Probe
+from affscore.linear_regions.program import Affine
 from tests.linear_regions.architectures import Residual, normalised
 
 
@@ -86,6 +89,30 @@ def test_random_numbers_stay_as_they_are():
     before = states()
     along_segment(Drawing(), [-1.0], [1.0])
     assert states() == before
+
+
+@pytest.mark.parametrize("method", ["line", "walk"])
+def test_no_more_points_than_the_chunk_are_in_the_network(method):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU(), nn.Linear(100, 2))
+    starts, ends = 5 * torch.randn(2, 30, 4, dtype=torch.float64)
+    probe = Probe(model, starts[0], ends[0] - starts[0], 40, "cpu")
+    sizes = []
+
+    def recorded(compute):
+        def run(x):
+            sizes.append(len(x))
+            return compute(x)
+
+        return run
+
+    for number, (operation, unused) in enumerate(probe.program.steps):
+        if isinstance(operation.what, Affine):
+            what = replace(operation.what, compute=recorded(operation.what.compute))
+            probe.program.steps[number] = (operation._replace(what=what), unused)
+    found = probe.look(starts, ends - starts, method, int)
+    assert min(len(trace.t) for trace, _ in found) > 40
+    assert 30 < max(sizes) <= 40
 
 
 @pytest.mark.parametrize(
