@@ -10,7 +10,7 @@ from torch import Tensor
 
 from affscore.linear_regions.operations import ELEMENTWISE, RESHAPING, SAMPLE_BY_SAMPLE, Function, replaced
 
-UNFOLDED = 2**16
+UNFOLDED = 2**17
 """Entries that a convolution on a CPU unfolds at once: in double precision PyTorch does so, and out of the cache."""
 
 

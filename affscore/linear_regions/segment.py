@@ -159,9 +159,8 @@ def along_segments(
     Raises:
         AffscoreError: As there; the message says which segment.
 
-    >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
-    >>> [segment.count for segment in along_segments(net, [[-9.0], [-9.0]], [[9.0], [9.5]])]
-    [2, 2]
+    >>> [segment.breakpoints for segment in along_segments(nn.ReLU(), [[-1.0], [-3.0]], [[1.0], [1.0]])]
+    [array([0.5]), array([0.75])]
     """
     return list(each_segment(model, _points(starts, "starts"), _points(ends, "ends"), method, chunk, device, progress))
 

@@ -51,8 +51,7 @@ def along_paths(
         AffscoreError: As there; paths of fewer than two points.
 
     >>> import torch
-    >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
-    >>> table = along_paths(net, torch.tensor([[[-9.0], [9.0], [-9.0]]]), progress=False)
+    >>> table = along_paths(nn.ReLU(), torch.tensor([[[-9.0], [9.0], [-9.0]]]), progress=False)
     >>> table[["path", "segment", "logit", "crossings", "length"]].to_numpy().tolist()
     [[0.0, 0.0, 0.0, 1.0, 18.0], [0.0, 1.0, 0.0, 1.0, 18.0]]
     """
