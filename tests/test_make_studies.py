@@ -11,7 +11,7 @@ import pytest
 import torch
 from make_studies import describe, is_made, measure, train
 from mini_zoo.recipes import recipe_of
-from studies import trainings
+from studies import trainings, ways
 from studies.plans import STUDIES, Study
 from studies.trainings import Training
 from studies.ways import ALL_WAYS, WAYS
@@ -62,6 +62,14 @@ def test_every_way_changes_the_weights_or_leaves_them(way, tmp_path):
     trained, began = load_model(f"mini:resnet18@{training.weights(tmp_path)}"), training.build()
     same = torch.equal(trained.stem[0].weight, began.stem[0].weight.half().float())
     assert same is (way not in WAYS)
+
+
+def test_what_decides_a_way_is_in_its_description(monkeypatch):
+    training = Training("mini:resnet18", "label-noise", 1)
+    before = training.describe()
+    assert before["false_labels"] == ways.FALSE_LABELS
+    monkeypatch.setitem(ways.SETTINGS, "label-noise", {"false_labels": 0.5})
+    assert training.describe() != before
 
 
 @pytest.mark.slow

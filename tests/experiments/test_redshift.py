@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from affscore import AffscoreError
 from affscore.experiments import RandomMLP, networks_of, redshift_changes, redshift_correlations, redshift_networks
@@ -76,6 +77,14 @@ def test_changes_seed_by_seed():
         assert row["frequency_low"] < row["frequency"] < row["frequency_high"]
     same_depth = found.loc["Tanh: weights × 8 instead of × 2"]
     assert same_depth["verdict"] == "undecided"
+
+
+def test_intervals_of_changes_hold_for_all_rows_and_both_numbers_together():
+    table = measured(lambda mlp, noise: noise, lambda mlp, noise: np.exp(noise))
+    for change, row in redshift_changes(table).iterrows():
+        before, after = (networks_of(table, cell)["mean"].to_numpy() for cell in CHANGES[change])
+        half = stats.sem(after - before) * stats.t.ppf(1 - 0.025 / (2 * len(CHANGES)), SEEDS - 1)
+        assert row["score_high"] - row["score"] == pytest.approx(half)
 
 
 def test_networks_that_are_missing():

@@ -251,6 +251,13 @@ class TestSteps:
                 tracker.step()
         assert tracker.table["step"].unique().tolist() == [0, 3]
 
+    def test_a_context_without_a_step_warns(self):
+        with pytest.warns(AffscoreWarning, match="no step was counted"), track(small(), samples()):
+            pass
+        with warnings.catch_warnings(), track(small(), samples()) as tracker:
+            warnings.simplefilter("error")
+            tracker.step()
+
     def test_but_not_after_an_error(self):
         tracker = track(small(), samples(), every=3)
 

@@ -10,6 +10,8 @@ from scipy.stats import norm
 from affscore.analysis import STATISTICS, independent_best
 from affscore.experiments.sweeps import sweep
 from affscore.papers import network_table, printed_table, printed_tables, study_models
+from affscore.papers.alexnet_to_transformers import table_3
+from affscore.papers.alexnet_to_transformers.figure_16 import other_training_changes_little
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED
 from affscore.papers.claim import WORDS as CLAIM_WORDS
@@ -201,6 +203,13 @@ def measured_steadiness(score, others):
         **dict.fromkeys(names, spread),
         sparsity_before=zero,
         entropy_before=zero,
+    )
+
+
+def repeated(results, times):
+    """The same with each training there so many times, as seeds that change nothing."""
+    return replace(
+        results, checkpoints={f"{name}{n}": one for name, one in results.checkpoints.items() for n in range(times)}
     )
 
 
@@ -673,6 +682,15 @@ def test_a_single_batch_of_a_single_training_has_no_error_and_decides_nothing():
     }
     for name in ("googlenet-range", "inception-v3-further", "densenet-below-resnet"):
         assert claim_named(name).decide(Results("one batch", signatures=one)) is None
+
+
+def test_more_seeds_of_the_same_methods_are_no_more_evidence():
+    few = replace(checkpoints(), checkpoints=by_method([[0.6], [0.65], [0.72]]).checkpoints)
+    assert other_training_changes_little.decide(few) == other_training_changes_little.decide(repeated(few, 9))
+    once = measured_steadiness(0.05, 0.1)
+    one, many = (table_3._measured_spreads(results)[1] for results in (once, repeated(once, 9)))
+    for lead, again in zip(one, many, strict=True):
+        assert (again.value, again.error, again.freedom) == pytest.approx((lead.value, lead.error, 2))
 
 
 def test_estimates():

@@ -278,7 +278,6 @@ def test_multiverses_are_asked_as_they_are_measured():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shipped_claims().empty, reason="this version comes without it")
 def test_the_file_of_the_package_is_what_the_command_computes(shipped):
     own = shipped.results
     table = claims_by_specification(gathered_multiverses(), own.signatures, studies=own.studies)
