@@ -69,6 +69,13 @@ BENCHMARKS: Mapping[str, Kind] = {
         "spread_overhead_smallest spread_overhead_largest",
         "measurement_best measurement_median measurement_largest tracked_best tracked_median tracked_largest",
     ),
+    "linear_regions": Kind(
+        "python benchmarks/bench_linear_regions.py",
+        "model dataset how device n batch_size regions chunk line_median line_best line_largest walk_median walk_best "
+        "walk_largest plain_median plain_best plain_largest ratio_walk passes_a_step spread_walk_smallest "
+        "spread_walk_largest spread_passes_smallest spread_passes_largest",
+        "memory_mb_32 memory_mb_128 memory_mb_512",
+    ),
     "survey": Kind(""),  # its rows are shown as they are
 }
 """The benchmarks by the names of their files, and what the rows of these must have."""

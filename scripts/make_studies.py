@@ -24,6 +24,7 @@ from typing import Any, get_args
 
 import pandas as pd
 from joblib import Parallel, delayed
+from studies.paths import follow
 from studies.plans import STUDIES, Study
 from tqdm import tqdm
 
@@ -67,6 +68,8 @@ def main() -> None:
     train(missing, options.work / "weights", options.jobs)
     for name, study in missing.items():
         tables = {f"{name}-course": course(study, options.work / "weights")} if study.course else {}
+        if study.paths:
+            tables[f"{name}-paths"] = along(study, options.work, options.jobs)
         tables[name] = measure(study.at(places), options.work, options.jobs)  # the last: where it is, all are
         command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
         about = {"study": name, "job": describe(study), "command": command, **provenance()}
@@ -138,6 +141,15 @@ def course(study: Study, folder: Path) -> pd.DataFrame:
             about = {"model": one.model, "network": one.network, "way": one.way, "seed": one.seed, **words}
             tables.append(record.table[COURSE].assign(**about))
     return pd.concat(tables, ignore_index=True)
+
+
+def along(study: Study, work: Path, jobs: int) -> pd.DataFrame:
+    """The linear regions of its networks along closed paths around images: a row for each segment."""
+    folder = work / "paths"
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = [delayed(follow)(training, study.paths, work) for training in study.trainings]
+    tables = Parallel(n_jobs=jobs, return_as="generator", inner_max_num_threads=1, backend="loky")(tasks)
+    return pd.concat(tqdm(tables, total=len(tasks), desc="paths", unit="network"), ignore_index=True)
 
 
 def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:

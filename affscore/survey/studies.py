@@ -89,6 +89,8 @@ def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.Dat
     [0.5]
     """
     words = list(Specification._fields)
+    if not set(words) <= set(study):
+        return study  # of paths, which no specification changes
     return study[study[words].eq(pd.Series(specification._asdict())).all(axis=1)].reset_index(drop=True)
 
 

@@ -33,6 +33,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "mnasnet": {"epochs": 25}, "mobilenet": {"epochs": 25}, "shufflenet": {"epochs": 30},
     "efficientnet": {"epochs": 20}, "vit": {"epochs": 50, "rate": 8e-3}, "swin": {"epochs": 20},
     "convnext": {"epochs": 20},
+    "vgg8": {"epochs": 150, "weight_decay": 0.0}, "resnet8": {"epochs": 150, "weight_decay": 0.0},
 }  # fmt: skip
 """What differs from the default, by the beginning of the names: as many epochs as each needs to learn the digits."""
 

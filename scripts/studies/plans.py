@@ -10,10 +10,11 @@ from typing import Any
 
 from affscore.papers import study_models
 from studies.trainings import Training
-from studies.ways import WAYS
+from studies.ways import REGION_WAYS, WAYS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
+REGIONS = "examples/region_networks.py"
 
 SEEDS = range(1, 10)
 """As many as figure 8 of the paper has."""
@@ -43,6 +44,7 @@ class Study:
         whole: Whether all images are measured as one batch, too, under the pairing: rows with n = images.
         images: How many images of each data set; None for all there are.
         halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
+        paths: Of how many images closed paths are followed through the linear regions of each network.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
 
@@ -55,6 +57,7 @@ class Study:
     whole: bool = False
     images: int | None = None
     halves: bool = False
+    paths: int = 0
     subsets: str = ""
 
     @property
@@ -86,7 +89,13 @@ class Study:
     def sample(self) -> dict[str, Any]:
         """Which images are taken, where that is not all of them."""
         draws = DRAWS if self.subsets else 0
-        about = {"images": self.images, "halves": self.halves, "subsets": self.subsets, "draws": draws}
+        about = {
+            "images": self.images,
+            "halves": self.halves,
+            "subsets": self.subsets,
+            "draws": draws,
+            "paths": self.paths,
+        }
         return {name: value for name, value in about.items() if value}
 
     @property
@@ -134,6 +143,23 @@ STUDIES = {
         # no two have a seed in common: networks of different ways must not begin alike and see the same batches
         [Training("mini:resnet18", way, 3 * number + seed) for number, way in enumerate(WAYS) for seed in (1, 2, 3)],
         criteria=True,
+    ),
+    "regions": Study(
+        [
+            Training(f"{REGIONS}:{name}", way, seed)
+            for name in ("vgg8", "resnet8")
+            for way in REGION_WAYS
+            for seed in (1, 2, 3)
+        ],
+        paths=16,
+    ),
+    "regions-width": Study(
+        [
+            Training(f"{REGIONS}:vgg8_{width}", "noise-0.2", seed)
+            for width in (1, 2, 3, 4, 6, 8, 12, 16, 24)
+            for seed in (1, 2, 3)
+        ],
+        paths=16,
     ),
     "other-data": Study(
         models=study_models("mini:"),

@@ -19,7 +19,7 @@ from affscore import load_model, track
 from affscore.network.files import atomic_write
 from affscore.zoo import card_of
 from affscore.zoo.weight_files import load_state_dict
-from studies.ways import ALL_WAYS, SETTINGS
+from studies.ways import ALL_WAYS, NOISES, SETTINGS, wrong_labels
 
 PROBE = 512
 """How many held-out digits are looked at while a network trains."""
@@ -100,7 +100,8 @@ class Training:
             folder: Where.
 
         Returns:
-            The record; its accuracy is that of the weights as they were written.
+            The record: ``accuracy`` on held-out images, and ``fitted``, the share of the training images that get the
+            label they were given, wrong ones with it; of the weights as they were written.
         """
         start, job = time.perf_counter(), self.describe()
         with one_thread(), torch.random.fork_rng():
@@ -116,8 +117,12 @@ class Training:
             model = ALL_WAYS[self.way](model, images, labels, self.recipe, **more)
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
-        reached, seconds = accuracy(model, *test), time.perf_counter() - start
-        record = {"name": self.name, "accuracy": round(reached, 4), "seconds": round(seconds, 1), "job": job}
+        given = wrong_labels(labels, NOISES.get(self.way, 0.0), self.seed)
+        reached, fitted, seconds = accuracy(model, *test), accuracy(model, images, given), time.perf_counter() - start
+        record = {
+            "name": self.name, "accuracy": round(reached, 4), "fitted": round(fitted, 4), "seconds": round(seconds, 1),
+            "job": job,
+        }  # fmt: skip
         folder.mkdir(parents=True, exist_ok=True)
         if self.every:
             tracker.measure()

@@ -7,6 +7,7 @@ a linear layer on top of what it has learned is fitted to the labels in the end,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -44,6 +45,30 @@ def label_noise(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe
     false = torch.rand(len(labels), generator=generator) < FALSE_LABELS
     drawn = torch.randint(0, 10, (len(labels),), generator=generator)
     return supervised(model, images, torch.where(false, drawn, labels), recipe)
+
+
+def unchanged(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe) -> nn.Module:
+    """With all labels, on images as they are."""
+    return optimise(model, len(images), naming_loss(model, images, labels, lambda some, _: some), recipe)
+
+
+def wrong_labels(labels: Tensor, share: float, seed: int) -> Tensor:
+    """The labels, of which a share is wrong: each of these another class, all as likely.
+
+    >>> labels = torch.arange(10).repeat(10)
+    >>> int((wrong_labels(labels, 0.2, 0) != labels).sum())
+    20
+    """
+    generator = torch.Generator().manual_seed(seed)
+    chosen = torch.randperm(len(labels), generator=generator)[: round(share * len(labels))]
+    changed = labels.clone()
+    changed[chosen] = (labels[chosen] + torch.randint(1, 10, (len(chosen),), generator=generator)) % 10
+    return changed
+
+
+def noise(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe, share: float) -> nn.Module:
+    """With a share of wrong labels, on images as they are."""
+    return unchanged(model, images, wrong_labels(labels, share, recipe.seed), recipe)
 
 
 def rotation(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe) -> nn.Module:
@@ -101,7 +126,16 @@ WAYS: dict[str, Way] = {
 }
 """Those of chapter 14, by the name that a table has in its column ``way``."""
 
-ALL_WAYS: dict[str, Way] = {**WAYS, "untrained": untrained}
+NOISES = {f"noise-{share}": share for share in (0.2, 0.4, 0.6, 0.8, 1.0)}
+
+REGION_WAYS: dict[str, Way] = {
+    "vanilla": unchanged,
+    "augmented": supervised,
+    **{name: partial(noise, share=share) for name, share in NOISES.items()},
+}
+"""Those of chapter 16, as the poster calls them: without and with moved images, with a share of wrong labels."""
+
+ALL_WAYS: dict[str, Way] = {**WAYS, **REGION_WAYS, "untrained": untrained}
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "label-noise": {"false_labels": FALSE_LABELS},

@@ -45,6 +45,17 @@ def test_a_tracker_costs_what_is_promised():
     assert found.loc["mini:resnet18", "counted"] == 500
 
 
+def test_the_line_finds_regions_as_much_faster_as_is_promised():
+    found = read_benchmarks(RESULTS)["linear_regions"].table
+    row = found[(found["dataset"] == "digits") & (found["batch_size"] == 1)].iloc[0]
+    assert row["ratio_walk"] >= 10
+    assert row["passes_a_step"] <= 3
+    assert (found["ratio_walk"] > 2).all()
+    peaks = found[["memory_mb_32", "memory_mb_128", "memory_mb_512"]].dropna().to_numpy()
+    assert len(peaks) == 1
+    assert (peaks[:, 0] < peaks[:, 2] / 3).all()
+
+
 def test_many_images_fit_in_the_memory_of_a_few_that_are_kept():
     peaks = read_benchmarks(RESULTS)["memory"].table.set_index(["how", "n"])["memory_mb"]
     assert peaks["signature", 512] < peaks["keeping", 16] / 3

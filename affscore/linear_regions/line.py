@@ -1,0 +1,181 @@
+"""All regions of a segment at once: it goes through the network layer by layer, and gains points on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from affscore.linear_regions.grid import Grid
+from affscore.linear_regions.pooling import MaxPool, largest_of_all, takeovers
+from affscore.linear_regions.program import Activation, Affine, Program
+
+ZERO = 1e-13
+"""Features up to this, as a fraction of the largest one of their layer on the segment, are rounding of zero."""
+
+
+@dataclass
+class _Values:
+    """Features, and the number of the grid at whose points they are."""
+
+    values: Tensor
+    grid: int
+
+
+class Line:
+    """Pieces of segments on their way through a network.
+
+    Between two neighbouring points every feature is affine. A bend puts a point where it is met: where a unit crosses
+    zero, and where another entry of a window becomes the largest. So the next layer sees an affine function between
+    neighbours again. What has been computed before, as a shortcut has, gets the new points when it is used.
+
+    Args:
+        program: The operations of the network.
+        begin: Where each piece begins, as a fraction of its segment.
+        end: Where it ends.
+        limit: How many points there may be for each piece; where there are more in all, long pieces end earlier.
+    """
+
+    def __init__(self, program: Program, begin: Tensor, end: Tensor, limit: int) -> None:
+        self.program = program
+        self.grids = [Grid.of_ends(begin, end)]
+        self.limit = limit
+
+    @property
+    def grid(self) -> Grid:
+        """The points up to now."""
+        return self.grids[-1]
+
+    def through(self, ends: Tensor) -> Tensor:
+        """Take the pieces through the network.
+
+        Args:
+            ends: Their ends, (points of the first grid, *shape of a sample).
+
+        Returns:
+            The logits at the points of the last grid, (points, logits).
+        """
+        features = {0: _Values(ends.unsqueeze(1), 0)}
+        for (what, inputs, outputs), unused in self.program.steps:
+            given = [features[number] for number in inputs]
+            newest = len(self.grids) - 1
+            last = max(one.grid for one in given) if isinstance(what, Affine) else newest
+            values = [self._refined(one, last) for one in given]
+            if isinstance(what, Affine):
+                found = what.compute(*values)
+            elif isinstance(what, Activation):
+                found, last = self._activation(values[0], what), len(self.grids) - 1
+            else:
+                found, last = self._max_pool(values[0], what), len(self.grids) - 1
+            for number, one in zip(outputs, (found,) if isinstance(found, Tensor) else found, strict=True):
+                features[number] = _Values(one, last)
+            for number in unused:
+                del features[number]
+        return self._refined(features[self.program.output], len(self.grids) - 1).flatten(1)
+
+    def _refined(self, features: _Values, last: int) -> Tensor:
+        """Features at the points of a later grid."""
+        for grid in self.grids[features.grid + 1 : last + 1]:
+            features.values = grid.carried(features.values)
+        features.grid = max(features.grid, last)
+        return features.values
+
+    def _activation(self, x: Tensor, what: Activation) -> Tensor:
+        """The points where a unit crosses zero are added; there it is exactly zero."""
+        units = x.flatten(1)
+        zero = self._zero(units)
+        above = _above(units, zero[self.grid.segment], what)
+        changes = above[1:] ^ above[:-1]
+        changes[self.grid.seams] = False
+        interval, unit = places_of(changes)
+        left, right = units[interval, unit], units[interval + 1, unit]
+        # else it is zero at one end of the interval, and does not cross inside
+        crossing = torch.minimum(left, right) < -zero[self.grid.segment[interval]]
+        if bool(crossing.any()):
+            interval, unit, left, right = interval[crossing], unit[crossing], left[crossing], right[crossing]
+            places = self._add(interval, left / (left - right))
+            units = self.grid.carried(units)
+            units[places[places >= 0], unit[places >= 0]] = 0
+            above = above.index_select(0, self.grid.origin)
+            anew = torch.cat([places[places >= 0], self.grid.added])
+            above[anew] = _above(units[anew], zero[self.grid.segment[anew]], what)
+        self._mark_units(above)
+        return what.bent(units).view(-1, *x.shape[1:])
+
+    def _max_pool(self, x: Tensor, what: MaxPool) -> Tensor:
+        """The points where another entry of a window becomes the largest are added."""
+        largest, chosen = what(x)
+        zero = self._zero(largest.flatten(1))
+        differ = (chosen[1:] != chosen[:-1]).flatten(1)
+        differ[self.grid.seams] = False
+        interval, window = differ.nonzero(as_tuple=True)
+        left, right = (what.entries(x, interval + step, window) for step in (0, 1))
+        changes = ~largest_of_all(left, right, zero[self.grid.segment[interval], None]).any(1)
+        if bool(changes.any()):
+            which, fraction = takeovers(left[changes], right[changes])
+            places = self._add(interval[changes][which], fraction)
+            x = self.grid.carried(x)
+            largest, chosen = what(x)
+            self.grid.switches[places[places >= 0]] = True
+        # at points that were there before, the largest entry may change, too
+        differ = (chosen[2:] != chosen[:-2]).flatten(1)
+        differ[self.grid.seams - 1] = differ[self.grid.seams] = False
+        point, window = differ.nonzero(as_tuple=True)
+        before, there, after = (what.entries(x, point + step, window) for step in (0, 1, 2))
+        level = zero[self.grid.segment[point], None]
+        stays = largest_of_all(before, there, level) & largest_of_all(there, after, level)
+        self.grid.switches[point[~stays.any(1)] + 1] = True
+        return largest
+
+    def _add(self, interval: Tensor, fraction: Tensor) -> Tensor:
+        grid, places = self.grid.refined(interval, fraction, self.limit)
+        self.grids.append(grid)
+        return places
+
+    def _zero(self, units: Tensor) -> Tensor:
+        """Up to where the features of each segment are zero."""
+        return ZERO * units[self.grid.ends].abs().amax((0, 2))
+
+    def _mark_units(self, above: Tensor) -> None:
+        """Mark the points on whose sides a unit has different states."""
+        words = above.view(torch.int64)
+        active = words[1:] | words[:-1]  # in the intervals, at whose ends it may be zero
+        marks = torch.zeros_like(self.grid.units)
+        marks[1:-1] = (active[1:] != active[:-1]).any(1)
+        marks[self.grid.ends] = False
+        self.grid.units.logical_or_(marks)
+
+
+def _above(units: Tensor, zero: Tensor, what: Activation) -> Tensor:
+    """Whether units that bend are above zero, (points, units)."""
+    above = units > zero[:, None]
+    return eights(above if what.linear is None else above & ~what.linear)
+
+
+def eights(states: Tensor) -> Tensor:
+    """Booleans (rows, columns), with columns added so that always eight fill a word: words are compared faster.
+
+    >>> eights(torch.tensor([[True, False, True]])).view(torch.int64)
+    tensor([[65537]])
+    """
+    missing = -states.shape[1] % 8
+    return torch.nn.functional.pad(states, (0, missing)) if missing else states
+
+
+FEW = 2**15
+"""So few states are looked at one by one."""
+
+
+def places_of(states: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows and columns of the true ones among states of which few are, in a multiple of eight columns.
+
+    >>> places_of(eights(torch.tensor([[False, False, True], [True, False, False]])))
+    (tensor([0, 1]), tensor([2, 0]))
+    """
+    if states.numel() < FEW:
+        row, column = states.nonzero(as_tuple=True)
+        return row, column
+    row, word = states.view(torch.int64).nonzero(as_tuple=True)
+    which, inside = states.view(len(states), states.shape[1] // 8, 8)[row, word].nonzero(as_tuple=True)
+    return row[which], 8 * word[which] + inside

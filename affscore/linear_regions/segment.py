@@ -1,0 +1,225 @@
+"""The linear regions of a network along a segment: how many, where, and how far the network is from affine there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from affscore.errors import AffscoreError
+from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
+from affscore.linear_regions.probe import LEAST, Probe
+from affscore.network.randomness import random_states_kept
+from affscore.options import check_integer
+
+MethodName = Literal["line", "walk"]
+
+AT_ONCE = 64
+"""Segments that are measured together: what is found on them is in memory at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """What a network does between two inputs: a piecewise affine function of the way.
+
+    Positions are fractions of the segment, in (0, 1) and rising.
+
+    Attributes:
+        t: The points between which everything is affine, with both ends.
+        logits: The network's output there, (points, logits).
+        unit_changes: Where a unit changes its state, from above zero to not above zero or back.
+        switch_changes: Where a max pooling changes its choice: no entry of a window is the largest before and after.
+        breakpoints: Where the slope of a logit changes.
+        length: The distance of start and end, in the metric of the input.
+    """
+
+    t: Floats
+    logits: Floats
+    unit_changes: Floats
+    switch_changes: Floats
+    breakpoints: Floats
+    length: float
+
+    @property
+    def count(self) -> int:
+        """The number of pieces of the function: breakpoints + 1."""
+        return len(self.breakpoints) + 1
+
+    @property
+    def patterns(self) -> int:
+        """The number of activation patterns that follow each other: crossings + 1."""
+        return len(self.unit_changes) + 1
+
+    @property
+    def crossings(self) -> int:
+        """How often the activation pattern changes: what the paper calls density."""
+        return len(self.unit_changes)
+
+    @property
+    def switches(self) -> int:
+        """At how many points a max pooling changes its choice."""
+        return len(self.switch_changes)
+
+    @cached_property
+    def absolute_deviation(self) -> Floats:
+        """The area between each logit and its chord (:func:`affscore.linear_regions.absolute_deviation`), (logits,)."""
+        return absolute_deviation(self.t, self.logits, self.length)
+
+    @cached_property
+    def deviation_upper_bound(self) -> Floats:
+        """What the published code computes instead, an upper bound of the area, (logits,)."""
+        return absolute_deviation(self.t, self.logits, self.length, mode="upper_bound")
+
+    @cached_property
+    def total_variation(self) -> Floats:
+        """The way that each logit goes up and down, (logits,)."""
+        return total_variation(self.logits)
+
+    def __repr__(self) -> str:
+        numbers = {name: getattr(self, name) for name in ("count", "patterns", "switches")}
+        return f"Segment({', '.join(f'{name}={value}' for name, value in numbers.items())}, length={self.length:.6g})"
+
+
+def along_segment(
+    model: nn.Module, start: Any, end: Any, method: MethodName = "line", chunk: int | None = None, device: str = "auto"
+) -> Segment:
+    r"""Find all linear regions of a network on the segment between two inputs, exactly.
+
+    A network of affine operations, ReLU, LeakyReLU, PReLU and max pooling is a continuous piecewise affine function, so
+    on the segment :math:`x(t) = x_0 + t\,(x_1 - x_0)` it bends at finitely many :math:`t`. Three things are counted,
+    each for itself: changes of the activation pattern (which units are above zero), changes of what max poolings
+    choose, and breakpoints of the function, where the slope of a logit changes. A change of the pattern is no
+    breakpoint where the unit is dead downstream.
+
+    It is computed in double precision on a copy in evaluation mode: the model and the generators of random numbers are
+    as before. Tolerances: points that are nearer to each other than 1e-12 of the segment are one; features up to 1e-13
+    of the largest one of their layer are zero; a slope changes where it does by more than 1e-8 of the total variation
+    of the logits (:func:`affscore.linear_regions.pieces.bends`).
+
+    Args:
+        model: The network, from a tensor (samples, ...) to a tensor of logits (samples, ...).
+        start: Where the segment begins: an input without the axis of samples.
+        end: Where it ends.
+        method: "line" pushes the whole segment through the network, layer by layer; "walk" goes from region to region,
+            each step one forward pass with its directional derivative. Both find the same; the line is faster.
+        chunk: Most points in the network at once, at least 16, which bounds the memory; None for as many as keep the
+            widest layer at 4 MB, on a GPU at 256 MB.
+        device: As in :func:`affscore.signature`.
+
+    Returns:
+        The segment: ``.breakpoints``, ``.count``, ``.patterns``, ``.switches``, ``.length``, ``.absolute_deviation``.
+
+    Raises:
+        AffscoreError: An operation that is not known to be piecewise affine (named, with its layer), a network that
+            fails, is random or does not keep samples apart, ends that are not finite, of different shapes, or the same.
+
+    Source: Gamba et al. (2022) for the counts and the walk; the line method is that of Sotoudeh & Thakur (2019), here
+    with shortcuts and max pooling.
+
+    >>> net = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+    >>> _ = nn.init.constant_(net[0].weight, 4.0), nn.init.constant_(net[0].bias, -1.0)
+    >>> segment = along_segment(net, [0.0], [1.0])  # max(4 t - 1, 0)
+    >>> segment.breakpoints, segment.count, segment.absolute_deviation  # a triangle of height 0.75
+    (array([0.25]), 2, array([0.375]))
+    """
+    return along_segments(
+        model, _points(start, "start")[None], _points(end, "end")[None], method, chunk, device, False
+    )[0]
+
+
+def along_segments(
+    model: nn.Module,
+    starts: Any,
+    ends: Any,
+    method: MethodName = "line",
+    chunk: int | None = None,
+    device: str = "auto",
+    progress: bool | None = None,
+) -> list[Segment]:
+    """Find all linear regions of a network on several segments.
+
+    Args:
+        model: As in :func:`along_segment`.
+        starts: Where the segments begin, (segments, *shape of an input).
+        ends: Where they end, of the same shape.
+        method: As there.
+        chunk: As there.
+        device: As there.
+        progress: Whether to show a bar of finished segments; None for where there is a terminal.
+
+    Returns:
+        The segments in their order; each is what :func:`along_segment` gives for it, up to rounding.
+
+    Raises:
+        AffscoreError: As there; the message says which segment.
+
+    >>> [segment.breakpoints for segment in along_segments(nn.ReLU(), [[-1.0], [-3.0]], [[1.0], [1.0]])]
+    [array([0.5]), array([0.75])]
+    """
+    return list(each_segment(model, _points(starts, "starts"), _points(ends, "ends"), method, chunk, device, progress))
+
+
+def each_segment(
+    model: nn.Module,
+    starts: Tensor,
+    ends: Tensor,
+    method: MethodName,
+    chunk: int | None,
+    device: str,
+    progress: bool | None,
+) -> Iterator[Segment]:
+    """The same one after the other, for more segments than fit into memory."""
+    if method not in get_args(MethodName):
+        raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
+    chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
+    directions = _directions(starts, ends)
+    lengths = directions.flatten(1).norm(dim=1).tolist()
+    probe = Probe(model, starts[0], directions[0], chunk, device)
+    hidden = None if progress is None else not progress
+    with tqdm(total=len(starts), desc=method, unit="segment", disable=hidden) as bar:
+        for first in range(0, len(starts), AT_ONCE):
+            part = slice(first, first + AT_ONCE)
+            with random_states_kept(probe.device):
+                found = probe.look(starts[part], directions[part], method, bar.update)
+            for length, (trace, bent) in zip(lengths[part], found, strict=True):
+                t = trace.t
+                yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
+
+
+def _points(values: Any, name: str) -> Tensor:
+    """Inputs in double precision, on the CPU."""
+    try:
+        tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise AffscoreError(f"{name} must be a tensor or an array of numbers, got {type(values).__name__}") from error
+    if tensor.is_complex() or tensor.dtype == torch.bool:
+        raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}")
+    return tensor.detach().to("cpu", torch.float64)
+
+
+def _directions(starts: Tensor, ends: Tensor) -> Tensor:
+    """From starts to ends.
+
+    Raises:
+        AffscoreError: Other shapes, numbers that are not finite, or segments without a length.
+    """
+    if starts.shape != ends.shape:
+        raise AffscoreError(f"start and end must have one shape, got {tuple(starts.shape)} and {tuple(ends.shape)}")
+    if starts.ndim < 2 or not starts.numel():
+        what = "a start needs an axis of features" if starts.ndim < 2 else "there is no segment, or no feature"
+        raise AffscoreError(f"{what}: the shape without samples is {tuple(starts.shape[1:])}")
+    for name, points in (("start", starts), ("end", ends)):
+        wrong = (~points.flatten(1).isfinite()).any(1)
+        if bool(wrong.any()):
+            raise AffscoreError(f"the {name} of segment {int(wrong.nonzero()[0])} holds NaN or infinity")
+    directions = ends - starts
+    same = ~directions.flatten(1).any(1)
+    if bool(same.any()):
+        raise AffscoreError(f"start and end of segment {int(same.nonzero()[0])} are the same point: it has no length")
+    return directions
