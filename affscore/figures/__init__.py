@@ -17,6 +17,7 @@ from affscore.figures.estimation import reductions as reductions
 from affscore.figures.history import timeline as timeline
 from affscore.figures.linear_regions import against_width as against_width
 from affscore.figures.linear_regions import logits_along_path as logits_along_path
+from affscore.figures.linear_regions import mosaic as mosaic
 from affscore.figures.linear_regions import two_measures as two_measures
 from affscore.figures.multiverse import choice_effects as choice_effects
 from affscore.figures.multiverse import specification_curve as specification_curve

@@ -7,45 +7,113 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError
 from affscore.figures.style import PALETTE, house_style, legend_below, literal, page, series_style
-from affscore.linear_regions import Segment
+from affscore.linear_regions import Plane, Segment
 
 
 @house_style()
-def logits_along_path(path: Sequence[Segment], logits: Mapping[str, int]) -> Figure:
-    """Draw logits along a path of segments, with their chords, and where the function bends.
+def logits_along_path(paths: Mapping[str, Sequence[Segment]], logit: int, part: float = 0.02) -> Figure:
+    """Draw a logit of networks along the same path, with its chords; and where it bends on a short part.
 
     Args:
-        path: Its segments, one after the other.
-        logits: Which to draw, by their names.
+        paths: The segments of the path, one after the other, by the name of the network.
+        logit: Which to draw, its number.
+        part: How much of the first segment is magnified, as a fraction of it.
 
     Returns:
-        The figure, as wide as a page: a panel for each logit, the area between it and its chords shaded, and a tick at
-        the bottom for each breakpoint.
+        The figure, as wide as a page. Of each network the left panel has the whole path, with the area between the
+        logit and its chords shaded; the right one has the first part of it, with a tick for each breakpoint and the
+        number of them.
 
     Raises:
-        AffscoreError: No segment or no logit.
+        AffscoreError: No network, no segment, no such logit, or a part that is not in (0, 1].
 
     Source: Gamba et al., the figure of the poster.
     """
-    if not path or not logits:
-        raise AffscoreError("expected a segment and a logit at least to draw")
-    figure, panels = page(len(logits), 0.4, each=2.2, columns=1, sharex=True, xlabel="distance along the path")
-    ends = np.cumsum([0.0, *(one.length for one in path)])
-    for axes, (name, logit) in zip(panels, logits.items(), strict=True):
+    if not paths or not all(paths.values()):
+        raise AffscoreError("expected a network and a segment at least to draw")
+    logits = min(one.logits.shape[1] for path in paths.values() for one in path)
+    if not 0 <= logit < logits or not 0 < part <= 1:
+        raise AffscoreError(
+            f"expected a logit from 0 to {logits - 1} and a part in (0, 1], got logit={logit}, part={part}"
+        )
+    size = {"width_ratios": [3, 2]}
+    figure, panels = page(
+        2 * len(paths), 0.4, each=2.2, columns=2, sharex="col", gridspec_kw=size, xlabel="distance along the path"
+    )
+    for (name, path), (whole, magnified) in zip(
+        paths.items(), zip(panels[::2], panels[1::2], strict=True), strict=True
+    ):
+        ends = np.cumsum([0.0, *(one.length for one in path)])
         for one, start in zip(path, ends[:-1], strict=True):
-            places, values = start + one.t * one.length, one.logits[:, logit]
+            values = one.logits[:, logit]
             chord = values[0] + one.t * (values[-1] - values[0])
-            axes.fill_between(places, values, chord, color=PALETTE["sky"], alpha=0.5, linewidth=0)
-            axes.plot(places, values, color=PALETTE["black"], linewidth=0.9)
-            axes.plot(places[[0, -1]], values[[0, -1]], color=PALETTE["vermilion"], linewidth=0.9, linestyle="--")
-            bends = start + one.breakpoints * one.length
-            axes.plot(bends, np.zeros_like(bends), "|", transform=axes.get_xaxis_transform(), color=PALETTE["grey"])
-        axes.set_ylabel(literal(name))
+            places = start + one.t * one.length
+            whole.fill_between(places, values, chord, color=PALETTE["sky"], alpha=0.6, linewidth=0)
+            whole.plot(places, values, color=PALETTE["black"], linewidth=0.9, linestyle="-")
+            whole.plot(places[[0, -1]], values[[0, -1]], color=PALETTE["vermilion"], linewidth=0.9, linestyle="--")
+        first = path[0]
+        t = np.append(first.t[first.t < part], part)
+        values = np.interp(t, first.t, first.logits[:, logit])
+        magnified.plot(t * first.length, values, color=PALETTE["black"], linewidth=0.9, linestyle="-")
+        bends = first.breakpoints[first.breakpoints < part]
+        low = magnified.get_xaxis_transform()
+        magnified.plot(bends * first.length, np.full_like(bends, 0.04), "|", transform=low, color=PALETTE["vermilion"])
+        magnified.set_title(f"{len(bends)} breakpoints on {part:.0%} of a segment", fontsize=8)
+        whole.set_title(literal(name), fontsize=8)
+        whole.set_ylabel(f"logit {logit}")
     return figure
+
+
+BORDERS = 3.0
+"""Borders of regions are drawn where these have so many cells to a side on average, at least."""
+
+
+@house_style()
+def mosaic(planes: Mapping[str, Sequence[Plane]], logit: int) -> Figure:
+    """Draw the linear regions of networks on planes, each in the colour of how steep a logit is on it.
+
+    Args:
+        planes: By the name of the network; those of one network side by side.
+        logit: Which, its number.
+
+    Returns:
+        The figure, as wide as a page: a row for each network, all panels with one scale of colours. Where regions are
+        large enough, white lines part them. Sides are drawn at right angles, whatever their angle is.
+
+    Raises:
+        AffscoreError: No plane, or other numbers of them for some networks.
+    """
+    columns = {len(some) for some in planes.values()}
+    if len(columns) != 1 or columns == {0}:
+        raise AffscoreError(f"expected as many planes of each network, got {[len(some) for some in planes.values()]}")
+    (number,) = columns
+    figure, panels = page(len(planes) * number, 0.6, each=2.9, columns=number, xlabel="distance", ylabel="distance")
+    steep = [one.slopes[:, :, logit] for some in planes.values() for one in some]
+    top = max(float(np.quantile(one, 0.995)) for one in steep)
+    names = [(name, one) for name, some in planes.items() for one in some]
+    for axes, (name, plane), slopes in zip(panels, names, steep, strict=True):
+        extent = (0.0, plane.sides[0], 0.0, plane.sides[1])
+        image = axes.imshow(slopes, origin="lower", extent=extent, cmap="cividis", vmin=0, vmax=top, aspect="auto")
+        if plane.regions.size / plane.count >= BORDERS**2:
+            axes.add_collection(LineCollection(_borders(plane), colors="white", linewidths=0.4))
+        axes.set_title(f"{literal(name)}: {plane.count} regions at {plane.regions.size} points", fontsize=8)
+    figure.colorbar(image, ax=panels, label=f"slope of logit {logit} (per unit of the input)", extend="max", shrink=0.6)
+    return figure
+
+
+def _borders(plane: Plane) -> list[NDArray[np.float64]]:
+    """The sides of cells that part two regions, as lines from point to point."""
+    rows, columns = plane.regions.shape
+    cell = np.array(plane.sides) / (columns, rows)
+    beside, above = (np.argwhere(np.diff(plane.regions, axis=axis))[:, ::-1] for axis in (1, 0))  # (column, row)
+    sides = ((beside, [(1, 0), (1, 1)]), (above, [(0, 1), (1, 1)]))
+    return [(place + np.array(ends)) * cell for places, ends in sides for place in places]
 
 
 @house_style()

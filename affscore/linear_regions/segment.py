@@ -81,6 +81,15 @@ class Segment:
         """The way that each logit goes up and down, (logits,)."""
         return total_variation(self.logits)
 
+    @property
+    def relative_deviation(self) -> Floats:
+        """The area as a fraction of length times total variation: bent, whatever the scale of the logits, (logits,).
+
+        From 0, for an affine logit, to 1/2.
+        """
+        size = self.length * self.total_variation
+        return np.divide(self.absolute_deviation, size, out=np.zeros_like(size), where=size > 0)
+
     def __repr__(self) -> str:
         numbers = {name: getattr(self, name) for name in ("count", "patterns", "switches")}
         return f"Segment({', '.join(f'{name}={value}' for name, value in numbers.items())}, length={self.length:.6g})"
@@ -113,7 +122,8 @@ def along_segment(
         device: As in :func:`affscore.signature`.
 
     Returns:
-        The segment: ``.breakpoints``, ``.count``, ``.patterns``, ``.switches``, ``.length``, ``.absolute_deviation``.
+        The segment: ``.breakpoints``, ``.count``, ``.patterns``, ``.switches``, ``.length``, ``.absolute_deviation``,
+        and more (:class:`Segment`).
 
     Raises:
         AffscoreError: An operation that is not known to be piecewise affine (named, with its layer), a network that
@@ -129,7 +139,7 @@ def along_segment(
     (array([0.25]), 2, array([0.375]))
     """
     return along_segments(
-        model, _points(start, "start")[None], _points(end, "end")[None], method, chunk, device, False
+        model, points_of(start, "start")[None], points_of(end, "end")[None], method, chunk, device, False
     )[0]
 
 
@@ -162,7 +172,8 @@ def along_segments(
     >>> [segment.breakpoints for segment in along_segments(nn.ReLU(), [[-1.0], [-3.0]], [[1.0], [1.0]])]
     [array([0.5]), array([0.75])]
     """
-    return list(each_segment(model, _points(starts, "starts"), _points(ends, "ends"), method, chunk, device, progress))
+    points = points_of(starts, "starts"), points_of(ends, "ends")
+    return list(each_segment(model, *points, method, chunk, device, progress))
 
 
 def each_segment(
@@ -178,7 +189,7 @@ def each_segment(
     if method not in get_args(MethodName):
         raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
     chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
-    directions = _directions(starts, ends)
+    directions = directions_of(starts, ends)
     lengths = directions.flatten(1).norm(dim=1).tolist()
     probe = Probe(model, starts[0], directions[0], chunk, device)
     hidden = None if progress is None else not progress
@@ -192,7 +203,7 @@ def each_segment(
                 yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
 
 
-def _points(values: Any, name: str) -> Tensor:
+def points_of(values: Any, name: str) -> Tensor:
     """Inputs in double precision, on the CPU."""
     try:
         tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
@@ -203,7 +214,7 @@ def _points(values: Any, name: str) -> Tensor:
     return tensor.detach().to("cpu", torch.float64)
 
 
-def _directions(starts: Tensor, ends: Tensor) -> Tensor:
+def directions_of(starts: Tensor, ends: Tensor) -> Tensor:
     """From starts to ends.
 
     Raises:

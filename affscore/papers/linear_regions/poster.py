@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
@@ -25,6 +24,8 @@ _COLUMNS = {
     for network in ("cifar10_vgg8", "cifar10_resnet18", "cifar100_vgg8")
     for end, what in (("", "rank correlation"), ("_std", "standard deviation of the rank correlation"))
 }
+
+_OF_NETWORKS = [name for name in _COLUMNS if not name.endswith("_std")]
 
 _ANALOGUES = {"cifar10_vgg8": "vgg8", "cifar10_resnet18": "resnet8"}
 """Our networks on digits for those of the poster on CIFAR-10."""
@@ -53,24 +54,50 @@ def rows(results: AllResults) -> Iterator[Row]:
         yield compare(number, our, analogue, "# none: the poster's networks are not published")
 
 
-def rank_correlations(paths: pd.DataFrame) -> pd.DataFrame:
+_ONE_NETWORK = ["network", "way", "seed"]
+
+
+def rank_correlations(
+    paths: pd.DataFrame, density: str = "crossings", deviation: str = "absolute_deviation"
+) -> pd.DataFrame:
     """Spearman's correlation of the density with the absolute deviation over the segments of each network.
+
+    Args:
+        paths: A study of linear regions along paths, a row for each segment.
+        density: The column of the one measure, of ``paths`` or of :func:`rates`.
+        deviation: And of the other.
+
+    Returns:
+        A row for each training: ``network``, ``way``, ``seed``, ``correlation``.
+    """
+    groups = rates(paths).groupby(_ONE_NETWORK, sort=False)[[density, deviation]]
+    found = groups.apply(lambda rows: rows[density].corr(rows[deviation], method="spearman"))
+    return found.rename("correlation").reset_index()
+
+
+def rates(paths: pd.DataFrame) -> pd.DataFrame:
+    """The segments with what they have per unit of length, and as a fraction of the way that logits go up and down.
 
     Args:
         paths: A study of linear regions along paths, a row for each segment.
 
     Returns:
-        A row for each training: ``network``, ``way``, ``seed``, ``correlation``.
+        It with ``crossings_per_length``, ``deviation_per_length``, and ``relative_deviation``, the absolute deviation
+        as a fraction of length times total variation; of means over logits.
     """
-    groups = paths.groupby(["network", "way", "seed"], sort=False)[["crossings", "absolute_deviation"]]
-    found = groups.apply(lambda rows: rows["crossings"].corr(rows["absolute_deviation"], method="spearman"))
-    return found.rename("correlation").reset_index()
+    per_length = paths["absolute_deviation"] / paths["length"]
+    return paths.assign(
+        crossings_per_length=paths["crossings"] / paths["length"],
+        deviation_per_length=per_length,
+        relative_deviation=per_length / paths["total_variation"],
+    )
 
 
 def of_networks(paths: pd.DataFrame) -> pd.DataFrame:
     """Means over the segments of each training, with its test error and the share of fitted training labels."""
     means = ["length", "crossings", "breakpoints", "absolute_deviation", "deviation_upper_bound", "total_variation"]
-    table = paths.groupby(["network", "way", "seed"], sort=False)[[*means, "accuracy", "fitted"]].mean().reset_index()
+    groups = rates(paths).groupby(_ONE_NETWORK, sort=False)
+    table = groups[[*means, "relative_deviation", "accuracy", "fitted"]].mean().reset_index()
     return table.assign(test_error=1 - table["accuracy"])
 
 
@@ -79,19 +106,19 @@ def density_is_noisy(results: Results) -> Verdict:
     """The density of linear regions says little about how far a network is from linear along a path.
 
     Test: Over the segments of a network Spearman's correlation of the density with the absolute deviation is weak,
-    between -0.3 and 0.3: the mean over settings (of a network and a way of training), with its interval.
+    between -0.3 and 0.3: the mean over the ways of training, with an interval over seeds; of printed numbers over
+    columns, since nothing is printed of seeds.
     """
     if results.printed:
         table = results.printed["poster_density_vs_absolute_deviation"]
-        means = table[[name for name in table if not str(name).endswith("_std")]].to_numpy(dtype=float)
-        values = means[np.isfinite(means)]
+        values = table[[name for name in table if name in _OF_NETWORKS]].mean().to_numpy(dtype=float)
     else:
         require("regions-paths" in results.studies)
         found = rank_correlations(results.studies["regions-paths"])
-        values = found.groupby(["network", "way"])["correlation"].mean().to_numpy()
+        values = found.groupby(["network", "seed"])["correlation"].mean().to_numpy()
     mean = mean_of(values, (-1, 1))
     holds = every([mean.above(-WEAK, together=2), mean.below(WEAK, together=2)])
-    return Verdict(holds, f"The mean rank correlation over {len(values)} settings is {mean:.2f}.", len(values))
+    return Verdict(holds, f"The mean rank correlation is {mean:.2f}.", len(values))
 
 
 @claim(59, _POSTER, "a study of linear regions along paths (python scripts/make_studies.py --only regions-width)")
@@ -102,49 +129,64 @@ def wide_networks_are_locally_linear(results: Results) -> Verdict:
     with the width, with intervals over seeds.
     """
     require("regions-width-paths" in results.studies)
-    deviation, error = (mean_of(found) for found in past_the_threshold(results.studies["regions-width-paths"]))
+    table = of_networks(results.studies["regions-width-paths"])
+    deviation, error = (_over_widths(table, name) for name in ("absolute_deviation", "test_error"))
     found = (
         f"The mean rank correlation with the width is {deviation:.2f} for the deviation and {error:.2f} for the error."
     )
     return Verdict(every([deviation.below(together=2), error.below(together=2)]), found, int(deviation.freedom) + 1)
 
 
-def past_the_threshold(paths: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Rank correlations with the width of absolute deviation and of test error, by seed, where labels are fitted."""
-    table = of_networks(paths)
-    table["width"] = table["network"].str.rpartition("_")[2].astype(int)
+def past_the_threshold(networks: pd.DataFrame) -> pd.DataFrame:
+    """The networks of those widths at which the training labels are fitted.
+
+    Args:
+        networks: A row for each: ``network``, whose name ends with the width, and ``fitted``.
+
+    Returns:
+        These rows with the column ``width``; none where there are too few widths to see a trend.
+    """
+    table = networks.assign(width=networks["network"].str.rpartition("_")[2].astype(int))
     fitted = table.groupby("width")["fitted"].min()
     wide = table[table["width"].isin(fitted.index[fitted >= FITTED])]
-    require(wide["width"].nunique() > 2)
-    seeds = dict(iter(wide.groupby("seed")))
-    deviation, error = (
-        pd.Series({seed: rows["width"].corr(rows[name], method="spearman") for seed, rows in seeds.items()})
-        for name in ("absolute_deviation", "test_error")
-    )
-    return deviation, error
+    return wide if wide["width"].nunique() > 2 else wide.head(0)
+
+
+def _over_widths(networks: pd.DataFrame, name: str) -> Estimate:
+    """The rank correlation of a measure with the width past the threshold, its mean over seeds."""
+    wide = past_the_threshold(networks)
+    return mean_of([rows["width"].corr(rows[name], method="spearman") for _, rows in wide.groupby("seed")], (-1, 1))
 
 
 @claim(60, f"{_POSTER}, held against the affinity score", "studies of linear regions with signatures")
 def score_sees_deviation(results: Results) -> Verdict:
     """Networks with a larger absolute deviation along paths have a lower mean affinity score.
 
-    Test: Spearman's correlation over the trainings of one architecture is negative, with Fisher's interval.
+    Test: Over the ways of training one architecture from one seed, which begin with the same weights, Spearman's
+    correlation of the two is negative: its mean over architectures and seeds, with an interval.
     """
     require({"regions", "regions-paths"} <= set(results.studies))
     both = scores_and_deviations(results.studies["regions"], results.studies["regions-paths"])
-    found = {str(name): _correlation(rows) for name, rows in both.groupby("network")}
-    listed = ", ".join(f"{one:.2f} for {name}" for name, one in found.items())
-    holds = every(one.below(together=len(found)) for one in found.values())
-    return Verdict(holds, f"Rank correlations: {listed}.", len(both))
+    groups = [rows for _, rows in both.groupby(["network", "seed"])]
+    mean = mean_of([rows["score"].corr(rows["absolute_deviation"], method="spearman") for rows in groups], (-1, 1))
+    found = f"The mean rank correlation over {len(groups)} architectures and seeds is {mean:.2f}."
+    return Verdict(mean.below(), found, len(both))
+
+
+@claim(61, f"{_POSTER}, held against the affinity score", "a study of linear regions along paths, with signatures")
+def score_rises_with_width(results: Results) -> Verdict:
+    """Past the width at which wrong labels are fitted, the mean affinity score rises with it, as local linearity does.
+
+    Test: Among these widths the mean score has a positive rank correlation with the width, with an interval over seeds.
+    """
+    require({"regions-width", "regions-width-paths"} <= set(results.studies))
+    both = scores_and_deviations(results.studies["regions-width"], results.studies["regions-width-paths"])
+    score = _over_widths(both, "score")
+    found = f"The mean rank correlation of the mean score with the width is {score:.2f}."
+    return Verdict(score.above(), found, int(score.freedom) + 1)
 
 
 def scores_and_deviations(study: pd.DataFrame, paths: pd.DataFrame) -> pd.DataFrame:
     """The mean score of each training beside its means along paths."""
-    scores = study.groupby(["network", "way", "seed"])["score"].mean().reset_index()
-    return of_networks(paths).merge(scores, on=["network", "way", "seed"], validate="1:1")
-
-
-def _correlation(rows: pd.DataFrame) -> Estimate:
-    """Spearman's, with the standard error of Fisher's z at its value."""
-    value = float(rows["score"].corr(rows["absolute_deviation"], method="spearman"))
-    return Estimate(value, float((1 - value**2) / np.sqrt(len(rows) - 3)), len(rows) - 3, (-1, 1))
+    scores = study.groupby(_ONE_NETWORK)["score"].mean().reset_index()
+    return of_networks(paths).merge(scores, on=_ONE_NETWORK, validate="1:1")

@@ -1,0 +1,110 @@
+"""The linear regions of a network that meet a plane, as the points of a grid see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.linear_regions.pieces import Floats
+from affscore.linear_regions.probe import LEAST, Probe
+from affscore.linear_regions.segment import directions_of, points_of
+from affscore.linear_regions.walk import Pass
+from affscore.network.randomness import random_states_kept
+from affscore.options import check_integer
+
+FLAT = 1e-9
+"""Two directions whose parallelogram is flatter than this, as a fraction of the longer side, are one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """What a network does on a parallelogram in the space of its inputs, at the middles of a grid's cells.
+
+    Attributes:
+        regions: The number of each point's region, from 0 in the order of the points, (rows, columns). Points of one
+            number have the same activation pattern, and each max pooling chooses the same entries.
+        slopes: How steep each logit is there within the plane, the length of its gradient, in logits per unit of the
+            input, (rows, columns, logits). It is the same all over a region.
+        sides: The lengths of the two sides, along the columns and along the rows, in the metric of the input.
+    """
+
+    regions: NDArray[np.int64]
+    slopes: Floats
+    sides: tuple[float, float]
+
+    @property
+    def count(self) -> int:
+        """How many regions the points see. A region that lies between the points is not counted."""
+        return int(self.regions.max()) + 1
+
+
+def on_plane(
+    model: nn.Module, origin: Any, right: Any, up: Any, points: int = 96, chunk: int | None = None, device: str = "auto"
+) -> Plane:
+    """The linear regions of a network on the parallelogram that three inputs span.
+
+    Args:
+        model: As in :func:`affscore.linear_regions.along_segment`.
+        origin: One corner, an input without the axis of samples.
+        right: The corner at the end of the columns.
+        up: The corner at the end of the rows.
+        points: How many there are along a side, each in the middle of a cell.
+        chunk: Most points in the network at once, as there.
+        device: As there.
+
+    Returns:
+        Regions and slopes at the points. Between the points nothing is known: unlike along a segment, regions can be
+        missed.
+
+    Raises:
+        AffscoreError: As there, where segment 0 leads from origin to right and 1 to up; three inputs on one line.
+
+    >>> quadrants = on_plane(nn.ReLU(), [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], points=2)
+    >>> quadrants.regions.tolist()
+    [[0, 1], [2, 3]]
+    >>> quadrants.slopes[:, :, 0].tolist()  # relu(x) rises to the right of 0 alone
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    points = check_integer("points", points, 1)
+    chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
+    corner, *ends = (points_of(one, name) for one, name in ((origin, "origin"), (right, "right"), (up, "up")))
+    if len({one.shape for one in (corner, *ends)}) > 1:
+        shapes = ", ".join(str(tuple(one.shape)) for one in (corner, *ends))
+        raise AffscoreError(f"origin, right and up must have one shape, got {shapes}")
+    along = directions_of(torch.stack([corner, corner]), torch.stack(ends))
+    # how both directions are made of two that are at right angles and of length 1: along.flatten(1).T = Q R
+    _, mixed = torch.linalg.qr(along.flatten(1).T)
+    if mixed.shape != (2, 2) or abs(float(mixed[1, 1])) <= FLAT * float(along.flatten(1).norm(dim=1).max()):
+        raise AffscoreError("origin, right and up are on one line: they span no plane")
+    probe = Probe(model, corner, along[0], chunk, device)
+    with random_states_kept(probe.device), torch.inference_mode():
+        codes, slopes = _looked_at(probe, corner.to(probe.device), along.to(probe.device), points)
+    gradients = np.einsum("dpk,de->epk", slopes, np.linalg.inv(mixed.numpy()))
+    _, first, regions = np.unique(codes, return_index=True, return_inverse=True)
+    numbers = first.argsort().argsort()[regions]
+    across, upwards = along.flatten(1).norm(dim=1).tolist()
+    lengths = np.linalg.norm(gradients, axis=0)
+    return Plane(numbers.reshape(points, points), lengths.reshape(points, points, -1), (across, upwards))
+
+
+def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tuple[NDArray[np.bytes_], Floats]:
+    """The states of all units and poolings at each point, as a code, and the derivatives along both directions."""
+    places = (torch.arange(points, dtype=corner.dtype, device=corner.device) + 0.5) / points
+    rows, columns = (part.flatten() for part in torch.meshgrid(places, places, indexing="ij"))
+    codes: list[bytes] = []
+    slopes: list[Tensor] = []
+    axes = [1] * corner.ndim
+    for some in torch.arange(points**2, device=corner.device).split(max(probe.chunk // 2, 1)):
+        there = corner + columns[some].view(-1, *axes) * along[0] + rows[some].view(-1, *axes) * along[1]
+        ahead, aside = (Pass(probe.program, there, way.expand_as(there)) for way in along)
+        states = torch.cat([ahead.units.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()
+        codes += [blake2b(row, digest_size=16).digest() for row in np.packbits(states, axis=1)]
+        slopes.append(torch.stack([ahead.slopes, aside.slopes]))
+    return np.array(codes), torch.cat(slopes, 1).cpu().numpy()
