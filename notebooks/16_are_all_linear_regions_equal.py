@@ -16,21 +16,21 @@
 # %% [markdown]
 # # Are all linear regions equal?
 #
-# A ReLU network is affine on each of its *linear regions*. More regions, more non-linearity? The poster of
-# {cite:t}`gamba2022linear` doubts it: many regions whose affine maps are nearly the same bend less than a few that differ. It
-# counts regions along paths (*density*) and measures the area between the function and its chords (*absolute
-# deviation*). Both are computed exactly here, and held against the affinity score. You will learn
-#
-# * how all regions along a segment are found, exactly,
-# * why their number says little about non-linearity, and what says more,
-# * whether the affinity score agrees with either.
+# A ReLU network is affine on each of its *linear regions*. More regions, more non-linearity? {cite:t}`gamba2022linear` doubt it: many
+# regions whose affine maps are nearly the same bend less than a few that differ. They count regions along paths through the
+# data (*density*), and measure the area between the network and its chords (*absolute deviation*). Both are computed exactly
+# here, and for the first time held against the affinity score.
 
 # %% tags=["parameters"]
-model: str = "mini:digitsnet"  # the network of the first two figures: piecewise affine, MODEL or MODEL@WEIGHTS
-images: int = 1  # around how many held-out digits a path is followed in the first figure
-grid: int = 96  # points to a side of the slice in the second figure
+networks: list[str] = []  # of the first two figures: piecewise affine, MODEL or MODEL@WEIGHTS; none: two of the study
+study: str = "regions"  # of the other figures: regions (digits), or one that make_studies.py made: regions-cifar10 ...
+store: str = (
+    "../_build/results"  # the folder of your results, seen from the folder of this notebook: your studies are there
+)
+image: int = 0  # which test image the first two figures are about
+points: int = 96  # along each side of the planes in the second figure
 device: str = "auto"  # cpu, cuda or auto
-seed: int = 0  # of random weights, and of which digits are taken
+seed: int = 0  # of random weights
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -39,100 +39,411 @@ check_parameters(globals())
 
 # %% tags=["hide-input"]
 import matplotlib.pyplot as plt
+import pandas as pd
 import torch
 from IPython.display import Markdown
 
 import affscore
-from affscore.figures import against_width, logits_along_path, two_measures
-from affscore.linear_regions import along_segments, closed_paths
+from affscore.figures import against_width, logits_along_path, mosaic, two_measures
+from affscore.linear_regions import along_segment, along_segments, closed_paths, on_plane
 from affscore.papers.all_results import AllResults
+from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions import poster
+from affscore.papers.printed import printed_table
 from affscore.survey.studies import load_study, under
 
 paths, widths = load_study("regions-paths"), load_study("regions-width-paths")
-networks = poster.scores_and_deviations(under(load_study("regions")), paths)
+trained = poster.scores_and_deviations(under(load_study("regions")), paths)
 wide = poster.scores_and_deviations(under(load_study("regions-width")), widths)
-correlations = poster.rank_correlations(paths)
-ledger = Ledger(AllResults.gather())
-
-# %% [markdown]
-# ## The short answer
+means = trained.groupby(["network", "way"], sort=False)[
+    ["crossings", "absolute_deviation", "relative_deviation", "score", "test_error"]
+].mean()
+about = f"{len(trained)} trainings: {len(set(trained['network']))} architectures, {len(set(trained['way']))} ways, "
+print(f"{about}{len(set(trained['seed']))} seeds; {len(paths) // len(trained)} segments each")
 
 # %% tags=["remove-input"]
-means = networks.groupby(["network", "way"], sort=False)[["crossings", "absolute_deviation", "score"]].mean()
 clean, noisy = (means.xs(way, level="way") for way in ("vanilla", "noise-1.0"))
 grows = noisy / clean
 Markdown(
-    "**The number of regions hardly changes where the function changes much.** From right labels to wrong ones the "
-    + " and the ".join(
-        f"absolute deviation of {name} is multiplied by {row['absolute_deviation']:.1f}, its density by {row['crossings']:.2f}"
-        for name, row in grows.iterrows()
-    )
-    + f". Within a network the rank correlation of the two, over segments, is {correlations['correlation'].mean():.2f} on average "
-    f"({correlations['correlation'].min():.2f} to {correlations['correlation'].max():.2f})."
+    "**The finding.** From right labels to wrong ones alone, the absolute deviation of "
+    + " and of ".join(f"{name} is multiplied by {row['absolute_deviation']:.1f}" for name, row in grows.iterrows())
+    + f", the density by {' and '.join(f'{value:.1f}' for value in grows['crossings'])}: **regions are not equal.** Most of this "
+    "is size: as a fraction of the way that logits go up and down, the deviation is multiplied by "
+    f"{' and '.join(f'{value:.1f}' for value in grows['relative_deviation'])}, nearly all of it with the first fifth of wrong labels. "
+    "**The affinity score sees the wrong labels, too. Over widths the two disagree:** along paths wide networks deviate less from "
+    "their chords, and their activations score lower."
 )
 
 # %% [markdown]
+# You will learn
+#
+# * how all linear regions along a segment are found, exactly,
+# * why their number says little about non-linearity, and what says more,
+# * what absolute deviation measures beside non-linearity,
+# * where the affinity score agrees with it, and where it does not.
+#
 # ## A path and its regions
 #
-# A closed path leads through eight translations of an image by an eighth of its side. Along each segment the network is
-# piecewise affine; ticks are the breakpoints, dashed lines the chords, and the shaded area is the absolute deviation.
+# A closed path leads through eight translations of an image by an eighth of its side. Two small VGG-like networks follow the same
+# path: one has learned the digits, the other learned wrong labels by heart.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment; that of the network with wrong labels bends further (`affscore.figures.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
+folder = "../examples"
+shown = networks or [
+    f"{folder}/region_networks.py:vgg8@{folder}/weights/vgg8-{way}-1.safetensors" for way in ("vanilla", "noise-1.0")
+]
+models = {
+    model.rpartition("@")[2].rpartition("/")[2].removesuffix(".safetensors"): affscore.load_model(model, seed)
+    for model in shown
+}
+prepare = affscore.zoo.card_of(next(iter(models.values()))).preprocessing
+pictures, _ = affscore.zoo.digits("test")
+picture = torch.stack([prepare(pictures[image])])
+path = closed_paths(picture)[0].double()
+followed = {
+    name: along_segments(model, path[:-1], path[1:], device=device, progress=False) for name, model in models.items()
+}
+with torch.no_grad():
+    logit = int(next(iter(models.values())).eval()(picture).argmax())
+logits_along_path(followed, logit)
+plt.show()
 
 # %% tags=["hide-input"]
-network = affscore.load_model(model, seed)
-prepare = affscore.zoo.card_of(network).preprocessing
-pictures, labels = affscore.zoo.digits("test")
-inputs = torch.stack([prepare(picture) for picture in pictures[:images]])
-path = closed_paths(inputs)[0]
-segments = along_segments(network, path[:-1], path[1:], device=device, progress=False)
-with torch.no_grad():
-    order = network.eval()(inputs[:1]).argsort(descending=True)[0].tolist()
-logits_along_path(segments, {f"logit of {order[0]}": order[0], f"logit of {order[1]}": order[1]})
+rows = {
+    name: {
+        "activation patterns change": sum(one.crossings for one in segments),
+        "the function bends": sum(one.count - 1 for one in segments),
+        "absolute deviation": sum(float(one.absolute_deviation.mean()) for one in segments),
+        "published upper bound": sum(float(one.deviation_upper_bound.mean()) for one in segments),
+        "relative deviation": pd.Series([one.relative_deviation.mean() for one in segments]).mean(),
+    }
+    for name, segments in followed.items()
+}
+pd.DataFrame(rows).round(3)
+
+# %% [markdown]
+# Deviations are means over the ten logits. Three things are counted apart: changes of the activation pattern (what the poster calls
+# density), switches of max pooling (these networks have none), and breakpoints of the function. A unit can cross zero without a
+# bend in the function, if nothing behind it listens.
+#
+# ## How the regions are found
+#
+# On a segment $x(t) = x_0 + t\,(x_1 - x_0)$ every unit is piecewise affine in $t$. The **walk** of the poster goes from region to
+# region: one forward pass with its derivative along the segment says when the next unit crosses zero. The **line** method
+# {cite}`sotoudeh2019computing` pushes the whole segment through the network, layer by layer: between neighbouring points each feature is
+# affine, and where a unit crosses zero a point is added. Both are exact up to rounding in double precision, and find the same:
+
+# %% tags=["hide-input"]
+for name, model in models.items():
+    both = [
+        along_segment(model, path[0], path[0] + (path[1] - path[0]) / 10, method, device=device)
+        for method in ("line", "walk")
+    ]
+    line, walk = both
+    difference = abs(line.breakpoints - walk.breakpoints).max() if line.count == walk.count else float("nan")
+    print(
+        f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, which differ by {difference:.0e} of the segment at most"
+    )
+
+# %% [markdown]
+# {doc}`90_what_it_costs` says what each takes. From the points follow, for each logit,
+#
+# * the **absolute deviation**, the area between $f$ and its chord $h$ in the metric of the input, $D = \ell \int_0^1 |f - h|\,dt$. The code
+#   that was published with the poster adds up a bound of it, which is several times as large (the table above);
+# * the **relative deviation**, ours: $D / (\ell\, \mathrm{TV}(f))$, the area as a fraction of the segment's length times the way that
+#   $f$ goes up and down. It is 0 for an affine function, 1/2 at most, and does not change when the logits are multiplied by a number.
+#
+# ## Regions of a plane
+#
+# In a plane the regions are tiles. Each has one slope, its colour. Three points of the path span the plane:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-plane", "caption": "Regions of both networks in a plane through three points of the path, coloured by the slope of the logit; all panels have one scale. Left: the plane, where nearly every point lies in a region of its own. Right: 3 % of each side, where lines part the regions. With right labels neighbours hardly differ, with wrong labels they do (`affscore.figures.mosaic`)."}, "image": {"alt": "Two rows of two square panels, a row for each network. The upper left panel is almost uniformly dark, the lower left one has bright and dark streaks. On the right both are crossed by many thin white lines that part tiles, in one almost uniform colour above and in several shades below."}}
+corner, *ends = path[0], path[2], path[6]
+planes = {
+    name: [
+        on_plane(model, corner, *(corner + part * (end - corner) for end in ends), points=points, device=device)
+        for part in (1.0, 0.03)
+    ]
+    for name, model in models.items()
+}
+mosaic(planes, logit)
 plt.show()
 
 # %% [markdown]
-# ## Density and absolute deviation
+# A grid sees a region only where one of its points is inside, so these numbers of regions are too small; along segments none is missed.
 #
-# Small networks like those of the poster, without normalisation, trained on the digits as they are (*vanilla*), on moved
-# ones (*augmented*), and with a share of wrong labels, from three seeds each. Paths around 16 held-out digits:
+# ## Density against absolute deviation
+#
+# Two small architectures like those of the poster, without normalisation, learn the digits as they are (*vanilla*), moved at
+# random (*augmented*), or with 20 to 100 % of wrong labels, from three seeds each. All of them fit their training labels. Then
+# closed paths lead around 16 test images:
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-density", "caption": "Density and absolute deviation, a point for each training. With wrong labels the deviation grows several times over, the density by a fifth to a third (`affscore.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points of vanilla and augmented training lie at the bottom; with more wrong labels points lie higher, and only a little further to the right."}}
+axes_of = {
+    "crossings": "density (crossings per segment)",
+    "absolute_deviation": "absolute deviation",
+    "score": "mean affinity score",
+}
 two_measures(
-    networks, "crossings", "absolute_deviation", "network", "way",
-    ("density (crossings per segment)", "absolute deviation"),
-)  # fmt: skip
+    trained,
+    "crossings",
+    "absolute_deviation",
+    "network",
+    "way",
+    (axes_of["crossings"], axes_of["absolute_deviation"]),
+    from_zero=True,
+)
 plt.show()
 
+# %% [markdown]
+# Over networks the two go together. The poster asks within a network: has a segment with more regions a larger deviation?
+# Spearman's correlation over segments, the mean over seeds ± their standard deviation, beside what the poster prints for CIFAR-10
+# (its networks are not published, so that ours are an analogue):
+
 # %% tags=["hide-input"]
-shown = correlations.groupby(["network", "way"], sort=False)["correlation"].agg(["mean", "std"])
-shown.unstack("network").round(2)
+correlations = poster.rank_correlations(paths)
+printed = printed_table("poster_density_vs_absolute_deviation")
+printed.index = printed.index.str.replace("_", "-").str.replace("augmentation", "augmented")
+table = correlations.groupby(["way", "network"], sort=False)["correlation"].agg(["mean", "std"])
+columns = {
+    f"{name}, ours": table.xs(name, level="network").apply(lambda row: f"{row['mean']:.2f} ± {row['std']:.2f}", axis=1)
+    for name in dict.fromkeys(correlations["network"])
+}
+for name in ("vgg8", "resnet18"):
+    found = printed[[f"cifar10_{name}", f"cifar10_{name}_std"]].astype(float)
+    columns[f"{name}, the poster"] = found.apply(lambda row: "{:.2f} ± {:.2f}".format(*row), axis=1)
+pd.DataFrame(columns).reindex(table.index.unique("way"))
+
+
+# %% tags=["remove-input"]
+def over_seeds(density: str, deviation: str) -> str:
+    """The mean rank correlation, and its interval over architectures and seeds."""
+    found = poster.rank_correlations(paths, density, deviation)
+    return f"{mean_of(found.groupby(['network', 'seed'])['correlation'].mean(), (-1, 1)):.2f}"
+
+
+Markdown(
+    f"On average ours is {over_seeds('crossings', 'absolute_deviation')} (with its 95 % interval), not weak. But long segments have more of "
+    f"both. Per unit of length it is {over_seeds('crossings_per_length', 'deviation_per_length')}; and with the relative deviation the "
+    f"density has {over_seeds('crossings', 'relative_deviation')}. On our networks, too, **the density says little about how bent a segment is**, "
+    "once its length and the size of the logits are out of the way."
+)
+
+# %% [markdown]
+# ## Bent, or only large?
+#
+# Absolute deviation is measured in logits. A network whose logits are all multiplied by five has five times the deviation, and the
+# same decisions. The means over trainings:
+
+# %% tags=["hide-input"]
+names = {"crossings": "density", "absolute_deviation": "absolute deviation", "relative_deviation": "relative deviation"}
+means[[*names, "score", "test_error"]].rename(columns={**names, "test_error": "test error"}).round(3)
+
+# %% tags=["remove-input"]
+by_seed = trained.pivot_table("relative_deviation", ["network", "seed"], "way")
+first, rest = (
+    mean_of(by_seed[after] - by_seed[before])
+    for before, after in (("vanilla", "noise-0.2"), ("noise-0.2", "noise-1.0"))
+)
+Markdown(
+    f"Until a fifth of the labels is wrong the relative deviation rises by {first:.3f}; from there to wrong labels alone by "
+    f"{rest:.3f} (means over architectures and seeds with their intervals), while the absolute one doubles. So most of what absolute deviation sees "
+    "beyond the first wrong labels is that logits swing further."
+)
 
 # %% [markdown]
 # ## Wider networks
 #
-# A fifth of the labels is wrong. Narrow networks cannot fit them; wide ones can.
+# A fifth of the labels is wrong. Narrow networks cannot fit them; wide ones can. Near the width at which they just can, the
+# *interpolation threshold*, the test error is largest, and falls again: model-wise double descent {cite}`nakkiran2020deep`. The poster: past the threshold, networks become more linear
+# along the data.
 
-# %% tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-width", "caption": "Measures of networks of nine widths, three seeds each (thin) and their mean (thick), with a fifth of the labels wrong. From the dashed line on all training labels are fitted. Test error and absolute deviation peak there and fall; the density rises throughout; the affinity score falls throughout (`affscore.figures.against_width`)."}, "image": {"alt": "Four panels over the width on a logarithmic axis. Test error and absolute deviation rise steeply up to a dashed vertical line and fall slowly behind it. The density rises all the way. The mean affinity score falls all the way."}}
 wide["width"] = wide["network"].str.rpartition("_")[2].astype(int)
-fitted = wide.groupby("width")["fitted"].min()
-threshold = fitted.index[fitted >= poster.FITTED].min()
+threshold = poster.past_the_threshold(wide)["width"].min()
 against_width(
-    wide, {"test_error": "test error", "crossings": "density", "absolute_deviation": "absolute deviation"}, threshold
+    wide,
+    {
+        "test_error": "test error",
+        "crossings": "density",
+        "absolute_deviation": "absolute deviation",
+        "score": "mean affinity score",
+    },
+    threshold,
 )
 plt.show()
+
+# %% tags=["remove-input"]
+past = poster.past_the_threshold(wide)
+outermost = past[past["width"].isin([past["width"].min(), past["width"].max()])].groupby("width")
+fell = outermost[["absolute_deviation", "relative_deviation", "score"]].mean()
+(narrowest, low), (widest, high) = fell.iterrows()
+Markdown(
+    f"From {narrowest} to {widest} channels the absolute deviation falls from {low['absolute_deviation']:.1f} to {high['absolute_deviation']:.1f}. "
+    f"The relative one does not: {low['relative_deviation']:.3f} and {high['relative_deviation']:.3f}. Wide networks swing less; what there is of "
+    "swing is as bent as before."
+)
 
 # %% [markdown]
 # ## Does the affinity score see it?
 
-# %% tags=["hide-input"]
-two_measures(networks, "absolute_deviation", "score", "network", "way", ("absolute deviation", "mean affinity score"))
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-score", "caption": "Absolute deviation and mean affinity score, a point for each training: the more wrong labels, the larger the deviation and the lower the score (`affscore.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points fall from the upper left, vanilla and augmented training, to the lower right, wrong labels alone."}}
+two_measures(
+    trained, "absolute_deviation", "score", "network", "way", (axes_of["absolute_deviation"], axes_of["score"])
+)
 plt.show()
 
 # %% [markdown]
+# With wrong labels both say the same; these trainings differ in one thing, though, so that anything that follows the share of wrong labels would. Over
+# widths past the threshold the two disagree: the absolute deviation falls, and so does the score, which calls the activations of
+# wide networks more non-linear. They look at different things. The deviation compares the whole function with a chord, in units of logits,
+# near one image. The score compares each activation with an affine map, over the whole data set, free of scale.
+#
 # ## What holds, and under which choices
 #
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
-ledger.conclusions("density-is-noisy", "wide-networks-are-locally-linear", "score-sees-deviation")
+Ledger(AllResults.gather()).conclusions(
+    "density-is-noisy", "wide-networks-are-locally-linear", "score-sees-deviation", "score-rises-with-width"
+)
+
+# %% [markdown]
+# The first claim is asked of counts per segment, as the poster prints them; the last two are ours, not the poster's.
+#
+# ## With your own network
+#
+# Any network of ReLU, LeakyReLU, PReLU, max pooling and affine operations:
+#
+# ```python
+# from affscore.linear_regions import along_paths, along_segment, closed_paths, of_data_set
+#
+# segment = along_segment(model, start, end)       # .breakpoints, .crossings, .absolute_deviation, .relative_deviation ...
+# table = along_paths(model, closed_paths(images))  # a row for each segment and logit
+# of_data_set(table)                               # means and deviations
+# ```
+#
+# Or with papermill: `-y "networks: [path/to/file.py:factory@weights.pt]"` for the first figures.
+#
+# The poster's networks, on CIFAR-10 and CIFAR-100 with 1,024 paths each, are trained and measured by one command, which resumes where it
+# was stopped (days on one GPU); `-p study regions-cifar10` shows them on this page, and the ledger compares them with the printed numbers:
+#
+# ```sh
+# python scripts/make_studies.py --only regions-cifar10,regions-cifar100 --out _build/results/studies
+# affscore ledger --results _build/results
+# ```
+#
+# ## Takeaways
+#
+# * Networks that learn wrong labels by heart have hardly more regions than others, and regions that differ more.
+# * Absolute deviation is exact and cheap, and it has a unit. Compare networks whose logits differ in size by the relative deviation, too.
+# * Two good measures of non-linearity can disagree, since they ask different things: how far the whole function bends near an image, and how
+#   far each activation bends over the data. Say which one you mean.
+#
+# ## Exercises
+#
+# ```{exercise} 16.1 Crossings and breakpoints
+# :label: ex-16-1
+# :nonumber:
+#
+# How often does the activation pattern of $f(x) = r(x) + r(-x) + r(x - 1) - r(2x - 2) / 2$, with $r(z) = \max(z, 0)$, change on $[-2, 2]$,
+# and at how many points does $f$ bend? Hand in `(crossings, breakpoints)`.
+# ```
+
+# %%
+answer = None  # your answer here
+# affscore.exercises.check("16.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-16-1
+# :class: dropdown
+# ```
+#
+# At 0 two units change together: one crossing. There $|x|$ bends. At 1 the other two change together, and cancel.
+
+# %%
+affscore.exercises.check("16.1", (2, 1))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 16.2 The deviation of a hinge
+# :label: ex-16-2
+# :nonumber:
+#
+# A logit along a segment of length 1 is $f(t) = \max(t - a, 0)$ with $0 < a < 1$. Write a function `deviation(a)` that returns its
+# absolute deviation.
+# ```
+
+# %%
+answer = None  # your answer here: a function deviation(a)
+# affscore.exercises.check("16.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-16-2
+# :class: dropdown
+# ```
+#
+# The chord is $h(t) = (1 - a)\,t$. Function and chord enclose a triangle: its corner at $t = a$ is $a (1 - a)$ below the chord, and its base, measured
+# along $t$, is 1.
+
+
+# %%
+def deviation(a):
+    return a * (1 - a) / 2
+
+
+affscore.exercises.check("16.2", deviation)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 16.3 Many regions, and few
+# :label: ex-16-3
+# :nonumber:
+#
+# Build two networks of one input and one output whose functions go up and down equally far on $[0, 1]$ (their total variations agree to 1 %). The first
+# has at least ten times as many breakpoints there as the second, and at most a tenth of its absolute deviation. Hand in both, as a pair.
+# ```
+
+# %%
+answer = None  # your answer here: a pair of networks
+# affscore.exercises.check("16.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-16-3
+# :class: dropdown
+# ```
+#
+# A hinge late on the segment, and a straight line with many bends that are hardly any.
+
+
+# %%
+def hinges(places, heights):
+    """The sum of max(t - place, 0), each times a height."""
+    network = torch.nn.Sequential(
+        torch.nn.Linear(1, len(places)), torch.nn.ReLU(), torch.nn.Linear(len(places), 1, bias=False)
+    )
+    with torch.no_grad():
+        network[0].weight.fill_(1)
+        network[0].bias.copy_(-torch.tensor(places))
+        network[2].weight.copy_(torch.tensor([heights]))
+    return network
+
+
+many = hinges([k / 20 for k in range(20)], [1.0] + 19 * [1e-4])
+few = hinges([0.9], [10.0])
+affscore.exercises.check("16.3", (many, few))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ## Further reading
+#
+# * {cite:t}`gamba2022linear`, for paths, density and absolute deviation.
+# * {cite:t}`sotoudeh2019computing`, for the line method, in two dimensions, too.
+# * {cite:t}`nakkiran2020deep`, for double descent.

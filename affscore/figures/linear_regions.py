@@ -117,7 +117,9 @@ def _borders(plane: Plane) -> list[NDArray[np.float64]]:
 
 
 @house_style()
-def two_measures(table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str]) -> Figure:
+def two_measures(
+    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False
+) -> Figure:
     """Draw one measure of networks against another.
 
     Args:
@@ -127,6 +129,7 @@ def two_measures(table: pd.DataFrame, x: str, y: str, panels: str, series: str, 
         panels: Of what has a panel of its own.
         series: Of what has a colour and marker of its own.
         labels: Of both axes, with units.
+        from_zero: Whether the axes begin at 0, so that distances show ratios.
 
     Returns:
         The figure, as wide as a page.
@@ -148,6 +151,9 @@ def two_measures(table: pd.DataFrame, x: str, y: str, panels: str, series: str, 
         for group, rows in table[table[panels] == name].groupby(series, sort=False):
             look: Any = {"linestyle": "", "markersize": 5, **looks[group]}
             axes.plot(rows[x], rows[y], label=literal(str(group)), **look)
+        if from_zero:
+            axes.set_xlim(left=0)
+            axes.set_ylim(bottom=0)
         axes.set_title(literal(str(name)))
     legend_below(figure, 4)
     return figure
@@ -163,7 +169,7 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
         threshold: A width to mark, from which on a network fits all training labels.
 
     Returns:
-        The figure, as wide as a page: a panel for each measure over a logarithmic axis.
+        The figure, as wide as a page: a panel for each measure, two in a row, over a logarithmic axis.
 
     Raises:
         AffscoreError: No network or no measure.
@@ -174,13 +180,14 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
     """
     if table.empty or not measures:
         raise AffscoreError("expected a network and a measure at least to draw")
-    figure, panels = page(len(measures), 0.4, each=2.4, xlabel="width (channels of the first stage)")
+    width = "width (channels of the first stage)"
+    figure, panels = page(len(measures), 0.4, each=2.1, columns=2, sharex=True, xlabel=width)
     widths = sorted(set(table["width"]))
     for axes, (name, label) in zip(panels, measures.items(), strict=True):
         for _, rows in table.sort_values("width").groupby("seed"):
-            axes.plot(rows["width"], rows[name], color=PALETTE["grey"], linewidth=0.7)
+            axes.plot(rows["width"], rows[name], color=PALETTE["grey"], linewidth=0.7, linestyle="-")
         mean = table.groupby("width")[name].mean()
-        axes.plot(mean.index, mean, color=PALETTE["blue"], marker="o", markersize=4)
+        axes.plot(mean.index, mean, color=PALETTE["blue"], marker="o", markersize=4, linestyle="-")
         if threshold is not None:
             axes.axvline(threshold, color=PALETTE["vermilion"], linestyle="--", linewidth=0.9)
         axes.set_xscale("log", base=2)

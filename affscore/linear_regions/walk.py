@@ -86,6 +86,8 @@ class Pass:
         if self._known is None:
             zero = (ZERO * here.abs().amax(1, keepdim=True)).expand_as(here)
             states = (here > zero) | ((ahead > zero) & (here >= -zero))  # where it is zero, the way it goes decides
+            if what.linear is not None:
+                states |= what.linear  # of a unit that does not bend both states are one
             found: tuple[Tensor, ...] = (states, zero)
         else:
             states, zero = next(self._known)

@@ -59,12 +59,16 @@ def load_study(name: str) -> pd.DataFrame:
     Args:
         name: Of chapter 10 "batch-size", "batch-size-cifar", "batch-size-large-cifar" and "seeds"; of 11 "untrained",
             "seeds" and "seeds-course"; of 12 "shortcuts"; of 13 "other-data", "other-data-cifar",
-            "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training".
+            "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training"; of 16 "regions" and
+            "regions-width", and the segments that their networks were followed along, "regions-paths" and
+            "regions-width-paths".
 
     Returns:
         A table with the columns of :func:`study_of`. Where networks were trained for it also ``network``, ``way`` (how,
         as "supervised") and ``seed``; of subsets ``draw``, the number of a random one and 0 for a class; of a course
-        ``step``, of the optimiser, and not all of the others.
+        ``step``, of the optimiser, and not all of the others. A study of paths has a row for each segment: ``network``,
+        ``way``, ``seed``, ``accuracy``, ``fitted`` (the share of the training labels that the network reproduces),
+        ``path``, ``segment``, and the means over logits of :func:`affscore.linear_regions.along_paths`.
 
     Raises:
         AffscoreError: There is no such study.

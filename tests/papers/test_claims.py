@@ -1,6 +1,8 @@
 """The papers' claims in words: each test is flipped by data that flip the claim, and left open by too few."""
 
+import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -355,6 +357,46 @@ ONE_MODE = list(0.7 + 0.02 * norm.ppf(np.linspace(0.02, 0.98, 12)))
 HIGH_SKEW, LOW_SKEW, EVEN = [0.5, 0.97, 0.98, 0.98, 0.99], [0.5, 0.51, 0.52, 0.53, 0.99], [0.5, 0.6, 0.7, 0.8, 0.9]
 PLATEAU, HIGH_PLATEAU = [0.29, 0.31] * 8, [0.91, 0.93] * 8
 
+
+def on_paths(density=0.0, trainings=("vgg8", "resnet8"), seeds=3, sign=-1, score=None):
+    """Segments whose crossings and deviation have about such a correlation; deviations and scores by way of training.
+
+    Args:
+        density: Of each segment's deviation the share that follows its crossings.
+        trainings: The architectures.
+        seeds: Of each.
+        sign: With which the mean score follows the deviation over the ways.
+        score: Of a way, if it does not.
+    """
+    draw = np.random.default_rng(7)
+    segments, scores = [], []
+    for network, seed, (place, way) in itertools.product(trainings, range(1, seeds + 1), enumerate(WAYS_OF_TRAINING)):
+        crossings = draw.permutation(60)
+        deviation = density * crossings + (1 - abs(density)) * draw.permutation(60)
+        about = {"network": network, "way": way, "seed": seed, "accuracy": 0.9, "fitted": 1.0}
+        about |= dict.fromkeys(("length", "breakpoints", "deviation_upper_bound", "total_variation"), 1.0)
+        segments.append(pd.DataFrame(about | {"crossings": crossings, "absolute_deviation": 100.0 * place + deviation}))
+        scores.append(about | {"score": 0.5 + 0.05 * sign * place if score is None else score[place]})
+    return Results("synthetic paths", studies={"regions-paths": pd.concat(segments), "regions": pd.DataFrame(scores)})
+
+
+WAYS_OF_TRAINING = ("vanilla", "noise-0.2", "noise-0.6", "noise-1.0")
+
+
+def widths(deviation=-1, error=-1, score=1, fitted=(2, 4, 8, 16), seeds=3):
+    """Networks of several widths, at which measures rise or fall with the width."""
+    rows, scores = [], []
+    for width, seed in itertools.product((1, 2, 4, 8, 16), range(seeds)):
+        size = np.log2(width) + 0.01 * seed
+        about = {"network": f"vgg8_{width}", "way": "noise-0.2", "seed": seed, "fitted": float(width in fitted)}
+        about |= dict.fromkeys(("length", "crossings", "breakpoints", "deviation_upper_bound", "total_variation"), 1.0)
+        trends = {"absolute_deviation": 10 + deviation * size, "accuracy": 0.5 - error * size / 10}
+        rows.append({**about, **trends})
+        scores.append({**about, "score": 0.5 + score * size / 10})
+    studies = {"regions-width-paths": pd.DataFrame(rows), "regions-width": pd.DataFrame(scores)}
+    return Results("synthetic widths", studies=studies)
+
+
 # of each claim results on which it holds, and results on which it does not; None where a test that rejects nothing
 # leaves the claim open
 CASES = {
@@ -489,6 +531,10 @@ CASES = {
     "other-data-move-signatures": (lambda: on_other_data(random=0.1), lambda: on_other_data(0.2, random=0.1)),
     "class-more-than-draw": (lambda: of_classes(2, 2, 2, 2), lambda: of_classes(0.3, 0.3, 0.3, 0.3)),
     "late-activations-know-the-class": (lambda: of_classes(1, 2, 4, 8, 16), lambda: of_classes(16, 8, 4, 2, 1)),
+    "density-is-noisy": (on_paths, partial(on_paths, density=0.9)),
+    "wide-networks-are-locally-linear": (widths, partial(widths, deviation=1, error=1)),
+    "score-sees-deviation": (on_paths, partial(on_paths, sign=1)),
+    "score-rises-with-width": (widths, partial(widths, score=-1)),
     "signature-explains-accuracy": (lambda: with_trainings("mean"), lambda: with_trainings(common=True)),
     "spread-then-level": (
         lambda: with_trainings("std", min=-0.002),
@@ -582,6 +628,13 @@ EDGES = [
     ("class-more-than-draw", lambda: of_classes(2, 2, networks=1), None),
     ("class-more-than-draw", lambda: of_classes(1, 1, 1, 1), None),
     ("late-activations-know-the-class", lambda: of_classes(2, 2, 2, 2), None),
+    ("density-is-noisy", partial(on_paths, density=-0.9), False),
+    ("density-is-noisy", partial(on_paths, seeds=1, trainings=["vgg8"]), None),
+    ("wide-networks-are-locally-linear", partial(widths, deviation=1), False),
+    ("wide-networks-are-locally-linear", partial(widths, error=1), False),
+    ("wide-networks-are-locally-linear", partial(widths, seeds=1), None),
+    ("score-sees-deviation", partial(on_paths, score=[0.5, 0.6, 0.4, 0.55]), None),
+    ("score-rises-with-width", partial(widths, seeds=1), None),
     ("spread-then-level", lambda: with_trainings("std"), None),
     ("statistic-predicts-accuracy", with_trainings, None),
     ("efficient-networks-penalised", with_trainings, None),
@@ -595,6 +648,10 @@ EDGES = [
 
 # results that have nothing to say
 SILENT = [
+    ("wide-networks-are-locally-linear", partial(widths, fitted=(8, 16))),
+    ("score-rises-with-width", partial(widths, fitted=())),
+    ("score-sees-deviation", widths),
+    ("density-is-noisy", widths),
     ("small-patches-early", lambda: of_networks({"vit_l_16": np.linspace(0.2, 0.6, 5)})),
     ("large-patches-plateau", lambda: of_networks({"vit_l_32": [0.3, 0.31, 0.3, 0.31, 0.7]})),
     ("pure-convnets-low-spread", lambda: residual([0.6] * 5, [0.7] * 5)),
@@ -908,6 +965,10 @@ nearer-data-are-like-the-first: digits open
 other-data-move-signatures: digits yes, cifar yes, photographs yes
 class-more-than-draw: digits yes, cifar yes
 late-activations-know-the-class: digits yes, cifar yes
+density-is-noisy: printed open, digits no
+wide-networks-are-locally-linear: digits yes
+score-sees-deviation: digits yes
+score-rises-with-width: digits no
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 

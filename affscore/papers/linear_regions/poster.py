@@ -129,12 +129,12 @@ def wide_networks_are_locally_linear(results: Results) -> Verdict:
     with the width, with intervals over seeds.
     """
     require("regions-width-paths" in results.studies)
-    table = of_networks(results.studies["regions-width-paths"])
-    deviation, error = (_over_widths(table, name) for name in ("absolute_deviation", "test_error"))
+    wide = past_the_threshold(of_networks(results.studies["regions-width-paths"]))
+    deviation, error = (_over_widths(wide, name) for name in ("absolute_deviation", "test_error"))
     found = (
         f"The mean rank correlation with the width is {deviation:.2f} for the deviation and {error:.2f} for the error."
     )
-    return Verdict(every([deviation.below(together=2), error.below(together=2)]), found, int(deviation.freedom) + 1)
+    return Verdict(every([deviation.below(together=2), error.below(together=2)]), found, len(wide))
 
 
 def past_the_threshold(networks: pd.DataFrame) -> pd.DataFrame:
@@ -152,9 +152,8 @@ def past_the_threshold(networks: pd.DataFrame) -> pd.DataFrame:
     return wide if wide["width"].nunique() > 2 else wide.head(0)
 
 
-def _over_widths(networks: pd.DataFrame, name: str) -> Estimate:
-    """The rank correlation of a measure with the width past the threshold, its mean over seeds."""
-    wide = past_the_threshold(networks)
+def _over_widths(wide: pd.DataFrame, name: str) -> Estimate:
+    """The rank correlation of a measure with the width, its mean over seeds."""
     return mean_of([rows["width"].corr(rows[name], method="spearman") for _, rows in wide.groupby("seed")], (-1, 1))
 
 
@@ -181,9 +180,10 @@ def score_rises_with_width(results: Results) -> Verdict:
     """
     require({"regions-width", "regions-width-paths"} <= set(results.studies))
     both = scores_and_deviations(results.studies["regions-width"], results.studies["regions-width-paths"])
-    score = _over_widths(both, "score")
+    wide = past_the_threshold(both)
+    score = _over_widths(wide, "score")
     found = f"The mean rank correlation of the mean score with the width is {score:.2f}."
-    return Verdict(score.above(), found, int(score.freedom) + 1)
+    return Verdict(score.above(), found, len(wide))
 
 
 def scores_and_deviations(study: pd.DataFrame, paths: pd.DataFrame) -> pd.DataFrame:
