@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from affscore.papers import study_models
+from studies.cifar import CifarTraining
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 REGIONS = "examples/region_networks.py"
+POSTER = "examples/poster_networks.py"
 
 SEEDS = range(1, 10)
 """As many as figure 8 of the paper has."""
@@ -192,3 +194,26 @@ STUDIES = {
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""
+
+STUDIES_OF_THE_POSTER = {
+    "regions-cifar10": Study(
+        [
+            CifarTraining(f"{POSTER}:{name}", way, seed)
+            for name in ("vgg8", "resnet18")
+            for way in REGION_WAYS
+            for seed in (1, 2, 3)
+        ],
+        datasets=("cifar10",),
+        paths=1024,
+    ),
+    "regions-cifar100": Study(
+        [
+            CifarTraining(f"{POSTER}:vgg8_cifar100", way, seed, dataset="cifar100")
+            for way in ("vanilla", "augmented")
+            for seed in (1, 2, 3)
+        ],
+        datasets=("cifar100",),
+        paths=1024,
+    ),
+}
+"""Those of chapter 16 as the poster has them. Their tables do not come with the package: they take CIFAR and a GPU."""
