@@ -26,6 +26,9 @@ from affscore.zoo.sources import torchvision_networks
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
 
+ON_CIFAR = ("regions-cifar10", "regions-cifar100")
+"""The studies of the poster's networks, which a reader makes (scripts/make_studies.py)."""
+
 _OF_KINDS = ("-cifar", "-photographs")
 """Endings of the names of studies of other networks than the small ones."""
 
@@ -48,8 +51,7 @@ class AllResults:
         studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification. They are of the small
             networks on digits, unless the name ends with ``-cifar`` (networks trained on CIFAR-10) or ``-photographs``
             (networks of torchvision).
-        own_studies: Those of a reader, by name; those of the poster's networks (``regions-cifar10``,
-            ``regions-cifar100``, each with ``-paths``) are taken.
+        own_studies: Those of a reader, by name; of them those of :data:`ON_CIFAR` are taken, with their paths.
     """
 
     signatures: Sequence[Signature]
@@ -153,12 +155,12 @@ class AllResults:
     def poster(self) -> Results:
         """The networks of the poster on linear regions, which a reader trained (scripts/make_studies.py)."""
         of_both = {
-            name: [
-                under(self.own_studies[own], self.specification or PAPERS_CHOICE)
-                for own in (name.replace("regions", f"regions-{data}") for data in ("cifar10", "cifar100"))
-                if own in self.own_studies
+            f"regions{ending}": [
+                under(self.own_studies[f"{name}{ending}"], self.specification or PAPERS_CHOICE)
+                for name in ON_CIFAR
+                if f"{name}{ending}" in self.own_studies
             ]
-            for name in ("regions", "regions-paths")
+            for ending in ("", "-paths")
         }
         return Results(
             "the poster's networks on CIFAR, trained again",

@@ -216,4 +216,8 @@ STUDIES_OF_THE_POSTER = {
         paths=1024,
     ),
 }
-"""Those of chapter 16 as the poster has them. Their tables do not come with the package: they take CIFAR and a GPU."""
+"""Those of chapter 16 as the poster has them. Their tables do not come with the package: they take CIFAR and a GPU.
+
+A segment of a path crosses some 7,000 boundaries of VGG8 and 140,000 of ResNet-18 as these begin, and each takes a
+forward pass in double precision.
+"""
