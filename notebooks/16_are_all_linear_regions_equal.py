@@ -330,7 +330,8 @@ Ledger(AllResults.gather()).conclusions(
 # was stopped (days on one GPU); `-p study regions-cifar10` shows them on this page, and the ledger compares them with the printed numbers:
 #
 # ```sh
-# python scripts/make_studies.py --only regions-cifar10,regions-cifar100 --out _build/results/studies
+# python scripts/make_studies.py --only regions-cifar10,regions-cifar100 --out _build/results/studies  # VGG8
+# python scripts/make_studies.py --only regions-cifar10-resnet18 --out _build/results/studies
 # affscore ledger --results _build/results
 # ```
 #

@@ -60,8 +60,7 @@ Markdown(f"**{book}.**")
 # package, and in the profile `mini` no row about them has a verdict other than *needs data*. What has a verdict is counted by
 # the way in which ours was found, since the ways do not weigh the same: scores that were *measured* here, numbers that were
 # *computed* from public metadata (sizes, depths, accuracies), and years and names that were *looked up*, which reproduce no
-# experiment. The last but one column counts the numbers of the poster, for which no data would do: this version of the
-# package does not have its measure.
+# experiment.
 
 # %% tags=["hide-input"]
 book.counts.rename(index=lambda source: source.removeprefix("From Alexnet to Transformers, "), level="source")

@@ -3,6 +3,7 @@
     python scripts/make_studies.py
     python scripts/make_studies.py --only seeds,shortcuts --jobs 2
     python scripts/make_studies.py --only classes-cifar --weights path/to/weights --images path/to/images
+    python scripts/make_studies.py --only regions-cifar10,regions-cifar100 --out STORE/studies
 
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
@@ -11,6 +12,10 @@
 A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
 and images that are not the package's, unless their folders are given. Each training uses one processor. A run that was
 stopped goes on where it was: with the next training, the next batch of a measurement.
+
+The networks of the poster (regions-cifar10, regions-cifar10-resnet18, regions-cifar100) are trained on CIFAR, which
+takes a GPU, only where their studies are named. CIFAR is read from $AFFSCORE_DATA (~/.cache/affscore), or downloaded. The tables are a reader's own:
+in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds them.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from typing import Any, get_args
 import pandas as pd
 from joblib import Parallel, delayed
 from studies.paths import follow
-from studies.plans import STUDIES, Study
+from studies.plans import STUDIES, STUDIES_OF_THE_POSTER, Study
 from tqdm import tqdm
 
 from affscore import load_record
@@ -50,7 +55,9 @@ WORK = Path(__file__).parents[1] / "_build" / "studies"
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--only", help=f"names with commas between them (default: all): {', '.join(STUDIES)}")
+    others = ", ".join(STUDIES_OF_THE_POSTER)
+    listed = f"names with commas between them (default: all of the package): {', '.join(STUDIES)}; or {others}"
+    parser.add_argument("--only", help=f"{listed}, which take --out, CIFAR and a GPU")
     parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
@@ -58,9 +65,11 @@ def main() -> None:
     parser.add_argument("--images", type=Path, help="folder of the folders of images")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(STUDIES)
-    if unknown := sorted(set(names) - set(STUDIES)):
-        parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(STUDIES)}")
-    missing = {name: STUDIES[name] for name in names if not is_made(name, options.out)}
+    if unknown := sorted(set(names) - set(known())):
+        parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(known())}")
+    if options.out.resolve() == SHIPPED.resolve() and (own := sorted(set(names) & set(STUDIES_OF_THE_POSTER))):
+        parser.error(f"{', '.join(own)}: the table does not come with the package; give a folder, --out STORE/studies")
+    missing = {name: known()[name] for name in names if not is_made(name, options.out)}
     places = {name: str(place) for name in ("weights", "images") if (place := getattr(options, name)) is not None}
     for name in [name for name, study in missing.items() if study.needs - set(places)]:
         print(f"{name}: left alone; it takes --weights DIR and --images DIR", file=sys.stderr)
@@ -81,6 +90,11 @@ def main() -> None:
             print(f"{stem}: {len(short)} rows")
 
 
+def known() -> dict[str, Study]:
+    """All studies by name."""
+    return {**STUDIES, **STUDIES_OF_THE_POSTER}
+
+
 def describe(study: Study) -> dict[str, Any]:
     """What its table depends on, in the types that JSON knows."""
     trainings = [training.describe() for training in study.trainings]
@@ -92,7 +106,7 @@ def describe(study: Study) -> dict[str, Any]:
 
 def is_made(name: str, folder: Path) -> bool:
     """Whether the table of a study is there, made as it would be made now."""
-    return read_description(folder / f"{name}.parquet").get("job") == describe(STUDIES[name])
+    return read_description(folder / f"{name}.parquet").get("job") == describe(known()[name])
 
 
 def train(studies: dict[str, Study], folder: Path, jobs: int) -> None:

@@ -2,13 +2,17 @@
 
 import re
 import shlex
+from pathlib import Path
 
+import make_studies
 import pandas as pd
 import pytest
 import torchvision
 import typer
+from studies.plans import STUDIES_OF_THE_POSTER
 
 from affscore.cli.main import app
+from affscore.network.parquet import write_parquet
 from affscore.papers import all_results, printed_table, specifications
 from affscore.papers.claim import WORDS
 from affscore.papers.comparison import WAYS
@@ -22,7 +26,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(all_results, "hard_task", lambda: None)
     monkeypatch.setattr(all_results, "load_studies", dict)
     stored = all_results.stored_signatures
-    monkeypatch.setattr(all_results, "stored_signatures", lambda path=None: [] if path is None else stored(path))
+
+    def of_a_reader(path=None, **more):
+        return [] if path is None else stored(path, **more)
+
+    monkeypatch.setattr(all_results, "stored_signatures", of_a_reader)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +100,21 @@ def test_results_that_are_not_taken_are_told(run, own_results):
     ]
 
 
+def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp_path):
+    store = tmp_path / "results"
+    (store / "studies").mkdir(parents=True)
+    rows = [("vgg8", "vanilla", 1, crossings, crossings**2) for crossings in range(9)]
+    paths = pd.DataFrame(rows, columns=["network", "way", "seed", "crossings", "absolute_deviation"])
+    for name in ("regions-cifar10-paths", "mine"):
+        write_parquet(paths, {"study": name}, [], store / "studies" / f"{name}.parquet")
+    code, _, err = run("ledger", "--csv", tmp_path / "ledger.csv", "--results", store)
+    assert code == 0, err
+    assert "not taken: the study mine: only regions-cifar10, regions-cifar10-resnet18, regions-cifar100 are\n" in err
+    table = pd.read_csv(tmp_path / "ledger.csv").query("source.str.contains('poster')")
+    assert table["ours"].dropna().tolist() == [1.0, 0.0]  # mean and standard deviation of one training
+    assert table["verdict"].str.startswith("needs data").all()
+
+
 def test_the_claims_go_to_a_file_of_their_own(run, tmp_path):
     file = tmp_path / "claims.csv"
     code, out, err = run("ledger", "--claims", file)
@@ -159,6 +182,10 @@ def test_every_command_can_be_given_as_it_is_written(rows):
         assert last == "affscore ledger --results results"
         for part in surveys:
             program, name, *words = shlex.split(part)
+            if program == "python":
+                assert (Path(__file__).parents[1] / name).samefile(make_studies.__file__)
+                assert words in [["--only", one, "--out", "results/studies"] for one in STUDIES_OF_THE_POSTER]
+                continue
             assert (program, name) == ("affscore", "survey")
             found = group.commands[name].make_context(name, words).params
             assert str(found["store"]) == "results"

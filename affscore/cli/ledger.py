@@ -27,9 +27,9 @@ def ledger(
 
     The numbers in the column ours are of the same network, weights and data as the printed ones. With the results of
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
-    column command says what to measure.
+    column command says what to measure. Studies are read from the folder studies in the store.
     """
-    from affscore.papers.all_results import AllResults
+    from affscore.papers.all_results import ON_CIFAR, AllResults
     from affscore.papers.claim import DEPENDS
     from affscore.papers.ledger import Ledger
     from affscore.papers.specifications import claims_by_specification, gathered_multiverses
@@ -47,6 +47,8 @@ def ledger(
         used, count = len(gathered.own) - len(gathered.unused), len(gathered.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
         say((f"not taken for it: {name}: {why}" for name, why in gathered.unused.items()), err=True)
+        others = [name for name in gathered.own_studies if name.removesuffix("-paths") not in ON_CIFAR]
+        say((f"not taken: the study {name}: only {', '.join(ON_CIFAR)} are" for name in others), err=True)
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)
     if claims is not None:

@@ -18,13 +18,16 @@ from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
 from affscore.papers.results import Results
-from affscore.survey.studies import load_studies, signatures_of, under
+from affscore.survey.studies import load_studies, signatures_of, stored_studies, under
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
 from affscore.zoo.sources import torchvision_networks
 
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
+
+ON_CIFAR = ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100")
+"""The studies of the poster's networks, which a reader makes (scripts/make_studies.py)."""
 
 _OF_KINDS = ("-cifar", "-photographs")
 """Endings of the names of studies of other networks than the small ones."""
@@ -48,6 +51,7 @@ class AllResults:
         studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification. They are of the small
             networks on digits, unless the name ends with ``-cifar`` (networks trained on CIFAR-10) or ``-photographs``
             (networks of torchvision).
+        own_studies: Those of a reader, by name; of them those of :data:`ON_CIFAR` are taken, with their paths.
     """
 
     signatures: Sequence[Signature]
@@ -56,19 +60,23 @@ class AllResults:
     own: Sequence[Signature] = ()
     specification: Specification | None = None
     studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    own_studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     @classmethod
     def gather(cls, results: str | Path | None = None) -> AllResults:
         """All that comes with the package, and the results of a reader.
 
         Args:
-            results: The folder of a store; None for the package's results alone.
+            results: The folder of a store, with studies in its subfolder ``studies``; None for the package's results
+                alone.
 
         Raises:
-            AffscoreError: No such folder, no result in it, or a file that is no result.
+            AffscoreError: No such folder, neither a result in it nor a study, or a file that is none.
         """
-        own = [] if results is None else stored_signatures(results)
-        return cls([*stored_signatures(), *own], list_models(), hard_task(), own, studies=load_studies())
+        studies = {} if results is None else stored_studies(results)
+        own = [] if results is None else stored_signatures(results, required=not studies)
+        every = [*stored_signatures(), *own]
+        return cls(every, list_models(), hard_task(), own, studies=load_studies(), own_studies=studies)
 
     def __post_init__(self) -> None:
         wrong = [type(one).__name__ for one in self.signatures if not isinstance(one, Signature)]
@@ -99,7 +107,7 @@ class AllResults:
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
         networks = (self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights)
-        return (self.as_printed, functions, printed, other_inputs, *networks)
+        return (self.as_printed, self.poster, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
@@ -141,6 +149,24 @@ class AllResults:
             signatures=on_imagenet,
             elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
             checkpoints={name: measured[name] for name in checkpoints() if name in measured},
+        )
+
+    @cached_property
+    def poster(self) -> Results:
+        """The networks of the poster on linear regions, which a reader trained (scripts/make_studies.py)."""
+        of_both = {
+            f"regions{ending}": [
+                under(self.own_studies[f"{name}{ending}"], self.specification or PAPERS_CHOICE)
+                for name in ON_CIFAR
+                if f"{name}{ending}" in self.own_studies
+            ]
+            for ending in ("", "-paths")
+        }
+        return Results(
+            "the poster's networks on CIFAR, trained again",
+            "3 trainings of each network and way, closed paths around test images; signatures of batches of 512, "
+            "activate first, averaged over positions",
+            studies={name: pd.concat(tables, ignore_index=True) for name, tables in of_both.items() if tables},
         )
 
     @cached_property

@@ -31,7 +31,6 @@ class OurNumber:
         sampled: Of what more would make the error smaller.
         way: How ours was found, one of :data:`WAYS`.
         exact: Whether both are counts, so that they agree or do not.
-        no_measure: What the number is about, where this version of the package does not measure it.
         undefined: Why the same thing has no value in our data, where that is so.
         unprinted: A choice on which the number depends, and which the paper does not print: nobody can find the same
             thing then.
@@ -45,7 +44,6 @@ class OurNumber:
     sampled: str = "images"
     way: str = MEASURED
     exact: bool = False
-    no_measure: str = ""
     undefined: str = ""
     unprinted: str = ""
     between: tuple[float, float] | None = None
@@ -128,7 +126,7 @@ def compare(
             return row(DIFFERS, f"ours is {ends}", missing)
         return row(NEEDS_DATA, f"consistent with ours, {ends}: {missing}" if our.between else missing)
     if our.value is None or not np.isfinite(our.value):
-        return row(NEEDS_DATA, our.no_measure and f"not measured by this version: {our.no_measure}")
+        return row(NEEDS_DATA)
     ours = round(our.value, digits)
     difference = round(ours - printed.value, digits)
     if not our.exact and our.error > unit:

@@ -46,11 +46,6 @@ _ROBUSTNESS_CELLS = {
     "cannot be decided": "robustness.undecided", "turned_apart": "robustness.turned_apart",
 }  # fmt: skip
 
-NO_MEASURE = f"{NEEDS_DATA} and a measure"
-
-KINDS = (*VERDICTS, NO_MEASURE)
-"""What is counted: the verdicts, and apart what no data alone would decide."""
-
 ALL = "all"
 
 MATERIAL = ("the papers' own material", "analogues")
@@ -156,12 +151,11 @@ class Ledger:
         """How many numbers have each verdict, by the way in which ours was found, or has to be, and by source.
 
         A year that was looked up says less than a score that was measured, so they are never added up. The rows are
-        pairs of a way and a source, and :data:`ALL` for each way; the columns are :data:`KINDS` and ``numbers``.
+        pairs of a way and a source, and :data:`ALL` for each way; the columns are the verdicts and ``numbers``.
         """
-        kinds = [NO_MEASURE if row.our_number.no_measure else row.verdict for row in self.rows]
-        rows = self.table[["way", "source"]].assign(kind=kinds)
+        rows = self.table[["way", "source"]].assign(kind=[row.verdict for row in self.rows])
         rows = pd.concat([rows, rows.assign(source=ALL)])
-        counts = pd.crosstab([rows["way"], rows["source"]], rows["kind"]).reindex(columns=list(KINDS), fill_value=0)
+        counts = pd.crosstab([rows["way"], rows["source"]], rows["kind"]).reindex(columns=list(VERDICTS), fill_value=0)
         order = [(way, source) for way in WAYS for source in rows.loc[rows["way"] == way, "source"].unique()]
         counts = counts.loc[order]
         return counts.assign(numbers=counts.sum(axis=1)).rename_axis(columns=None)
@@ -211,6 +205,6 @@ class Ledger:
         ways = "; ".join(f"{words[way]}: {same} {REPRODUCED}, {other} {DIFFERS}" for way, same, other in of_ways)
         total, with_analogue = counts.sum(), sum(bool(row.analogue) for row in self.rows)
         return (
-            f"{total['numbers']} printed numbers; {ways}; {NEEDS_DATA}: {total[NEEDS_DATA]}; {NO_MEASURE} that is not "
-            f"here: {total[NO_MEASURE]}; {with_analogue} have an analogue"
+            f"{total['numbers']} printed numbers; {ways}; {NEEDS_DATA}: {total[NEEDS_DATA]}; "
+            f"{with_analogue} have an analogue"
         )

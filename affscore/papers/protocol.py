@@ -22,6 +22,9 @@ IMAGENET = "imagenet"
 IMAGENET_FOLDER = "imagenet:data/imagenet"
 """Where the validation images are expected to lie, seen from where a command runs."""
 
+ASK_AGAIN = "affscore ledger --results results"
+"""How a reader asks the ledger again who has measured what is missing."""
+
 NOISE_IMAGES = 10_240
 """As many images of noise as CIFAR's test sets have in whole batches of 512, and one batch more."""
 
@@ -176,4 +179,4 @@ def survey_command(models: Iterable[str], datasets: Sequence[str] = (IMAGENET_FO
         way = "" if reduction == "mean" else f" --reductions {reduction}"
         for data in filter(None, (images, noise)):
             parts.append(f"affscore survey --models {','.join(names)} --datasets {data}{way} --store results")
-    return " && ".join([*parts, "affscore ledger --results results"])
+    return " && ".join([*parts, ASK_AGAIN])

@@ -11,6 +11,7 @@ import pandas as pd
 from affscore.errors import AffscoreError
 from affscore.network.criteria import CRITERIA
 from affscore.network.multiverse import Multiverse
+from affscore.network.parquet import ForeignError, read_parquet
 from affscore.network.result import Signature
 from affscore.options import DEFAULT, Specification
 
@@ -85,6 +86,19 @@ def load_studies() -> dict[str, pd.DataFrame]:
     return {path.stem: pd.read_parquet(path) for path in sorted(STUDIES.glob("*.parquet"))}
 
 
+def stored_studies(folder: str | Path) -> dict[str, pd.DataFrame]:
+    """The studies of a reader, by name: those in the subfolder ``studies`` of a store.
+
+    Args:
+        folder: The folder of the store.
+
+    Raises:
+        AffscoreError: A file that is no study (the message names it).
+    """
+    files = sorted((Path(folder) / "studies").glob("*.parquet"))
+    return {file.stem: read_parquet(file, "study", _check)[0] for file in files}
+
+
 def under(study: pd.DataFrame, specification: Specification = DEFAULT) -> pd.DataFrame:
     """The rows of a study under one specification; none where it was not measured.
 
@@ -112,6 +126,11 @@ def signatures_of(study: pd.DataFrame, specification: Specification = DEFAULT) -
     rows, whole = under(study, specification), ["model", "weights", "dataset", "n", "images"]
     groups = rows.groupby(whole, sort=False)
     return [_signature(table, dict(zip(whole, key, strict=True)), specification) for key, table in groups]
+
+
+def _check(table: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    if "study" not in metadata:
+        raise ForeignError("its metadata name no study")
 
 
 def _signature(rows: pd.DataFrame, about: dict[str, Any], specification: Specification) -> Signature:

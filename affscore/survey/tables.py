@@ -44,11 +44,12 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
     return _as_table(_read_all(path, SHIPPED, Signature))
 
 
-def stored_signatures(path: str | Path | None = None) -> list[Signature]:
+def stored_signatures(path: str | Path | None = None, required: bool = True) -> list[Signature]:
     """All signatures in a store.
 
     Args:
         path: The folder of a store; None for the results that come with the package.
+        required: Whether it is an error that there are none.
 
     Returns:
         The signatures, in the order of the names of their files, and once where there are copies (with a warning).
@@ -59,7 +60,7 @@ def stored_signatures(path: str | Path | None = None) -> list[Signature]:
     >>> stored_signatures()[0].metadata["model"]
     'alexnet'
     """
-    return [*_read_all(path, SHIPPED, Signature).values()]
+    return [*_read_all(path, SHIPPED, Signature, required=required).values()]
 
 
 def stored_multiverses(path: str | Path | None = None, required: bool = True) -> list[Multiverse]:

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from affscore.network.model_state import device_of
 from affscore.zoo.card import ModelCard, seeded
 from affscore.zoo.data.digits import digits
 from affscore.zoo.mini import MiniNetwork
@@ -18,6 +19,9 @@ from mini_zoo.recipes import Recipe
 
 Change = Callable[[Tensor, torch.Generator], Tensor]
 Loss = Callable[[Tensor, torch.Generator], Tensor]
+
+AT_ONCE = 2048
+"""So many images go through a network at once where it is only looked at: more than there are digits."""
 
 
 def prepared(network: MiniNetwork | ModelCard, part: str) -> tuple[Tensor, Tensor]:
@@ -83,8 +87,10 @@ def optimise(model: nn.Module, images: int, loss_of: Loss, recipe: Recipe, after
 def accuracy(model: nn.Module, images: Tensor, labels: Tensor) -> float:
     """Share of the images that the model names rightly."""
     model.eval()
+    device = device_of(model)
     with one_thread(), torch.inference_mode():
-        return float((model(images).argmax(dim=1) == labels).float().mean())
+        named = torch.cat([model(some.to(device)).argmax(dim=1).cpu() for some in images.split(AT_ONCE)])
+        return float((named == labels).float().mean())
 
 
 def standard_error(share: float, images: int) -> float:

@@ -1,4 +1,4 @@
-"""The linear regions of one trained network along closed paths around held-out digits."""
+"""The linear regions of one trained network along closed paths around held-out images."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from mini_zoo.training import one_thread, prepared
+from mini_zoo.training import one_thread
 
 from affscore import load_model
 from affscore.linear_regions import along_paths, closed_paths
 from affscore.network.parquet import read_description, write_parquet
-from affscore.zoo import card_of
 from studies.trainings import Training
 
 MEASURED = ["length", "crossings", "breakpoints", "absolute_deviation", "deviation_upper_bound", "total_variation"]
@@ -22,7 +21,7 @@ def follow(training: Training, images: int, work: Path) -> pd.DataFrame:
 
     Args:
         training: Of the network, done.
-        images: How many held-out digits, from the first on; a path around each.
+        images: How many held-out images, from the first on; a path around each.
         work: Where the folders ``weights`` and ``paths`` are.
 
     Returns:
@@ -36,7 +35,7 @@ def follow(training: Training, images: int, work: Path) -> pd.DataFrame:
     record = json.loads(training.weights(work / "weights").with_suffix(".json").read_text(encoding="utf-8"))
     with one_thread():
         model = load_model(f"{training.model}@{training.weights(work / 'weights')}")
-        pictures, _ = prepared(card_of(model), "test")
+        pictures, _ = training.images(model, "test")
         found = along_paths(model, closed_paths(pictures[:images]), progress=False)
     table = found.groupby(["path", "segment"])[MEASURED].mean().reset_index()
     about = {"network": training.network, "way": training.way, "seed": training.seed}

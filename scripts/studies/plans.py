@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from affscore.papers import study_models
+from studies.cifar import CifarTraining
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 REGIONS = "examples/region_networks.py"
+POSTER = "examples/poster_networks.py"
 
 SEEDS = range(1, 10)
 """As many as figure 8 of the paper has."""
@@ -192,3 +194,28 @@ STUDIES = {
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""
+
+STUDIES_OF_THE_POSTER = {
+    **{
+        name: Study(
+            [CifarTraining(f"{POSTER}:{network}", way, seed) for way in REGION_WAYS for seed in (1, 2, 3)],
+            datasets=("cifar10",),
+            paths=1024,
+        )
+        for name, network in (("regions-cifar10", "vgg8"), ("regions-cifar10-resnet18", "resnet18"))
+    },
+    "regions-cifar100": Study(
+        [
+            CifarTraining(f"{POSTER}:vgg8_cifar100", way, seed, dataset="cifar100")
+            for way in ("vanilla", "augmented")
+            for seed in (1, 2, 3)
+        ],
+        datasets=("cifar100",),
+        paths=1024,
+    ),
+}
+"""Those of chapter 16 as the poster has them. Their tables do not come with the package: they take CIFAR and a GPU.
+
+A segment of a path crosses some 7,000 boundaries of VGG8 and 140,000 of ResNet-18 as these begin, and each takes a
+forward pass in double precision.
+"""

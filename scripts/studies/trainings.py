@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import torch
 from mini_zoo.members import half, layout
 from mini_zoo.recipes import Recipe, recipe_of
 from mini_zoo.training import accuracy, one_thread, prepared
 from safetensors.torch import save
-from torch import nn
+from torch import Tensor, nn
 
 from affscore import load_model, track
 from affscore.network.files import atomic_write
@@ -21,8 +22,10 @@ from affscore.zoo import card_of
 from affscore.zoo.weight_files import load_state_dict
 from studies.ways import ALL_WAYS, NOISES, SETTINGS, wrong_labels
 
+Part: TypeAlias = Literal["train", "test"]
+
 PROBE = 512
-"""How many held-out digits are looked at while a network trains."""
+"""How many held-out images are looked at while a network trains."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,14 @@ class Training:
         seed: Of the random weights, the order and the changes of the images.
         every: How many steps lie between two measurements while it trains (:func:`affscore.track`); 0 for none. They
             leave no trace in the weights, so that nothing else depends on it.
+        dataset: On which images, by the SPEC of the test part.
     """
 
     model: str
     way: str
     seed: int
     every: int = 0
+    dataset: str = "digits"
 
     @property
     def network(self) -> str:
@@ -77,6 +82,19 @@ class Training:
         own = {**SETTINGS.get(self.way, {}), **({"every": self.every, "probe": PROBE} if self.every else {})}
         return {"network": self.network, "way": self.way, "recipe": recipe, "layout": layout(self.build()), **own}
 
+    def images(self, model: nn.Module, part: Part) -> tuple[Tensor, Tensor]:
+        """The images of the "train" or the "test" part as the network expects them, and what they show."""
+        return prepared(card_of(model), part)
+
+    def given(self, labels: Tensor) -> Tensor:
+        """The labels that the training images are given, wrong ones with them."""
+        return wrong_labels(labels, NOISES.get(self.way, 0.0), self.seed)
+
+    def fit(self, model: nn.Module, images: Tensor, labels: Tensor, after: Callable[[], Any] = int) -> nn.Module:
+        """The network trained on these images, in evaluation mode; after every step something is called."""
+        more = {"after": after} if self.every else {}  # not every way can be measured meanwhile
+        return ALL_WAYS[self.way](model, images, labels, self.recipe, **more)
+
     def weights(self, folder: Path) -> Path:
         """The file of its weights."""
         return folder / f"{self.name}.safetensors"
@@ -107,18 +125,17 @@ class Training:
         with one_thread(), torch.random.fork_rng():
             torch.manual_seed(self.seed)  # a way may put another last layer into the network
             model = self.build()
-            network = card_of(model)
-            (images, labels), test = prepared(network, "train"), prepared(network, "test")
-            more: dict[str, Any] = {}
+            (images, labels), test = self.images(model, "train"), self.images(model, "test")
+            after: Callable[[], Any] = int
             if self.every:
                 probe = (test[0][:PROBE], test[1][:PROBE])
-                tracker = track(model, probe, self.every, data_name="digits")
-                more = {"after": tracker.step}
-            model = ALL_WAYS[self.way](model, images, labels, self.recipe, **more)
+                tracker = track(model, probe, self.every, data_name=self.dataset)
+                after = tracker.step
+            model = self.fit(model, images, labels, after)
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
-        given = wrong_labels(labels, NOISES.get(self.way, 0.0), self.seed)
-        reached, fitted, seconds = accuracy(model, *test), accuracy(model, images, given), time.perf_counter() - start
+        reached, fitted = accuracy(model, *test), accuracy(model, images, self.given(labels))
+        seconds = time.perf_counter() - start
         record = {
             "name": self.name, "accuracy": round(reached, 4), "fitted": round(fitted, 4), "seconds": round(seconds, 1),
             "job": job,

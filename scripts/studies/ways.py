@@ -52,8 +52,8 @@ def unchanged(model: nn.Module, images: Tensor, labels: Tensor, recipe: Recipe) 
     return optimise(model, len(images), naming_loss(model, images, labels, lambda some, _: some), recipe)
 
 
-def wrong_labels(labels: Tensor, share: float, seed: int) -> Tensor:
-    """The labels, of which a share is wrong: each of these another class, all as likely.
+def wrong_labels(labels: Tensor, share: float, seed: int, classes: int = 10) -> Tensor:
+    """The labels, of which a share is wrong: each of these another one of the classes, all as likely.
 
     >>> labels = torch.arange(10).repeat(10)
     >>> int((wrong_labels(labels, 0.2, 0) != labels).sum())
@@ -62,7 +62,7 @@ def wrong_labels(labels: Tensor, share: float, seed: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     chosen = torch.randperm(len(labels), generator=generator)[: round(share * len(labels))]
     changed = labels.clone()
-    changed[chosen] = (labels[chosen] + torch.randint(1, 10, (len(chosen),), generator=generator)) % 10
+    changed[chosen] = (labels[chosen] + torch.randint(1, classes, (len(chosen),), generator=generator)) % classes
     return changed
 
 

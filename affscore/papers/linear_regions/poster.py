@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
@@ -12,6 +13,7 @@ from affscore.papers.comparison import OurNumber, Row, compare
 from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require
 from affscore.papers.linear_regions import PAPER
 from affscore.papers.printed import printed_numbers
+from affscore.papers.protocol import ASK_AGAIN
 from affscore.papers.results import Results
 
 if TYPE_CHECKING:
@@ -25,7 +27,11 @@ _COLUMNS = {
     for end, what in (("", "rank correlation"), ("_std", "standard deviation of the rank correlation"))
 }
 
-_OF_NETWORKS = [name for name in _COLUMNS if not name.endswith("_std")]
+_NETWORKS = {"cifar10_vgg8": "vgg8", "cifar10_resnet18": "resnet18", "cifar100_vgg8": "vgg8_cifar100"}
+"""The poster's networks as they are called where a reader trains them."""
+
+_STUDIES = dict(zip(_NETWORKS, ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100"), strict=True))
+"""And where."""
 
 _ANALOGUES = {"cifar10_vgg8": "vgg8", "cifar10_resnet18": "resnet8"}
 """Our networks on digits for those of the poster on CIFAR-10."""
@@ -38,20 +44,35 @@ FITTED = 0.99
 
 
 def rows(results: AllResults) -> Iterator[Row]:
-    """The rank correlations of the poster, whose networks were trained for it and are not published."""
-    paths = results.mini.studies.get("regions-paths")
-    found = pd.DataFrame() if paths is None else rank_correlations(paths)
+    """The rank correlations of the poster, whose networks are not published: a reader can train them again."""
+    again, small = (
+        rank_correlations(kind.studies["regions-paths"]) if "regions-paths" in kind.studies else None
+        for kind in (results.poster, results.mini)
+    )
     for number in printed_numbers("poster_density_vs_absolute_deviation", _COLUMNS):
         network, _, _ = number.column.partition("_std")
-        analogue = None
-        if len(found) and network in _ANALOGUES:
-            way = number.row.replace("_", "-").replace("augmentation", "augmented")
-            ours = found[(found["network"] == _ANALOGUES[network]) & (found["way"] == way)]["correlation"]
-            what = "std" if number.column.endswith("_std") else "mean"
-            about = f"{_ANALOGUES[network]} on digits, {len(ours)} trainings, over the segments of 16 paths each"
-            analogue = mean_or_deviation(ours, what), about
-        our = OurNumber(undefined="the networks were trained for the poster and are not published")
-        yield compare(number, our, analogue, "# none: the poster's networks are not published")
+        what = "std" if number.column.endswith("_std") else "mean"
+        way = number.row.replace("_", "-").replace("augmentation", "augmented")
+        ours, theirs = _of(again, _NETWORKS[network], way), _of(small, _ANALOGUES.get(network, ""), way)
+        about = f"{_ANALOGUES.get(network)} on digits, {len(theirs)} trainings, over the segments of 16 paths each"
+        analogue = (mean_or_deviation(theirs, what), about) if len(theirs) else None
+        command = f"python scripts/make_studies.py --only {_STUDIES[network]} --out results/studies && {ASK_AGAIN}"
+        yield compare(number, _our_number(ours, what) if len(ours) else None, analogue, command)
+
+
+def _of(found: pd.DataFrame | None, network: str, way: str) -> pd.Series:
+    """The rank correlations of the trainings of a network in one way; none where there are none."""
+    if found is None:
+        return pd.Series(dtype=float)
+    return found[(found["network"] == network) & (found["way"] == way)]["correlation"].dropna()
+
+
+def _our_number(ours: pd.Series, what: str) -> OurNumber:
+    """Mean or standard deviation over trainings; the error of the latter is that of normal values."""
+    spread = float(ours.std()) if len(ours) > 1 else np.inf
+    error = spread / np.sqrt(len(ours) if what == "mean" else 2 * max(len(ours) - 1, 1))
+    how = f"{len(ours)} trainings; how the poster's networks were trained is not printed"
+    return OurNumber(mean_or_deviation(ours, what), float(error), sampled="trainings", how=how)
 
 
 _ONE_NETWORK = ["network", "way", "seed"]
@@ -111,7 +132,7 @@ def density_is_noisy(results: Results) -> Verdict:
     """
     if results.printed:
         table = results.printed["poster_density_vs_absolute_deviation"]
-        values = table[[name for name in table if name in _OF_NETWORKS]].mean().to_numpy(dtype=float)
+        values = table[[name for name in table if name in _NETWORKS]].mean().to_numpy(dtype=float)
     else:
         require("regions-paths" in results.studies)
         found = rank_correlations(results.studies["regions-paths"])
@@ -166,7 +187,8 @@ def score_sees_deviation(results: Results) -> Verdict:
     """
     require({"regions", "regions-paths"} <= set(results.studies))
     both = scores_and_deviations(results.studies["regions"], results.studies["regions-paths"])
-    groups = [rows for _, rows in both.groupby(["network", "seed"])]
+    groups = [rows for _, rows in both.groupby(["network", "seed"]) if len(rows) > 2]  # two ways are always in a row
+    require(groups)
     mean = mean_of([rows["score"].corr(rows["absolute_deviation"], method="spearman") for rows in groups], (-1, 1))
     found = f"The mean rank correlation over {len(groups)} architectures and seeds is {mean:.2f}."
     return Verdict(mean.below(), found, len(both))

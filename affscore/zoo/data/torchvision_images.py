@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock
 
@@ -19,10 +19,14 @@ DATA_SETS = {"cifar10": "CIFAR10", "cifar100": "CIFAR100", "fashion-mnist": "Fas
 """SPEC -> the class of torchvision.datasets."""
 
 
-def _load(name: str, argument: str, seed: int) -> ImageSet:
-    """The test images, read by torchvision's own classes from $AFFSCORE_DATA, or ~/.cache/affscore.
+def images_of(name: str, part: Literal["train", "test"] = "test") -> ImageSet:
+    """The images of a data set, read by torchvision's own classes from $AFFSCORE_DATA, or ~/.cache/affscore.
 
     What is not there is unpacked from the archive, and where that is missing, too, downloaded.
+
+    Args:
+        name: One of :data:`DATA_SETS`.
+        part: Which images. SPECs name the test images alone; one trains on the others.
 
     Raises:
         AffscoreError: The files are neither here nor can they be downloaded: which, from where, and where
@@ -35,11 +39,11 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
 
     def found() -> Any:
         try:
-            pictures = made(root=str(home), train=False, download=False)
+            pictures = made(root=str(home), train=part == "train", download=False)
         except RuntimeError as error:  # torchvision's way to say that files are missing, or not the right ones
             if "not found" not in str(error):
                 raise
-            pictures = _downloaded(name, made, home)
+            pictures = _downloaded(name, made, home, part)
         labels = [pictures.classes[int(target)] for target in pictures.targets]
         if len(labels) != len(pictures):
             raise ValueError(f"{len(pictures)} images and {len(labels)} labels")
@@ -51,7 +55,11 @@ def _load(name: str, argument: str, seed: int) -> ImageSet:
     return ImageSet(name, len(pictures), lambda index, p: (p or image_tensor)(pictures[index][0]), **about)
 
 
-def _downloaded(name: str, made: Any, home: Path) -> Any:
+def _load(name: str, argument: str, seed: int) -> ImageSet:
+    return images_of(name)
+
+
+def _downloaded(name: str, made: Any, home: Path, part: str) -> Any:
     if hasattr(made, "url"):
         folder, urls = home, [made.url]
     else:
@@ -64,7 +72,7 @@ def _downloaded(name: str, made: Any, home: Path) -> Any:
         home.mkdir(parents=True, exist_ok=True)
         # jobs that start together download once: the others wait
         with FileLock(home / ".download.lock"), patience(missing()[:1]):
-            return made(root=str(home), train=False, download=True)
+            return made(root=str(home), train=part == "train", download=True)
 
     places, names = zip(*(url.rsplit("/", 1) for url in missing() or urls), strict=True)
     place, them = (f"{places[0]}/", "them") if len(names) > 1 else (f"{places[0]}/{names[0]}", "it")

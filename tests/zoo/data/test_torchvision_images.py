@@ -13,12 +13,13 @@ import time
 
 import numpy as np
 import pytest
+import torch
 import torchvision
 
 from affscore import load_data
 from affscore.errors import AffscoreError
 from affscore.zoo import Preprocessing, downloads
-from affscore.zoo.data.torchvision_images import DATA_SETS
+from affscore.zoo.data.torchvision_images import DATA_SETS, images_of
 
 TINY = Preprocessing(size=4, resize=4, mean=(0.0,) * 3, std=(1.0,) * 3)
 COLOURS = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]], dtype=np.uint8)
@@ -91,6 +92,19 @@ def test_cifar_that_is_there_needs_no_network(name, hub, home, monkeypatch):
     assert data.labels == [NAMES[name][label] for label in LABELS]
     one = load_data(f"{name}:{NAMES[name][1]}")
     assert (one.name, len(one)) == (f"{name}:{NAMES[name][1]}", 3)
+
+
+@pytest.mark.parametrize(("name", "images"), [("cifar10", 5), ("cifar100", 1)])
+def test_the_training_part_has_images_of_its_own(name, images, hub, home, monkeypatch):
+    """One red image of the first class in each file of the training part."""
+    with pytest.raises(AffscoreError, match=f"the data set {name} is not in .* could not be downloaded"):
+        images_of(name, "train")
+    made = expect(monkeypatch, name, files := cifar_files(name))
+    write(home / made.base_folder, files)
+    data = images_of(name, "train")
+    assert data.labels == [NAMES[name][0]] * images
+    assert torch.equal(data[images - 1], torch.tensor([1.0, 0, 0])[:, None, None].expand(3, 32, 32))
+    assert data.classes == NAMES[name]
 
 
 def test_fashion_mnist_that_is_there_needs_no_network(hub, home):
