@@ -14,8 +14,8 @@ and images that are not the package's, unless their folders are given. Each trai
 stopped goes on where it was: with the next training, the next batch of a measurement.
 
 The networks of the poster (regions-cifar10, regions-cifar10-resnet18, regions-cifar100) are trained on CIFAR, which
-takes a GPU, only where their studies are named. CIFAR is read from $AFFSCORE_DATA (~/.cache/affscore), or downloaded. The tables are a reader's own:
-in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds them.
+takes a GPU, only where their studies are named. CIFAR is read from $AFFSCORE_DATA (~/.cache/affscore), or downloaded.
+The tables are a reader's own: in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds them.
 """
 
 from __future__ import annotations

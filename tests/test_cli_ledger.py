@@ -15,8 +15,8 @@ from affscore.cli.main import app
 from affscore.network.parquet import write_parquet
 from affscore.papers import all_results, printed_table, specifications
 from affscore.papers.claim import WORDS
-from affscore.papers.comparison import WAYS
-from affscore.papers.ledger import COLUMNS, KINDS, MATERIAL, Ledger, all_claims
+from affscore.papers.comparison import VERDICTS, WAYS
+from affscore.papers.ledger import COLUMNS, MATERIAL, Ledger, all_claims
 from tests.synthetic_signatures import synthetic, with_sums
 
 
@@ -66,7 +66,7 @@ def test_counts_are_printed_without_a_file(run, rows):
     assert (code, err) == (0, "")
     headline, *table = out.splitlines()
     assert headline.startswith(f"{len(rows)} printed numbers; measured here: ")
-    totals = [list(map(int, line.split()[-len(KINDS) - 1 :])) for line in table if " all " in line]
+    totals = [list(map(int, line.split()[-len(VERDICTS) - 1 :])) for line in table if " all " in line]
     assert len(totals) == len(WAYS)
     assert sum(one[-1] for one in totals) == len(rows) == sum(sum(one[:-1]) for one in totals)
     assert f"looked up: {totals[-1][0]} reproduced, " in headline

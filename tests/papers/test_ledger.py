@@ -23,7 +23,7 @@ from affscore.papers.alexnet_to_transformers import (
 )
 from affscore.papers.all_results import AllResults
 from affscore.papers.comparison import VERDICTS, WAYS, OurNumber, compare
-from affscore.papers.ledger import ALL, COLUMNS, KINDS, Ledger, all_claims
+from affscore.papers.ledger import ALL, COLUMNS, Ledger, all_claims
 from affscore.papers.printed import PrintedNumber
 from affscore.papers.protocol import printed_reduction, survey_command
 from tests.synthetic_signatures import synthetic
@@ -529,8 +529,8 @@ def test_numbers_of_googlenet_are_its_ends_and_its_size():
 
 def test_counts_add_up(empty):
     counts = empty.counts
-    assert list(counts.columns) == [*KINDS, "numbers"]
-    assert (counts[list(KINDS)].sum(axis=1) == counts["numbers"]).all()
+    assert list(counts.columns) == [*VERDICTS, "numbers"]
+    assert (counts[list(VERDICTS)].sum(axis=1) == counts["numbers"]).all()
     totals = counts.xs(ALL, level="source")
     assert totals.index.tolist() == list(WAYS)
     assert totals["numbers"].sum() == len(empty.rows)
