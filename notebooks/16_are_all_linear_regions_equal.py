@@ -51,11 +51,15 @@ from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions import poster
 from affscore.papers.printed import printed_table
-from affscore.survey.studies import load_study, under
+from affscore.survey.studies import load_studies, stored_studies, under
 
-paths, widths = load_study("regions-paths"), load_study("regions-width-paths")
-trained = poster.scores_and_deviations(under(load_study("regions")), paths)
-wide = poster.scores_and_deviations(under(load_study("regions-width")), widths)
+studies = load_studies() | stored_studies(store)
+if study not in studies or f"{study}-paths" not in studies:
+    print(f"Not found in {store}/studies: {study}. These are the small networks on digits.")
+    study = "regions"
+paths = studies[f"{study}-paths"]
+trained = poster.scores_and_deviations(under(studies[study]), paths)
+wide = poster.scores_and_deviations(under(studies["regions-width"]), studies["regions-width-paths"])
 means = trained.groupby(["network", "way"], sort=False)[
     ["crossings", "absolute_deviation", "relative_deviation", "score", "test_error"]
 ].mean()

@@ -77,16 +77,17 @@ def short(monkeypatch):
 
 
 def test_the_plans_are_those_of_the_poster():
-    ten, hundred = STUDIES_OF_THE_POSTER.values()
+    vgg, residual, hundred = STUDIES_OF_THE_POSTER.values()
     assert not set(STUDIES_OF_THE_POSTER) & set(STUDIES)
-    found = {(one.network, one.way, one.seed) for one in ten.trainings}
-    assert found == {(name, way, seed) for name in ("vgg8", "resnet18") for way in REGION_WAYS for seed in (1, 2, 3)}
+    for name, ten in (("vgg8", vgg), ("resnet18", residual)):
+        found = {(one.network, one.way, one.seed) for one in ten.trainings}
+        assert found == {(name, way, seed) for way in REGION_WAYS for seed in (1, 2, 3)}
+        assert {one.dataset for one in ten.trainings} == set(ten.datasets) == {"cifar10"}
     assert [(one.network, one.way) for one in hundred.trainings[::3]] == [
         ("vgg8_cifar100", "vanilla"),
         ("vgg8_cifar100", "augmented"),
     ]
-    assert (ten.paths, hundred.paths) == (1024, 1024)
-    assert {one.dataset for one in ten.trainings} == set(ten.datasets) == {"cifar10"}
+    assert (vgg.paths, residual.paths, hundred.paths) == (1024, 1024, 1024)
     assert {one.dataset for one in hundred.trainings} == set(hundred.datasets) == {"cifar100"}
     # none has the files of a network for digits
     names = [one.name for study in (STUDIES | STUDIES_OF_THE_POSTER).values() for one in set(study.trainings)]
@@ -290,7 +291,7 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     assert rows["vanilla", "cifar10_resnet18"].verdict_text == "needs data"
     assert results.poster in results.kinds
     decided = {claim.name for claim in all_claims() if claim.decide(results.poster)}
-    assert decided == {"density-is-noisy", "score-sees-deviation"}
+    assert decided == {"density-is-noisy"}  # two ways of training are too few for a correlation over them
 
 
 def paths_of(correlations):
@@ -307,7 +308,8 @@ def paths_of(correlations):
 def test_rows_of_the_poster():
     """Correlations -1, 1 and 1: mean 1/3, deviation sqrt(8/9) with n, standard error sqrt(4/3 / 3)."""
     own = {
-        "regions-cifar10-paths": paths_of({("vgg8", "vanilla"): [-1, 1, 1], ("resnet18", "noise-0.2"): [1, 1, 1]}),
+        "regions-cifar10-paths": paths_of({("vgg8", "vanilla"): [-1, 1, 1]}),
+        "regions-cifar10-resnet18-paths": paths_of({("resnet18", "noise-0.2"): [1, 1, 1]}),
         "regions-cifar100-paths": paths_of({("vgg8_cifar100", "augmented"): [-1, -1, -1]}),
     }
     rows = {(one.printed.row, one.printed.column): one for one in poster.rows(AllResults([], own_studies=own))}

@@ -147,7 +147,8 @@ def test_every_row_has_a_verdict_and_the_columns_are_those_agreed(empty):
     poster = table["source"].str.contains("Linear Regions")
     assert missing[poster].all()
     made = "python scripts/make_studies.py --only regions-{} --out results/studies && affscore ledger --results results"
-    assert set(table.loc[poster, "command"]) == {made.format(data) for data in ("cifar10", "cifar100")}
+    studies = ("cifar10", "cifar10-resnet18", "cifar100")
+    assert set(table.loc[poster, "command"]) == {made.format(study) for study in studies}
     assert (missing | short | ~table["verdict"].str.startswith("needs data")).all()
 
 

@@ -19,6 +19,8 @@ from notebook_files import declared_parameters, read_profile
 from PIL import Image
 
 import affscore
+from affscore.network.parquet import write_parquet
+from affscore.survey.studies import load_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHAPTERS = sorted((REPOSITORY / "notebooks").glob("0[4-8]_*.ipynb"))
@@ -26,6 +28,7 @@ BATCH_SIZE = REPOSITORY / "notebooks" / "10_batch_size_and_seed.ipynb"
 TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
 OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
 OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
+REGIONS = REPOSITORY / "notebooks" / "16_are_all_linear_regions_equal.ipynb"
 LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
 PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
 STUDY = set(PAPER["models"])
@@ -155,6 +158,23 @@ def test_checkpoints_with_the_profile_of_the_papers(imagenet, downloads, store, 
     assert "3 trainings of one architecture by 2 methods" in text
     assert "Not found: 1 of 4 checkpoints: " in text
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
+def test_linear_regions_with_the_profile_of_the_papers(made, imagenet, downloads, tmp_path, monkeypatch):
+    """The study of the poster's networks, for which tables of smaller ones stand in; and where it is not made."""
+    assert PAPER["study"] == "regions-cifar10"
+    folder = tmp_path / "results" / "studies"
+    folder.mkdir(parents=True)
+    for end in ("", "-paths") if made else ():
+        table = load_study(f"regions{end}").query("seed < 3")
+        write_parquet(table, {"study": "regions-cifar10"}, [], folder / f"regions-cifar10{end}.parquet")
+    outputs, text, _ = executed(REGIONS, imagenet, downloads, tmp_path / "results", tmp_path, monkeypatch, points=8)
+    assert f"{28 if made else 42} trainings: 2 architectures, 7 ways, {2 if made else 3} seeds" in text
+    assert ("/studies: regions-cifar10. These are the small networks" in text) is not made
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 5
 
 
 @pytest.mark.notebook

@@ -91,7 +91,8 @@ def rank_correlations(
     Returns:
         A row for each training: ``network``, ``way``, ``seed``, ``correlation``.
     """
-    groups = rates(paths).groupby(_ONE_NETWORK, sort=False)[[density, deviation]]
+    table = paths if {density, deviation} <= set(paths) else rates(paths)
+    groups = table.groupby(_ONE_NETWORK, sort=False)[[density, deviation]]
     found = groups.apply(lambda rows: rows[density].corr(rows[deviation], method="spearman"))
     return found.rename("correlation").reset_index()
 
