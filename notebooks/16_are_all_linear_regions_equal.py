@@ -22,11 +22,9 @@
 # here, and for the first time held against the affinity score.
 
 # %% tags=["parameters"]
-networks: list[str] = []  # of the first two figures: piecewise affine, MODEL or MODEL@WEIGHTS; none: two of the study
-study: str = "regions"  # of the other figures: regions (digits), or one that make_studies.py made: regions-cifar10 ...
-store: str = (
-    "../_build/results"  # the folder of your results, seen from the folder of this notebook: your studies are there
-)
+networks: list[str] = []  # of the first two figures, MODEL or MODEL@WEIGHTS; none: two of the study
+study: str = "regions"  # of the other figures; or one of yours, as regions-cifar10
+store: str = "../_build/results"  # the folder of your results; your studies are in its folder studies
 image: int = 0  # which test image the first two figures are about
 points: int = 96  # along each side of the planes in the second figure
 device: str = "auto"  # cpu, cuda or auto
@@ -70,8 +68,8 @@ print(f"{about}{len(set(trained['seed']))} seeds; {len(paths) // len(trained)} s
 clean, noisy = (means.xs(way, level="way") for way in ("vanilla", "noise-1.0"))
 grows = noisy / clean
 Markdown(
-    "**The finding.** From right labels to wrong ones alone, the absolute deviation of "
-    + " and of ".join(f"{name} is multiplied by {row['absolute_deviation']:.1f}" for name, row in grows.iterrows())
+    "**The finding.** Wrong labels in the place of right ones multiply the absolute deviation of "
+    + " and of ".join(f"{name} by {row['absolute_deviation']:.1f}" for name, row in grows.iterrows())
     + f", the density by {' and '.join(f'{value:.1f}' for value in grows['crossings'])}: **regions are not equal.** Most of this "
     "is size: as a fraction of the way that logits go up and down, the deviation is multiplied by "
     f"{' and '.join(f'{value:.1f}' for value in grows['relative_deviation'])}, nearly all of it with the first fifth of wrong labels. "
@@ -116,15 +114,15 @@ plt.show()
 # %% tags=["hide-input"]
 rows = {
     name: {
-        "activation patterns change": sum(one.crossings for one in segments),
-        "the function bends": sum(one.count - 1 for one in segments),
-        "absolute deviation": sum(float(one.absolute_deviation.mean()) for one in segments),
-        "published upper bound": sum(float(one.deviation_upper_bound.mean()) for one in segments),
-        "relative deviation": pd.Series([one.relative_deviation.mean() for one in segments]).mean(),
+        "activation patterns change": f"{sum(one.crossings for one in segments)} times",
+        "the function bends": f"{sum(one.count - 1 for one in segments)} times",
+        "absolute deviation": f"{sum(one.absolute_deviation.mean() for one in segments):.1f}",
+        "published upper bound": f"{sum(one.deviation_upper_bound.mean() for one in segments):.1f}",
+        "relative deviation": f"{sum(one.relative_deviation.mean() for one in segments) / len(segments):.3f}",
     }
     for name, segments in followed.items()
 }
-pd.DataFrame(rows).round(3)
+pd.DataFrame(rows)
 
 # %% [markdown]
 # Deviations are means over the ten logits. Three things are counted apart: changes of the activation pattern (what the poster calls
@@ -146,9 +144,7 @@ for name, model in models.items():
     ]
     line, walk = both
     difference = abs(line.breakpoints - walk.breakpoints).max() if line.count == walk.count else float("nan")
-    print(
-        f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, which differ by {difference:.0e} of the segment at most"
-    )
+    print(f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, {difference:.0e} apart at most")
 
 # %% [markdown]
 # {doc}`90_what_it_costs` says what each takes. From the points follow, for each logit,
@@ -242,7 +238,9 @@ Markdown(
 
 # %% tags=["hide-input"]
 names = {"crossings": "density", "absolute_deviation": "absolute deviation", "relative_deviation": "relative deviation"}
-means[[*names, "score", "test_error"]].rename(columns={**names, "test_error": "test error"}).round(3)
+means[[*names, "score", "test_error"]].rename(columns={**names, "test_error": "test error"}).round(
+    {"density": 0, "absolute deviation": 1, "relative deviation": 3, "score": 3, "test error": 3}
+)
 
 # %% tags=["remove-input"]
 by_seed = trained.pivot_table("relative_deviation", ["network", "seed"], "way")
