@@ -76,6 +76,21 @@ def test_the_score_sees_wrong_labels_under_every_choice(choice: Specification) -
     assert found.below(-0.5)
 
 
+@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
+def test_wrong_labels_bend_late_activations_under_every_choice(choice: Specification) -> None:
+    table = under(study("regions"), choice).pivot_table("score", ["network", "seed", "way"], "index")
+    change = table.xs("noise-1.0", level="way") - table.xs("vanilla", level="way")
+    late = change[[5, 6]].mean(axis=1)
+    assert mean_of(late).below(-0.08)
+    assert mean_of(change[0] - late).above(0.05)
+
+
+def test_the_first_activation_stays_as_it_is() -> None:
+    table = under(study("regions")).pivot_table("score", ["network", "seed", "way"], "index")[0]
+    low, high = mean_of(table.xs("noise-1.0", level="way") - table.xs("vanilla", level="way")).interval()
+    assert -0.04 < low < 0 < high < 0.04
+
+
 def test_the_score_falls_with_the_width_under_every_choice_but_one() -> None:
     verdicts = {}
     for choice in CHOICES:
