@@ -295,6 +295,38 @@ None if track.note else Markdown(
 )
 
 # %% [markdown]
+# ### Linear regions of a segment
+#
+# Two exact methods ({doc}`16_are_all_linear_regions_equal`) on the same segments, in pairs in one run: the *line* pushes the whole segment through the network,
+# the *walk* goes from region to region. A step of the walk is compared with a plain pass in double precision of its batch; at most 3 of these were promised.
+
+# %% tags=["hide-input"]
+regions = measured["linear_regions"]
+shown = pd.DataFrame(
+    {
+        "model": regions.table["model"],
+        "segments": regions.table["n"].astype(str) + " (" + regions.table["dataset"] + "), " + regions.table["how"],
+        "regions": regions.table["regions"],
+        "line, s": regions.table["line_median"].round(3),
+        "walk / line": regions.table["ratio_walk"].round(1),
+        "plain passes a step": regions.table["passes_a_step"].round(1),
+    }
+)
+table_or_note(regions, shown.set_index("model"))
+
+# %% tags=["remove-input"]
+if not regions.note:
+    ratio = regions.table["ratio_walk"]
+    memory = regions.table[["memory_mb_32", "memory_mb_128", "memory_mb_512"]].dropna().iloc[0]
+None if regions.note else Markdown(
+    f"The line is **{ratio.max():.0f} times** as fast where passes of few rows leave the machine idle, on a small network and one segment at a "
+    f"time, and {ratio.min():.1f} times on VGG8 with images of 32 pixels. Tenfold was promised: {(ratio >= 10).sum()} of {len(ratio)} rows "
+    "keep it. Where arithmetic takes the time, the line needs nearly one row of a pass for each region and a step of the walk at most three, so "
+    f"that tenfold is out of reach. Peak memory of the line on VGG8 with 32, 128 and 512 points at once: {memory.iloc[0]:.0f}, "
+    f"{memory.iloc[1]:.0f} and {memory.iloc[2]:.0f} MB."
+)
+
+# %% [markdown]
 # ### A survey of many networks
 #
 # Two jobs, each on one thread, on two cores: one after the other, and both at once in processes of their own ({doc}`../book/surveys`).
@@ -333,6 +365,7 @@ table_or_note(agreement, compared.format("{:.1e}", subset=["largest_difference"]
 # python benchmarks/bench_signature.py --models resnet18 --n 128
 # python benchmarks/bench_multiverse.py --models mini:resnet18
 # python benchmarks/bench_track.py --cases trainings --rounds 3
+# python benchmarks/bench_linear_regions.py --cases path --rounds 3
 # python benchmarks/check_real_networks.py mobilenet_v2@DEFAULT --dataset folder:photos
 # make book
 # ```

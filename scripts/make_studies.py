@@ -33,7 +33,7 @@ from studies.paths import follow
 from studies.plans import STUDIES, STUDIES_OF_THE_POSTER, Study
 from tqdm import tqdm
 
-from affscore import load_record
+from affscore import AffscoreError, load_record
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.table import provenance
@@ -57,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     others = ", ".join(STUDIES_OF_THE_POSTER)
     listed = f"names with commas between them (default: all of the package): {', '.join(STUDIES)}; or {others}"
-    parser.add_argument("--only", help=f"{listed}, which take --out, CIFAR and a GPU")
+    parser.add_argument("--only", help=f"{listed} (of the poster's networks: CIFAR, a GPU, --out)")
     parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
@@ -184,4 +184,7 @@ def with_criteria(study: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except AffscoreError as error:
+        sys.exit(f"error: {error}")

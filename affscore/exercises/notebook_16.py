@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -51,7 +52,7 @@ def crossings_and_breakpoints(*counts: float) -> Hints:
         ((crossings + 1, breakpoints + 1), "These are patterns and pieces: between them lie one fewer changes."),
         ((crossings, crossings), "What is the slope of the whole sum on both sides of x = 1?"),
         ((breakpoints, breakpoints), "At which places does any of the four units change its state, bend or no bend?"),
-        (counts[0] == 4, "Units that change their states at the same place change the pattern once, together."),
+        (counts[0] > crossings, "Units that change their states at the same place change the pattern once, together."),
         (True, "Write down for each of the four units where it is above zero, then the slope of the sum in between."),
     )
     return matching(counts, answers)
@@ -70,12 +71,13 @@ def deviation_of_a_hinge(function: Callable[[float], float]) -> Hints:
         (_hinge, right("A triangle; the largest one bends in the middle, and yet all have two regions.")),
         (lambda a: -_hinge(a), "Right but for its sign: an area has none."),
         (lambda a: 2 * _hinge(a), "That is the largest distance from the chord. What is the area of such a triangle?"),
+        (lambda a: _hinge(a) / 2, "A half too much: one half is of the triangle, and where is the other from?"),
         (lambda a: _hinge(a, "upper_bound"), "That is the upper bound of the published code, not the area."),
         (lambda a: (1 - a) ** 2 / 2, "That is the area below the function. Which line is the other border?"),
         (lambda a: (1 - a) / 2, "That is the area below the chord. Which part of it lies below the function, too?"),
         (True, "Draw the function and its chord from t = 0 to 1: which triangle is between them, and how high is it?"),
     )
-    return matching(numbers_of(function, cases), answers, 1e-9, cases)
+    return matching(numbers_of(function, cases), answers, 1e-6, cases)
 
 
 def _as_networks(answer: object) -> tuple[Any, ...]:
@@ -109,12 +111,25 @@ def many_and_few(*networks: nn.Module) -> Hints:
     same = abs(ways[0] - ways[1]) <= SAME_WAY * max(ways)
     yield not same, f"Their total variations differ: {ways[0]:.3g} and {ways[1]:.3g}. Scaling a function is too easy."
     yield bends[1] == 0, "The second function does not bend. Then anything has infinitely many times its breakpoints."
-    got = f"{bends[0]} breakpoints and an area of {areas[0]:.3g}, {bends[1]} and {areas[1]:.3g}"
+    first, second = (f"{bend} breakpoints and an area of {area:.3g}" for bend, area in zip(bends, areas, strict=True))
+    got = f"The first has {first}, the second {second}"
     enough, small = bends[0] >= TIMES * bends[1], areas[0] * TIMES <= areas[1]
-    yield enough and small, right(f"{got}: regions that are nearly equal do not bend a function.")
+    if enough and small:
+        why = "bends that hardly change the slope add hardly any area"
+        if _turns(many):
+            why = "its regions differ as much as they can, and yet it is never far from its chord"
+        yield True, right(f"{got}: {why}.")
     yield small, f"{got}: little area, but too few breakpoints. What else could bend a little?"
     yield enough, f"{got}: many breakpoints, but too much area. How could they cancel each other?"
-    yield True, f"{got}. Which of the two did you name first?"
+    turned = bends[1] >= TIMES * bends[0] and areas[1] * TIMES <= areas[0]
+    yield turned, f"{got}. Which of the two did you name first?"
+    yield True, f"{got}: neither is as asked. Begin with one bend that makes a large area."
+
+
+def _turns(segment: Segment) -> bool:
+    """Whether the function changes its direction."""
+    steps = np.diff(segment.logits[:, 0])
+    return bool(steps.min() < 0 < steps.max())
 
 
 _MEASURES = ("total_variation", "absolute_deviation")

@@ -62,6 +62,7 @@ class Claim:
         text: What the papers say, in our words.
         test: When we call it true, in one sentence.
         test_on: The test: it gives a verdict, or raises :class:`~affscore.papers.estimate.MissingResultsError`.
+        of_scores: Whether affinity scores decide it, which depend on how they are measured: it is asked again then.
     """
 
     number: int
@@ -71,6 +72,7 @@ class Claim:
     text: str
     test: str
     test_on: Callable[[Results], Verdict]
+    of_scores: bool = True
 
     def decide(self, results: Results) -> Verdict | None:
         """The verdict on some results; None where these have nothing to say of the claim.
@@ -84,7 +86,9 @@ class Claim:
             return None
 
 
-def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results], Verdict]], Claim]:
+def claim(
+    number: int, source: str, needs: str, of_scores: bool = True
+) -> Callable[[Callable[[Results], Verdict]], Claim]:
     """Make a claim of its test; the ledger finds the claims of every module of a paper.
 
     The docstring of the test is what the claim says, in our words, and after "Test:" when we call it true.
@@ -93,6 +97,7 @@ def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results],
         number: As of :class:`Claim`.
         source: The same.
         needs: The same.
+        of_scores: The same.
 
     >>> @claim(99, "section 4", "nothing")
     ... def all_is_well(results: Results) -> Verdict:
@@ -107,7 +112,7 @@ def claim(number: int, source: str, needs: str) -> Callable[[Callable[[Results],
 
     def claim_of(test_on: Callable[[Results], Verdict]) -> Claim:
         text, _, test = " ".join((test_on.__doc__ or "").split()).partition(" Test: ")
-        return Claim(number, source, needs, test_on.__name__.replace("_", "-"), text, test, test_on)
+        return Claim(number, source, needs, test_on.__name__.replace("_", "-"), text, test, test_on, of_scores)
 
     return claim_of
 
@@ -144,4 +149,6 @@ class ClaimRow(NamedTuple):
         """In how many specifications the claim holds, in words; empty where there are none to choose from."""
         if self.robustness is not None:
             return str(self.robustness)
+        if not self.claim.of_scores:
+            return ""
         return NOT_ASKED_AGAIN if self.results.signatures or self.results.trainings is not None else ""

@@ -68,7 +68,8 @@ def claims_by_specification(
         again = [_with_criteria(found, criteria) for found in _signatures(multiverses, one)]
         there = AllResults([*again, *signatures], specification=one, studies=studies or {})
         for results, claim in product(there.of_signatures, all_claims() if claims is None else claims):
-            verdict = claim.decide(results) if results.signatures or results.studies else None
+            of_scores = claim.of_scores and (results.signatures or results.studies)
+            verdict = claim.decide(results) if of_scores else None
             if verdict is not None:
                 rows.append((claim.name, results.about, *one, verdict.word, verdict.networks, verdict.found))
     return pd.DataFrame(rows, columns=list(COLUMNS))

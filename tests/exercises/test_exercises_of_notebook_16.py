@@ -9,6 +9,8 @@ from answer_tables import (  # noqa: F401  # tests of every exercise
 )
 from torch import nn
 
+from affscore.exercises import check
+
 
 def hinges(places, heights):
     """The sum of max(t - place, 0), each times a height."""
@@ -32,16 +34,18 @@ RIGHT = {
 WRONG = {
     "16.1": [
         ((1, 2), "asks for the function itself"), ((3, 2), "patterns and pieces"), ((2, 2), "both sides of x = 1"),
-        ((1, 1), "bend or no bend"), ((4, 1), "change the pattern once"), ((0, 0), "Write down"),
+        ((1, 1), "bend or no bend"), ((4, 1), "change the pattern once"),
+        ((3, 1), "change the pattern once"), ((0, 0), "Write down"),
     ],
     "16.2": [
         (lambda a: -a * (1 - a) / 2, "its sign"), (lambda a: a * (1 - a), "largest distance"),
         (lambda a: a * (1 - a) * (3 + 2 * a) / 2, "published code"), (lambda a: (1 - a) ** 2 / 2, "below the function"),
-        (lambda a: (1 - a) / 2, "below the chord"), (lambda a: 0.0, "Draw the function"),
+        (lambda a: (1 - a) / 2, "below the chord"), (lambda a: a * (1 - a) / 4, "half too much"),
+        (lambda a: 0.0, "Draw the function"),
         (lambda a: None, "returns nothing"),
     ],
     "16.3": [
-        ((TENT, SAW), "name first"), ((TENT, TENT), "name first"), ((SAW, DOUBLE), "too easy"),
+        ((TENT, SAW), "name first"), ((TENT, TENT), "neither"), ((SAW, DOUBLE), "too easy"),
         ((SAW, hinges([-1.0], [1.0])), "does not bend"), ((nn.Linear(1, 2), TENT), "one output"),
         ((nn.Sequential(nn.Linear(1, 1), nn.Tanh()), TENT), "tanh"), ((nn.Linear(2, 1), TENT), "fails on a sample"),
         ((nn.ReLU, TENT), "the class ReLU"), ((hinges([2.0], [1.0]), TENT), "constant"),
@@ -53,3 +57,9 @@ GARBAGE = {
     "16.3": [None, TENT, (TENT, None), (1, 2), lambda a: a],
 }
 SECRETS = {"16.1": ["(2, 1)"], "16.2": ["a (1", "a * (1"], "16.3": ["saw"]}
+
+
+def test_what_is_right_depends_on_how():
+    """A saw has little area since it stays near its chord; bends that hardly bend have little area, too."""
+    assert "differ as much as they can" in check("16.3", (SAW, TENT)).message
+    assert "hardly change the slope" in check("16.3", RIGHT["16.3"][2]).message

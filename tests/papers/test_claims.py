@@ -358,35 +358,39 @@ HIGH_SKEW, LOW_SKEW, EVEN = [0.5, 0.97, 0.98, 0.98, 0.99], [0.5, 0.51, 0.52, 0.5
 PLATEAU, HIGH_PLATEAU = [0.29, 0.31] * 8, [0.91, 0.93] * 8
 
 
-def on_paths(density=0.0, trainings=("vgg8", "resnet8"), seeds=3, sign=-1, score=None):
+def on_paths(density=0.0, seeds=3, sign=-1, score=None, relative=1, images=8):
     """Segments whose crossings and deviation have about such a correlation; deviations and scores by way of training.
 
     Args:
         density: Of each segment's deviation the share that follows its crossings.
-        trainings: The architectures.
-        seeds: Of each.
+        seeds: Of each architecture.
         sign: With which the mean score follows the deviation over the ways.
         score: Of a way, if it does not.
+        relative: With which sign the relative deviation follows the absolute one over the ways.
+        images: Around which the paths are.
     """
     draw = np.random.default_rng(7)
     segments, scores = [], []
-    for network, seed, (place, way) in itertools.product(trainings, range(1, seeds + 1), enumerate(WAYS_OF_TRAINING)):
-        crossings = draw.permutation(60)
-        deviation = density * crossings + (1 - abs(density)) * draw.permutation(60)
+    ways = list(enumerate(WAYS_OF_TRAINING))
+    for network, seed, (place, way) in itertools.product(("vgg8", "resnet8"), range(1, seeds + 1), ways):
+        crossings = draw.permutation(8 * images)
+        deviation = 100 * place + density * crossings + (1 - abs(density)) * draw.permutation(8 * images) + 1
         about = {"network": network, "way": way, "seed": seed, "accuracy": 0.9, "fitted": 1.0}
-        about |= dict.fromkeys(("length", "breakpoints", "deviation_upper_bound", "total_variation"), 1.0)
-        segments.append(pd.DataFrame(about | {"crossings": crossings, "absolute_deviation": 100.0 * place + deviation}))
-        scores.append(about | {"score": 0.5 + 0.05 * sign * place if score is None else score[place]})
+        about |= dict.fromkeys(("length", "breakpoints", "deviation_upper_bound"), 1.0)
+        about |= {"path": np.repeat(np.arange(images), 8), "total_variation": deviation / (10 + relative * place)}
+        segments.append(pd.DataFrame(about | {"crossings": crossings, "absolute_deviation": deviation}))
+        mean = 0.5 + 0.05 * sign * place if score is None else score[place]
+        scores.append({"network": network, "way": way, "seed": seed, "score": mean})
     return Results("synthetic paths", studies={"regions-paths": pd.concat(segments), "regions": pd.DataFrame(scores)})
 
 
-WAYS_OF_TRAINING = ("vanilla", "noise-0.2", "noise-0.6", "noise-1.0")
+WAYS_OF_TRAINING = ("vanilla", "augmented", "noise-0.2", "noise-0.4", "noise-0.6", "noise-1.0")
 
 
-def widths(deviation=-1, error=-1, score=1, fitted=(2, 4, 8, 16), seeds=3):
+def widths(deviation=-1, error=-1, score=1, fitted=(2, 4, 8, 16, 32, 64)):
     """Networks of several widths, at which measures rise or fall with the width."""
     rows, scores = [], []
-    for width, seed in itertools.product((1, 2, 4, 8, 16), range(seeds)):
+    for width, seed in itertools.product((1, 2, 4, 8, 16, 32, 64), range(3)):
         size = np.log2(width) + 0.01 * seed
         about = {"network": f"vgg8_{width}", "way": "noise-0.2", "seed": seed, "fitted": float(width in fitted)}
         about |= dict.fromkeys(("length", "crossings", "breakpoints", "deviation_upper_bound", "total_variation"), 1.0)
@@ -535,6 +539,7 @@ CASES = {
     "wide-networks-are-locally-linear": (widths, partial(widths, deviation=1, error=1)),
     "score-sees-deviation": (on_paths, partial(on_paths, sign=1)),
     "score-rises-with-width": (widths, partial(widths, score=-1)),
+    "score-sees-relative-deviation": (on_paths, partial(on_paths, relative=-1)),
     "signature-explains-accuracy": (lambda: with_trainings("mean"), lambda: with_trainings(common=True)),
     "spread-then-level": (
         lambda: with_trainings("std", min=-0.002),
@@ -629,12 +634,16 @@ EDGES = [
     ("class-more-than-draw", lambda: of_classes(1, 1, 1, 1), None),
     ("late-activations-know-the-class", lambda: of_classes(2, 2, 2, 2), None),
     ("density-is-noisy", partial(on_paths, density=-0.9), False),
-    ("density-is-noisy", partial(on_paths, seeds=1, trainings=["vgg8"]), None),
+    ("density-is-noisy", partial(on_paths, seeds=1), None),
+    ("density-is-noisy", partial(on_paths, images=1), None),
+    ("density-is-noisy", partial(on_paths, density=0.25), None),
     ("wide-networks-are-locally-linear", partial(widths, deviation=1), False),
     ("wide-networks-are-locally-linear", partial(widths, error=1), False),
-    ("wide-networks-are-locally-linear", partial(widths, seeds=1), None),
-    ("score-sees-deviation", partial(on_paths, score=[0.5, 0.6, 0.4, 0.55]), None),
-    ("score-rises-with-width", partial(widths, seeds=1), None),
+    ("wide-networks-are-locally-linear", partial(widths, fitted=(2, 4, 8)), None),
+    ("score-sees-deviation", partial(on_paths, score=[0.5, 0.6, 0.4, 0.55, 0.7, 0.5]), None),
+    ("score-sees-relative-deviation", partial(on_paths, score=[0.5, 0.6, 0.4, 0.55, 0.7, 0.5]), None),
+    ("score-sees-relative-deviation", partial(on_paths, sign=1), False),
+    ("score-rises-with-width", partial(widths, fitted=(2, 4, 8)), None),
     ("spread-then-level", lambda: with_trainings("std"), None),
     ("statistic-predicts-accuracy", with_trainings, None),
     ("efficient-networks-penalised", with_trainings, None),
@@ -965,10 +974,11 @@ nearer-data-are-like-the-first: digits open
 other-data-move-signatures: digits yes, cifar yes, photographs yes
 class-more-than-draw: digits yes, cifar yes
 late-activations-know-the-class: digits yes, cifar yes
-density-is-noisy: printed open, digits no
+density-is-noisy: printed yes, digits open
 wide-networks-are-locally-linear: digits yes
 score-sees-deviation: digits yes
 score-rises-with-width: digits no
+score-sees-relative-deviation: digits open
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 

@@ -10,8 +10,17 @@ import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require
+from affscore.papers.estimate import every, if_significant, mean_of, mean_or_deviation, require
 from affscore.papers.linear_regions import PAPER
+from affscore.papers.linear_regions.networks import (
+    ONE_TRAINING,
+    mean_correlation,
+    of_networks,
+    past_the_threshold,
+    rank_correlations,
+    trend,
+    with_scores,
+)
 from affscore.papers.printed import printed_numbers
 from affscore.papers.protocol import ASK_AGAIN
 from affscore.papers.results import Results
@@ -31,16 +40,13 @@ _NETWORKS = {"cifar10_vgg8": "vgg8", "cifar10_resnet18": "resnet18", "cifar100_v
 """The poster's networks as they are called where a reader trains them."""
 
 _STUDIES = dict(zip(_NETWORKS, ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100"), strict=True))
-"""And where."""
+"""The studies that have them."""
 
 _ANALOGUES = {"cifar10_vgg8": "vgg8", "cifar10_resnet18": "resnet8"}
 """Our networks on digits for those of the poster on CIFAR-10."""
 
 WEAK = 0.3
 """A correlation below it, in absolute value, is called weak."""
-
-FITTED = 0.99
-"""From this share of fitted training labels on a network interpolates them."""
 
 
 def rows(results: AllResults) -> Iterator[Row]:
@@ -75,141 +81,85 @@ def _our_number(ours: pd.Series, what: str) -> OurNumber:
     return OurNumber(mean_or_deviation(ours, what), float(error), sampled="trainings", how=how)
 
 
-_ONE_NETWORK = ["network", "way", "seed"]
-
-
-def rank_correlations(
-    paths: pd.DataFrame, density: str = "crossings", deviation: str = "absolute_deviation"
-) -> pd.DataFrame:
-    """Spearman's correlation of the density with the absolute deviation over the segments of each network.
-
-    Args:
-        paths: A study of linear regions along paths, a row for each segment.
-        density: The column of the one measure, of ``paths`` or of :func:`rates`.
-        deviation: And of the other.
-
-    Returns:
-        A row for each training: ``network``, ``way``, ``seed``, ``correlation``.
-    """
-    table = paths if {density, deviation} <= set(paths) else rates(paths)
-    groups = table.groupby(_ONE_NETWORK, sort=False)[[density, deviation]]
-    found = groups.apply(lambda rows: rows[density].corr(rows[deviation], method="spearman"))
-    return found.rename("correlation").reset_index()
-
-
-def rates(paths: pd.DataFrame) -> pd.DataFrame:
-    """The segments with what they have per unit of length, and as a fraction of the way that logits go up and down.
-
-    Args:
-        paths: A study of linear regions along paths, a row for each segment.
-
-    Returns:
-        It with ``crossings_per_length``, ``deviation_per_length``, and ``relative_deviation``, the absolute deviation
-        as a fraction of length times total variation; of means over logits.
-    """
-    per_length = paths["absolute_deviation"] / paths["length"]
-    return paths.assign(
-        crossings_per_length=paths["crossings"] / paths["length"],
-        deviation_per_length=per_length,
-        relative_deviation=per_length / paths["total_variation"],
-    )
-
-
-def of_networks(paths: pd.DataFrame) -> pd.DataFrame:
-    """Means over the segments of each training, with its test error and the share of fitted training labels."""
-    means = ["length", "crossings", "breakpoints", "absolute_deviation", "deviation_upper_bound", "total_variation"]
-    groups = rates(paths).groupby(_ONE_NETWORK, sort=False)
-    table = groups[[*means, "relative_deviation", "accuracy", "fitted"]].mean().reset_index()
-    return table.assign(test_error=1 - table["accuracy"])
-
-
-@claim(58, _POSTER, "a study of linear regions along paths (python scripts/make_studies.py --only regions)")
+@claim(58, _POSTER, "a study of paths (python scripts/make_studies.py --only regions)", of_scores=False)
 def density_is_noisy(results: Results) -> Verdict:
     """The density of linear regions says little about how far a network is from linear along a path.
 
     Test: Over the segments of a network Spearman's correlation of the density with the absolute deviation is weak,
-    between -0.3 and 0.3: the mean over the ways of training, with an interval over seeds; of printed numbers over
-    columns, since nothing is printed of seeds.
+    nearer to zero than 0.3: the mean over trainings, with an interval over seeds and images; of printed correlations
+    the mean size, with an interval over these.
     """
     if results.printed:
         table = results.printed["poster_density_vs_absolute_deviation"]
-        values = table[[name for name in table if name in _NETWORKS]].mean().to_numpy(dtype=float)
-    else:
-        require("regions-paths" in results.studies)
-        found = rank_correlations(results.studies["regions-paths"])
-        values = found.groupby(["network", "seed"])["correlation"].mean().to_numpy()
-    mean = mean_of(values, (-1, 1))
-    holds = every([mean.above(-WEAK, together=2), mean.below(WEAK, together=2)])
-    return Verdict(holds, f"The mean rank correlation is {mean:.2f}.", len(values))
+        values = table[[name for name in table if name in _NETWORKS]].to_numpy(dtype=float)
+        mean = mean_of(np.abs(values[np.isfinite(values)]), (0, 1))
+        count = int(np.isfinite(values).sum())
+        return Verdict(mean.below(WEAK), f"The mean size of {count} rank correlations is {mean:.2f}.", count)
+    require("regions-paths" in results.studies)
+    mean = mean_correlation(results.studies["regions-paths"])
+    count = len(results.studies["regions-paths"].groupby(ONE_TRAINING))
+    holds = every([mean.above(-WEAK), mean.below(WEAK)])
+    return Verdict(holds, f"The mean rank correlation is {mean:.2f}.", count)
 
 
-@claim(59, _POSTER, "a study of linear regions along paths (python scripts/make_studies.py --only regions-width)")
+@claim(59, _POSTER, "a study of paths (python scripts/make_studies.py --only regions-width)", of_scores=False)
 def wide_networks_are_locally_linear(results: Results) -> Verdict:
     """Past the width at which wrong labels are fitted, absolute deviation and test error fall as the width rises.
 
     Test: Among widths at which at least 99 % of the training labels are fitted both have a negative rank correlation
-    with the width, with intervals over seeds.
+    with the width, by permutations of the means over seeds.
     """
     require("regions-width-paths" in results.studies)
-    wide = past_the_threshold(of_networks(results.studies["regions-width-paths"]))
-    deviation, error = (_over_widths(wide, name) for name in ("absolute_deviation", "test_error"))
-    found = (
-        f"The mean rank correlation with the width is {deviation:.2f} for the deviation and {error:.2f} for the error."
-    )
-    return Verdict(every([deviation.below(together=2), error.below(together=2)]), found, len(wide))
+    require(len(wide := past_the_threshold(of_networks(results.studies["regions-width-paths"]))))
+    deviation, error = (trend(wide, "width", "width", name) for name in ("absolute_deviation", "test_error"))
+    found = f"The rank correlation with the width is {deviation} for the deviation and {error} for the test error."
+    return Verdict(every(if_significant(one.p_value, one.value < 0) for one in (deviation, error)), found, len(wide))
 
 
-def past_the_threshold(networks: pd.DataFrame) -> pd.DataFrame:
-    """The networks of those widths at which the training labels are fitted.
-
-    Args:
-        networks: A row for each: ``network``, whose name ends with the width, and ``fitted``.
-
-    Returns:
-        These rows with the column ``width``; none where there are too few widths to see a trend.
-    """
-    table = networks.assign(width=networks["network"].str.rpartition("_")[2].astype(int))
-    fitted = table.groupby("width")["fitted"].min()
-    wide = table[table["width"].isin(fitted.index[fitted >= FITTED])]
-    return wide if wide["width"].nunique() > 2 else wide.head(0)
+_OURS = f"ours, on the networks of {_POSTER}"
 
 
-def _over_widths(wide: pd.DataFrame, name: str) -> Estimate:
-    """The rank correlation of a measure with the width, its mean over seeds."""
-    return mean_of([rows["width"].corr(rows[name], method="spearman") for _, rows in wide.groupby("seed")], (-1, 1))
-
-
-@claim(60, f"{_POSTER}, held against the affinity score", "studies of linear regions with signatures")
+@claim(60, _OURS, "studies of linear regions with signatures")
 def score_sees_deviation(results: Results) -> Verdict:
-    """Networks with a larger absolute deviation along paths have a lower mean affinity score.
+    """Ways of training that lead to a larger absolute deviation along paths lead to a lower mean affinity score.
 
-    Test: Over the ways of training one architecture from one seed, which begin with the same weights, Spearman's
-    correlation of the two is negative: its mean over architectures and seeds, with an interval.
+    Test: Over the ways of training one architecture Spearman's correlation of the two is negative, by permutations of
+    the means over seeds; for each architecture.
     """
-    require({"regions", "regions-paths"} <= set(results.studies))
-    both = scores_and_deviations(results.studies["regions"], results.studies["regions-paths"])
-    groups = [rows for _, rows in both.groupby(["network", "seed"]) if len(rows) > 2]  # two ways are always in a row
-    require(groups)
-    mean = mean_of([rows["score"].corr(rows["absolute_deviation"], method="spearman") for rows in groups], (-1, 1))
-    found = f"The mean rank correlation over {len(groups)} architectures and seeds is {mean:.2f}."
-    return Verdict(mean.below(), found, len(both))
+    return _over_ways(results, "absolute_deviation")
 
 
-@claim(61, f"{_POSTER}, held against the affinity score", "a study of linear regions along paths, with signatures")
+@claim(61, _OURS, "a study of linear regions along paths, with signatures")
 def score_rises_with_width(results: Results) -> Verdict:
     """Past the width at which wrong labels are fitted, the mean affinity score rises with it, as local linearity does.
 
-    Test: Among these widths the mean score has a positive rank correlation with the width, with an interval over seeds.
+    Test: Among these widths the mean score has a positive rank correlation with the width, by permutations of the means
+    over seeds.
     """
     require({"regions-width", "regions-width-paths"} <= set(results.studies))
-    both = scores_and_deviations(results.studies["regions-width"], results.studies["regions-width-paths"])
-    wide = past_the_threshold(both)
-    score = _over_widths(wide, "score")
-    found = f"The mean rank correlation of the mean score with the width is {score:.2f}."
-    return Verdict(score.above(), found, len(wide))
+    both = with_scores(results.studies["regions-width"], results.studies["regions-width-paths"])
+    require(len(wide := past_the_threshold(both)))
+    score = trend(wide, "width", "width", "score")
+    found = f"The rank correlation of the mean score with the width is {score}."
+    return Verdict(if_significant(score.p_value, score.value > 0), found, len(wide))
 
 
-def scores_and_deviations(study: pd.DataFrame, paths: pd.DataFrame) -> pd.DataFrame:
-    """The mean score of each training beside its means along paths."""
-    scores = study.groupby(_ONE_NETWORK)["score"].mean().reset_index()
-    return of_networks(paths).merge(scores, on=_ONE_NETWORK, validate="1:1")
+@claim(62, _OURS, "studies of linear regions with signatures")
+def score_sees_relative_deviation(results: Results) -> Verdict:
+    """Ways of training that lead to a larger relative deviation along paths lead to a lower mean affinity score.
+
+    Test: As for the absolute deviation, which depends on the size of the logits; the relative one does not.
+    """
+    return _over_ways(results, "relative_deviation")
+
+
+def _over_ways(results: Results, name: str) -> Verdict:
+    """Whether the mean score falls with a measure over the ways of training each architecture."""
+    require({"regions", "regions-paths"} <= set(results.studies))
+    both = with_scores(results.studies["regions"], results.studies["regions-paths"])
+    several = {str(network): rows for network, rows in both.groupby("network") if rows["way"].nunique() > 2}
+    require(several)
+    found = {network: trend(rows, "way", name, "score") for network, rows in several.items()}
+    listed = ", ".join(f"{one} for {network}" for network, one in found.items())
+    holds = every(if_significant(one.p_value, one.value < 0) for one in found.values())
+    return Verdict(holds, f"Rank correlations over the ways of training: {listed}.", sum(map(len, several.values())))
