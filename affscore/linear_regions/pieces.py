@@ -79,6 +79,7 @@ def bends(trace: Trace, error: float, slopes_at: Callable[[Floats], Floats]) -> 
     return np.concatenate([[False], bent, [False]])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mode: DeviationMode = "exact") -> Floats:
     r"""How far a piecewise affine function on a segment is from its chord: the area between them.
 
@@ -139,6 +140,7 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
     return _finite(length * (step * np.where(np.sign(left) * np.sign(right) >= 0, size, crossing)).sum(0) / 2)
 
 
+@np.errstate(over="ignore")
 def total_variation(values: ArrayLike) -> Floats:
     """The way that each logit goes up and down: sum of |f(t_j+1) - f(t_j)|, (points, logits) to (logits,).
 
