@@ -42,8 +42,12 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
         if weights.is_complex():
             raise AffscoreError(f"the weights {name!r} of the network are complex; linear regions need real ones")
     network = guarded(lambda: copy.deepcopy(inner).to(place, torch.float64), "the network cannot be copied")
-    with suppress(NotImplementedError):  # what torch.export makes has no such mode
-        network.eval()
+
+    def evaluation() -> None:
+        with suppress(NotImplementedError):  # what torch.export makes has no such mode
+            network.eval()
+
+    guarded(evaluation, "the network cannot be brought to evaluation mode")
     for module in network.modules():
         module.training = False
     for name, weights in network.named_parameters():

@@ -12,9 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
-from affscore.linear_regions.pieces import check_number
-from affscore.linear_regions.probe import LARGEST
-from affscore.linear_regions.segment import tensor_of
+from affscore.linear_regions.inputs import LARGEST, check_number, tensor_of
 from affscore.options import check_integer
 
 RADIUS = 1 / 8
@@ -74,8 +72,8 @@ def random_directions(starts: Any, length: float, seed: int = 0) -> Tensor:
         AffscoreError: No inputs, or no finite ones, or a length that is not positive or lost to rounding.
 
     >>> path = random_directions(torch.zeros(3, 2), length=5)
-    >>> (path[:, 1] - path[:, 0]).norm(dim=1)
-    tensor([5., 5., 5.], dtype=torch.float64)
+    >>> (path[:, 1] - path[:, 0]).norm(dim=1).numpy().round(9)
+    array([5., 5., 5.])
     """
     starts = tensor_of(starts, "starts")
     if starts.ndim < 2 or not starts.numel() or not starts.is_floating_point() or not bool(starts.isfinite().all()):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from numbers import Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import check_number
 
 Floats = NDArray[np.float64]
 DeviationMode = Literal["exact", "upper_bound"]
@@ -154,19 +153,6 @@ def total_variation(values: ArrayLike) -> Floats:
     if f.ndim != 2 or not len(f):
         raise AffscoreError(f"values must have the shape (points, logits), got {f.shape}")
     return _finite(np.abs(np.diff(f, axis=0)).sum(0))
-
-
-def check_number(name: str, value: Any, least: float, most: float = math.inf) -> float:
-    """The value as a float, if it is a finite number from least to most.
-
-    >>> check_number("length", 2, 0)
-    2.0
-    """
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not math.isfinite(value) or not least <= float(value) <= most:
-        between = f"of at least {least:g}" if most == math.inf else f"from {least:g} to {most:g}"
-        raise AffscoreError(f"{name} must be a finite number {between}, got {value!r}")
-    return float(value)
 
 
 def _numbers(name: str, values: ArrayLike) -> Floats:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats
 from affscore.linear_regions.probe import LEAST, Probe
-from affscore.linear_regions.segment import directions_of, points_of_one_shape
 from affscore.linear_regions.walk import Pass
 from affscore.network.randomness import random_states_kept
 from affscore.options import check_integer

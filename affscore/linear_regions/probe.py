@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.linear_regions.double import double_copy, run
+from affscore.linear_regions.inputs import LARGEST
 from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.sweep import sweep
-from affscore.linear_regions.tracing import largest_feature, program_of
+from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import Pass, walk
 from affscore.network.randomness import random_states_kept
 
@@ -23,14 +24,14 @@ ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
 LEAST = 16
 """Points in the network at once."""
 
-LARGEST = 1e140
-"""Of logits and of lengths: areas are a product of both, and shall be numbers in double precision."""
-
 SAME = 1e-6
 """By how much logits may be wrong, as a fraction of the largest one of the segment."""
 
-ROUNDING = 1e-12
-"""And beside that, as a fraction of the largest number within the network: of such numbers they may be a difference."""
+ROUNDING = 1000
+"""And beside that, as a multiple of what rounding of the input does to them."""
+
+AGAIN = 1e-12
+"""By how much logits may differ when the network runs again, as a fraction of the largest."""
 
 
 class Probe:
@@ -62,14 +63,16 @@ class Probe:
             room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
             self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
             logits, again = (self._returned(start) for _ in range(2))
-            difference = float(np.abs(logits - again).max(initial=0))
-            if difference > ROUNDING * np.abs(logits).max():
+            difference = float(np.abs(logits - again).max())
+            if difference > AGAIN * np.abs(logits).max():
                 raise AffscoreError(
                     f"the network gives other numbers when it runs again on the same input (logits differ by "
                     f"{difference:.3g}): it is random, and has no linear regions"
                 )
-            found = Pass(self.program, start, direction).logits.cpu().numpy()
-            self.compare(start, found, np.abs(logits).max(1), "at the start of the first segment".format)
+            ends = torch.cat([start, start + direction])
+            found = Pass(self.program, ends, direction.expand_as(ends)).logits.cpu().numpy()
+            names = ("at the start of the first segment", "at the end of the first segment")
+            self.compare(ends, found, np.abs(found).max().repeat(2), names.__getitem__)
         self.logits = logits.shape[1]
 
     @torch.inference_mode()
@@ -119,7 +122,7 @@ class Probe:
         Args:
             points: Where, (points, *shape of a sample).
             found: The logits there, (points, logits).
-            largest: The largest of all around each point, (points,).
+            largest: The largest logit around each point, (points,).
             name: What a point is called, by its number.
 
         Raises:
@@ -130,12 +133,14 @@ class Probe:
             raise AffscoreError(f"the output of the network holds NaN or infinity {name(point)}")
         errors = np.abs(found - expected).max(1)
         for point in np.flatnonzero(~(errors <= SAME * largest)).tolist():
-            rounding = ROUNDING * largest_feature(self.network, points[point : point + 1])
-            if not errors[point] <= SAME * largest[point] + rounding:
+            if not errors[point] <= SAME * largest[point] + ROUNDING * self._rounding(
+                points[point], points.abs().max()
+            ):
                 raise AffscoreError(
                     f"the network itself returns other logits than its operations give {name(point)} (they differ by "
                     f"{errors[point]:.3g}): a part of it runs where functions of PyTorch are not seen (TorchScript, an "
-                    "extension), the samples of a batch act on each other, or rounding is too large next to its logits"
+                    "extension), the samples of a batch act on each other, or numbers of one layer differ in scale by "
+                    "1e10 or more, so that rounding decides"
                 )
         return errors
 
@@ -152,6 +157,11 @@ class Probe:
                 )
             found.append(output.reshape(len(part), -1))
         return torch.cat(found).double().cpu().numpy()
+
+    def _rounding(self, point: Tensor, size: Tensor) -> float:
+        """By how much logits differ at most between points that are the same but for rounding of numbers of a size."""
+        shaken = torch.arange(8 * point.numel(), dtype=point.dtype, device=point.device).sin().view(8, *point.shape)
+        return float(np.ptp(self._returned(point + 1e-15 * size * shaken), axis=0).max())
 
     def _points(self, starts: Tensor, directions: Tensor, t: Floats) -> Tensor:
         """Points of segments."""

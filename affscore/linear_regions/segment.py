@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
-from affscore.linear_regions.probe import LARGEST, LEAST, Probe
+from affscore.linear_regions.probe import LEAST, Probe
 from affscore.network.randomness import random_states_kept
 from affscore.options import check_integer
 
 MethodName = Literal["line", "walk"]
 
 AT_ONCE, LOGITS = 64, 2**12
-"""Segments that are measured together, and their logits at one point of each: all points are in memory at once."""
+"""Most segments that are measured together, and most logits of these at one point each: all points are in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +109,13 @@ def along_segment(
     It is computed in double precision on a copy in evaluation mode: the model and the generators of random numbers are
     as before. Tolerances: points that are nearer to each other than 1e-12 of the segment are one; features up to 1e-13
     of the largest one of their layer are zero; a slope changes where it does by more than 1e-8 of the total variation
-    of the logits (:func:`affscore.linear_regions.pieces.bends`). So where units of one layer differ in scale by 1e10,
-    breakpoints of the smaller ones get lost. Casts to another type of floating point within the network do nothing.
+    of the logits (:func:`affscore.linear_regions.pieces.bends`). So where units of one layer differ in scale by 1e10 or
+    more, breakpoints of the smaller ones can get lost, by the walk before the line. Casts to another type of floating
+    point within the network do nothing.
 
     On each segment the logits are compared at four points, both ends among them, with what the network itself returns
-    for a batch: a difference of more than 1e-6 of the largest logit there is an error. What a hidden part of the
-    network does elsewhere, or randomness below 1e-12 of the logits, is not seen.
+    for a batch: a difference of more than 1e-6 of the largest logit there, and more than rounding, is an error. What a
+    hidden part of the network does elsewhere, or randomness below 1e-12 of the logits, is not seen.
 
     Args:
         model: The network, from a tensor (samples, ...) to a tensor of logits (samples, ...).
@@ -202,57 +203,8 @@ def each_segment(
         for first in range(0, len(starts), together):
             part = slice(first, first + together)
             with random_states_kept(probe.device):
-                named = partial(lambda first, number: name(first + number), first)
+                named = lambda number, first=first: name(first + number)  # noqa: E731
                 found = probe.look(starts[part], directions[part], method, bar.update, named)
             for length, (trace, bent) in zip(lengths[part], found, strict=True):
                 t = trace.t
                 yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
-
-
-def tensor_of(values: Any, name: str) -> Tensor:
-    """A tensor of numbers, or an array or lists of them, as a tensor on the CPU."""
-    try:
-        tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise AffscoreError(f"{name} must be a tensor or an array of numbers, got {type(values).__name__}") from error
-    if tensor.is_complex() or tensor.dtype == torch.bool:
-        raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}")
-    if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_nested or tensor.is_meta:
-        raise AffscoreError(f"{name} must be a plain tensor: not sparse, quantized, nested or on the device meta")
-    return tensor.detach().cpu()
-
-
-def points_of_one_shape(**values: Any) -> list[Tensor]:
-    """Inputs in double precision, on the CPU."""
-    points = {name: tensor_of(value, name).double() for name, value in values.items()}
-    if len({tensor.shape for tensor in points.values()}) > 1:
-        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in points.values())
-        raise AffscoreError(f"{' and '.join(points)} must have one shape, got {shapes}")
-    return list(points.values())
-
-
-def directions_of(
-    starts: Tensor, ends: Tensor, name: Callable[[int], str] = "segment {}".format
-) -> tuple[Tensor, list[float]]:
-    """From starts to ends, and how far.
-
-    Raises:
-        AffscoreError: Numbers that are not finite, or segments without a length in double precision.
-    """
-    if starts.ndim < 2 or not starts.numel():
-        what = "a start needs an axis of features" if starts.ndim < 2 else "there is no segment, or no feature"
-        raise AffscoreError(f"{what}: the shape without samples is {tuple(starts.shape[1:])}")
-    for what, points in (("start", starts), ("end", ends)):
-        for number in (~points.flatten(1).isfinite()).any(1).nonzero()[:, 0].tolist():
-            raise AffscoreError(f"the {what} of {name(number)} holds NaN or infinity")
-    directions = ends - starts
-    for number in (~directions.flatten(1).any(1)).nonzero()[:, 0].tolist():
-        raise AffscoreError(f"start and end of {name(number)} are the same point: it has no length")
-    lengths = directions.flatten(1).norm(dim=1).tolist()
-    for number, length in enumerate(lengths):
-        if not 1 / LARGEST <= length <= LARGEST:
-            raise AffscoreError(
-                f"the length of {name(number)} must be from {1 / LARGEST:g} to {LARGEST:g}, got {length:g}: scale the "
-                "inputs, and the network with them"
-            )
-    return directions, lengths

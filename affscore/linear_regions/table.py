@@ -8,7 +8,8 @@ import pandas as pd
 from torch import nn
 
 from affscore.errors import AffscoreError
-from affscore.linear_regions.segment import MethodName, Segment, each_segment, points_of_one_shape
+from affscore.linear_regions.inputs import points_of_one_shape
+from affscore.linear_regions.segment import MethodName, Segment, each_segment
 
 COUNTS = ["crossings", "switches", "breakpoints"]
 MEASURES = ["absolute_deviation", "deviation_upper_bound", "total_variation"]

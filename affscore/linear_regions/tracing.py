@@ -40,7 +40,9 @@ def program_of(module: nn.Module, sample: Tensor) -> Program:
     >>> [type(operation.what).__name__ for operation, _ in program.steps]
     ['Affine', 'Activation']
     """
-    tracer, output = _traced(module, sample)
+    tracer = _Tracer()
+    with tracer.following(module):
+        output = run(module, tracer.features(sample.unsqueeze(0)))
     if not isinstance(output, Features):
         what = "does not depend on its input" if isinstance(output, Tensor) else f"is a {type(output).__name__}"
         raise AffscoreError(
@@ -49,22 +51,6 @@ def program_of(module: nn.Module, sample: Tensor) -> Program:
         )
     operations = folded(tracer.operations, tracer.shapes, output.slot, sample)
     return Program(operations, output.slot, max(shape.numel() for shape in tracer.shapes))
-
-
-def largest_feature(module: nn.Module, sample: Tensor) -> float:
-    """The largest absolute number that a network meets on its way, for one sample (1, ...).
-
-    >>> largest_feature(nn.Sequential(nn.ReLU(), nn.Linear(1, 1)).double(), torch.full((1, 1), -9.0).double())
-    9.0
-    """
-    return _traced(module, sample)[0].largest
-
-
-def _traced(module: nn.Module, sample: Tensor) -> tuple[_Tracer, Any]:
-    """A network runs on features."""
-    tracer = _Tracer()
-    with tracer.following(module):
-        return tracer, run(module, tracer.features(sample.unsqueeze(0)))
 
 
 class Features(Tensor):
@@ -121,13 +107,11 @@ class _Tracer:
     Attributes:
         operations: Up to now.
         shapes: Of the features up to now, by their numbers.
-        largest: The largest absolute number among them.
     """
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self.shapes: list[torch.Size] = []
-        self.largest = 0.0
         self._path: list[str] = []
 
     @contextmanager
@@ -153,7 +137,6 @@ class _Tracer:
         new.content, new.slot, new.tracer = content, len(self.shapes), self
         new.taken, new._writes, new._seen = (None, None), [0], 0
         self.shapes.append(content.shape[1:])
-        self.largest = max(self.largest, float(content.abs().max()) if content.numel() else 0.0)
         return new
 
     def call(

@@ -60,10 +60,16 @@ def test_a_part_that_is_not_seen_and_lives_between_the_ends(method):
 
 def test_a_part_of_a_plane_that_is_not_seen():
     with pytest.raises(AffscoreError, match=r"other logits .* at point \d+ of the plane"):
-        on_plane(Of(lambda x: torch.relu(x) + blind(x - 5)), [0.0, 0.0], [8.0, 0.0], [0.0, 8.0], points=6)
+        on_plane(
+            Of(lambda x: torch.relu(x) + blind(x.sum(1, keepdim=True) - 9)),
+            [0.0, 0.0],
+            [8.0, 0.0],
+            [0.0, 8.0],
+            points=6,
+        )
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 def test_torchscript_within_a_function_is_not_seen():
     scripted = torch.jit.script(_shifted)
     with pytest.raises(AffscoreError, match="other logits than its operations give"):
@@ -77,7 +83,7 @@ def _shifted(x: torch.Tensor) -> torch.Tensor:
 def test_samples_that_act_on_each_other():
     with pytest.raises(AffscoreError, match="the samples of a batch act on each other"):
         along_segment(Of(lambda x: x.relu() - x.relu().mean(0, keepdim=True)), [-1.0, 1.0], [1.0, 2.0])
-    with pytest.raises(AffscoreError, match=r"the network fails on 4 samples of shape \(2,\)"):
+    with pytest.raises(AffscoreError, match=r"the network fails on 2 samples of shape \(2,\)"):
         along_segment(Of(lambda x: x.relu().view(1, 2)), [-1.0, 1.0], [1.0, 2.0])
 
 
@@ -100,6 +106,20 @@ def test_starts_on_a_decision_boundary_are_no_randomness(method):
         with torch.no_grad():
             model[4].bias -= model(start[None])[0]  # up to rounding
         assert along_segment(model, start, end, method).crossings == len(look(model, start, end, 201).units)
+
+
+@pytest.mark.parametrize("scale", [1e-14, 1e14])
+@pytest.mark.parametrize("method", METHODS)
+def test_units_of_one_layer_of_very_different_scales_are_an_error_and_no_other_number(scale, method):
+    torch.manual_seed(0)
+    first, second, last = nn.Linear(4, 10).double(), nn.Linear(4, 10).double(), nn.Linear(20, 3).double()
+
+    def mixed(x):
+        h = torch.relu(torch.cat([first(x), scale * second(x)], 1))
+        return last(torch.cat([h[:, :10], h[:, 10:] / scale], 1))
+
+    with pytest.raises(AffscoreError, match="numbers of one layer differ in scale"):
+        along_segment(Of(mixed), torch.randn(4), torch.randn(4), method)
 
 
 def test_logits_that_cancel_all_along():
