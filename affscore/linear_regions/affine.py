@@ -55,7 +55,7 @@ def for_points(
         found = function(*replaced(args, Place, places), **replaced(kwargs, Place, places))
         return rows[0] if copied else found  # an assignment returns nothing
 
-    return of_rows if name in ELEMENTWISE and _broadcasts(args, given) else torch.vmap(of_rows)
+    return of_rows if name in ELEMENTWISE and _broadcasts((*args, *kwargs.values()), given) else torch.vmap(of_rows)
 
 
 def _of_batch(
@@ -65,7 +65,8 @@ def _of_batch(
     most = 2**30
     if "conv" in name and sample.device.type == "cpu":
         windows = function(sample, *rest, **kwargs)[0, 0].numel()
-        most = max(1, UNFOLDED // (windows * rest[0][0].numel()))
+        weight = rest[0] if rest else kwargs["weight"]
+        most = max(1, UNFOLDED // (windows * weight[0].numel()))
 
     def compute(x: Tensor) -> Tensor:
         batch = x.flatten(0, 1)
@@ -76,8 +77,8 @@ def _of_batch(
     return compute
 
 
-def _broadcasts(args: tuple[Any, ...], given: Sequence[Tensor]) -> bool:
+def _broadcasts(values: tuple[Any, ...], given: Sequence[Tensor]) -> bool:
     """Whether an elementwise function broadcasts with the axis of points as it does without."""
     axes = {features.ndim for features in given}
-    constants = [value.ndim for value in args if isinstance(value, Tensor)]
+    constants = [value.ndim for value in values if isinstance(value, Tensor)]
     return len(axes) == 1 and max(constants, default=0) < max(axes)

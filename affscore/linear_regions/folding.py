@@ -32,7 +32,7 @@ def folded(operations: Sequence[Operation], shapes: Sequence[torch.Size], output
     readers[output] += 1
     chains: list[list[Operation]] = [[operation] for operation in operations[:1]]
     for before, operation in pairwise(operations):
-        linked = operation.inputs == before.outputs and readers[before.outputs[0]] == 1
+        linked = len(before.outputs) == 1 and operation.inputs == before.outputs and readers[before.outputs[0]] == 1
         if linked and isinstance(before.what, Affine) and isinstance(operation.what, Affine):
             chains[-1].append(operation)
         else:
@@ -57,9 +57,9 @@ def _shorter(chain: list[Operation], shapes: Sequence[torch.Size], like: Tensor)
         found = operation.what.compute(points)
         points = found if isinstance(found, Tensor) else found[0]
     constant = points[-1].flatten()
-    matrix = points[:-1].flatten(1) - constant  # the last point is zero
+    matrix = points[:-1].reshape(inside.numel(), outside.numel()) - constant  # the last point is zero
 
     def compute(x: Tensor) -> Tensor:
-        return torch.addmm(constant, x.flatten(1), matrix).view(len(x), *outside)
+        return torch.addmm(constant, x.reshape(len(x), inside.numel()), matrix).view(len(x), *outside)
 
     return [Operation(Affine("matrix", compute), first.inputs, last.outputs)]

@@ -83,7 +83,7 @@ class Line:
 
     def _activation(self, x: Tensor, what: Activation) -> Tensor:
         """The points where a unit crosses zero are added; there it is exactly zero."""
-        units = x.flatten(1)
+        units = x.reshape(len(x), what.units)
         zero = self._zero(units)
         above = _above(units, zero[self.grid.segment], what)
         changes = above[1:] ^ above[:-1]
@@ -126,6 +126,7 @@ class Line:
         level = zero[self.grid.segment[point], None]
         stays = largest_of_all(before, there, level) & largest_of_all(there, after, level)
         self.grid.switches[point[~stays.any(1)] + 1] = True
+        self.grid.switches[self.grid.ends] = False  # one that was too near to an end is at the end
         return largest
 
     def _add(self, interval: Tensor, fraction: Tensor) -> Tensor:

@@ -41,8 +41,8 @@ REARRANGING = RESHAPING | _names(
 """They put numbers elsewhere, or constants in their place."""
 
 SUMS = _names(
-    "add iadd radd sub isub rsub subtract neg negative positive pos sum mean cumsum avg_pool1d avg_pool2d avg_pool3d "
-    "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_nearest "
+    "add iadd radd sub isub rsub subtract neg negative positive pos sum mean cumsum diff avg_pool1d avg_pool2d "
+    "avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample upsample_nearest "
     "upsample_bilinear"
 )
 """Affine in all their arguments together."""
@@ -55,6 +55,12 @@ PRODUCTS = _names(
 
 QUOTIENTS = _names("div idiv divide true_divide truediv itruediv")
 """Affine in the dividend."""
+
+LOOKS = _names(
+    "gt lt ge le eq ne greater less greater_equal less_equal equal allclose isclose isnan isinf isfinite bool any all "
+    "item tolist numpy array nonzero argmax argmin argsort"
+)
+"""They look at numbers, mostly to decide what the network does."""
 
 CASTS = _names("to float double half bfloat16 type type_as cpu cuda")
 DROPOUTS = _names("dropout dropout1d dropout2d dropout3d alpha_dropout feature_dropout feature_alpha_dropout")
@@ -112,8 +118,13 @@ def meaning_of(
     name = kind_of(function)
     if name == "get":  # an attribute: x.shape
         name = function.__self__.__name__  # type: ignore[attr-defined]
-    if name in ABOUT or only_looks_at_the_shape(function):
+    if name in ABOUT or (only_looks_at_the_shape(function) and len(tensors) == 1):
         return Meaning("about", name)
+    if name in LOOKS or getattr(function, "__name__", "") in ("__float__", "__int__", "__index__"):
+        raise AffscoreError(
+            f"{name} is not affine: it looks at numbers of features, and regions cannot be followed where the control "
+            "flow, a mask or an index of the network depends on these; write it with ReLU, LeakyReLU or max pooling"
+        )
     if name in REARRANGING or name in SUMS:
         return Meaning("affine", name)
     if name in PRODUCTS:
@@ -121,11 +132,13 @@ def meaning_of(
             raise AffscoreError(
                 "batch_norm uses the statistics of its batch, also in evaluation mode, and is not affine"
             )
-        if len(tensors) > 1:
+        divided = name == "batch_norm" and tensors[0] is _argument("running_var", 2, args, kwargs)
+        if len(tensors) > 1 or divided:
             raise AffscoreError(f"{name} multiplies features with features and is not affine")
         return Meaning("affine", name)
     if name in QUOTIENTS:
-        if len(tensors) > 1 or tensors[0] is not args[0] or kwargs.get("rounding_mode") is not None:
+        dividend = _argument("input", 0, args, kwargs)
+        if len(tensors) > 1 or tensors[0] is not dividend or kwargs.get("rounding_mode") is not None:
             raise AffscoreError(f"{name} divides by features, or rounds, and is not affine")
         return Meaning("affine", name)
     if name in CASTS:
@@ -190,8 +203,7 @@ def replaced(values: Any, kind: type, replacements: Iterator[Any]) -> Any:
         return next(replacements)
     if isinstance(values, dict):
         return {name: replaced(value, kind, replacements) for name, value in values.items()}
-    return (
-        type(values)([replaced(value, kind, replacements) for value in values])
-        if type(values) in (list, tuple)
-        else values
-    )
+    if isinstance(values, (list, tuple)):  # also a named tuple
+        found = [replaced(value, kind, replacements) for value in values]
+        return found if isinstance(values, list) else tuple(found)
+    return values

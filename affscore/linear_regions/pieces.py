@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import check_number
 
 Floats = NDArray[np.float64]
 DeviationMode = Literal["exact", "upper_bound"]
@@ -77,6 +78,7 @@ def bends(trace: Trace, error: float, slopes_at: Callable[[Floats], Floats]) -> 
     return np.concatenate([[False], bent, [False]])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mode: DeviationMode = "exact") -> Floats:
     r"""How far a piecewise affine function on a segment is from its chord: the area between them.
 
@@ -104,7 +106,8 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
         A number >= 0 for each logit, in units of the logit times units of the input; 0 for an affine function.
 
     Raises:
-        AffscoreError: Points that do not rise from 0 to 1, another number of values, or an unknown mode.
+        AffscoreError: Points that do not rise from 0 to 1, another number of values, numbers that are not finite, a
+            negative length, or an unknown mode.
 
     Source: Gamba et al. (2022), "absolute deviation"; the closed form and the bound are ours.
 
@@ -113,11 +116,12 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
     >>> absolute_deviation([0, 0.5, 1], [[0.0], [1.0], [0.0]], length=2.0, mode="upper_bound")
     array([4.])
     """
-    t, f = np.asarray(t, dtype=float), np.asarray(values, dtype=float)
+    t, f = _numbers("t", t), _numbers("values", values)
     if t.ndim != 1 or len(t) < 2 or t[0] != 0 or t[-1] != 1 or (np.diff(t) <= 0).any():
-        raise AffscoreError("the points of a segment must rise from 0 to 1")
+        raise AffscoreError("the points t of a segment must rise from 0 to 1")
     if f.ndim != 2 or len(f) != len(t):
         raise AffscoreError(f"values must have the shape ({len(t)}, logits), got {f.shape}")
+    length = check_number("length", length, 0)
     if mode not in get_args(DeviationMode):
         raise AffscoreError(f"mode must be one of {', '.join(get_args(DeviationMode))}, got {mode!r}")
     step, chord = np.diff(t)[:, None], f[-1] - f[0]
@@ -125,19 +129,44 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
         slopes = np.diff(f, axis=0) / step
         offset = f[0] - (f[:-1] - slopes * t[:-1, None])
         parts = step * np.abs(offset) + np.diff(t**2)[:, None] / 2 * np.abs(slopes - chord)
-        return length * parts.sum(0)
+        return _finite(length * parts.sum(0))
     e = f - f[0] - t[:, None] * chord
     e[[0, -1]] = 0
     left, right = e[:-1], e[1:]
     size = np.abs(left) + np.abs(right)
-    crossing = (left**2 + right**2) / np.where(size > 0, size, 1)
-    return length * (step * np.where(left * right >= 0, size, crossing)).sum(0) / 2
+    some = np.where(size > 0, size, 1)
+    crossing = size * ((left / some) ** 2 + (right / some) ** 2)
+    return _finite(length * (step * np.where(np.sign(left) * np.sign(right) >= 0, size, crossing)).sum(0) / 2)
 
 
+@np.errstate(over="ignore")
 def total_variation(values: ArrayLike) -> Floats:
     """The way that each logit goes up and down: sum of |f(t_j+1) - f(t_j)|, (points, logits) to (logits,).
+
+    Raises:
+        AffscoreError: Something else than finite numbers of this shape.
 
     >>> total_variation([[0.0], [1.0], [-1.0]])
     array([3.])
     """
-    return np.abs(np.diff(np.asarray(values, dtype=float), axis=0)).sum(0)
+    f = _numbers("values", values)
+    if f.ndim != 2 or not len(f):
+        raise AffscoreError(f"values must have the shape (points, logits), got {f.shape}")
+    return _finite(np.abs(np.diff(f, axis=0)).sum(0))
+
+
+def _numbers(name: str, values: ArrayLike) -> Floats:
+    """An array of finite numbers."""
+    try:
+        found = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise AffscoreError(f"{name} must be an array of numbers, got {type(values).__name__}: {error}") from error
+    if found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        raise AffscoreError(f"{name} must be finite real numbers, got an array of {found.dtype} that holds others")
+    return found.astype(float)
+
+
+def _finite(found: Floats) -> Floats:
+    if not np.isfinite(found).all():
+        raise AffscoreError("the values are too large for double precision: scale them down")
+    return found

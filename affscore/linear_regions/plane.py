@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats
 from affscore.linear_regions.probe import LEAST, Probe
-from affscore.linear_regions.segment import directions_of, points_of
 from affscore.linear_regions.walk import Pass
 from affscore.network.randomness import random_states_kept
 from affscore.options import check_integer
 
 FLAT = 1e-9
 """Two directions whose parallelogram is flatter than this, as a fraction of the longer side, are one."""
+
+
+CHECKED = 8
+"""At how many points the logits are compared with those that the network itself returns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +78,11 @@ def on_plane(
     """
     points = check_integer("points", points, 1)
     chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
-    corner, *ends = (points_of(one, name) for one, name in ((origin, "origin"), (right, "right"), (up, "up")))
-    if len({one.shape for one in (corner, *ends)}) > 1:
-        shapes = ", ".join(str(tuple(one.shape)) for one in (corner, *ends))
-        raise AffscoreError(f"origin, right and up must have one shape, got {shapes}")
-    along = directions_of(torch.stack([corner, corner]), torch.stack(ends))
+    corner, *ends = points_of_one_shape(origin=origin, right=right, up=up)
+    along, lengths = directions_of(torch.stack([corner, corner]), torch.stack(ends))
     # how both directions are made of two that are at right angles and of length 1: along.flatten(1).T = Q R
     _, mixed = torch.linalg.qr(along.flatten(1).T)
-    if mixed.shape != (2, 2) or abs(float(mixed[1, 1])) <= FLAT * float(along.flatten(1).norm(dim=1).max()):
+    if mixed.shape != (2, 2) or abs(float(mixed[1, 1])) <= FLAT * max(lengths):
         raise AffscoreError("origin, right and up are on one line: they span no plane")
     probe = Probe(model, corner, along[0], chunk, device)
     with random_states_kept(probe.device), torch.inference_mode():
@@ -89,9 +90,8 @@ def on_plane(
     gradients = np.einsum("dpk,de->epk", slopes, np.linalg.inv(mixed.numpy()))
     _, first, regions = np.unique(codes, return_index=True, return_inverse=True)
     numbers = first.argsort().argsort()[regions]
-    across, upwards = along.flatten(1).norm(dim=1).tolist()
-    lengths = np.linalg.norm(gradients, axis=0)
-    return Plane(numbers.reshape(points, points), lengths.reshape(points, points, -1), (across, upwards))
+    steep = np.linalg.norm(gradients, axis=0)
+    return Plane(numbers.reshape(points, points), steep.reshape(points, points, -1), (lengths[0], lengths[1]))
 
 
 def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tuple[NDArray[np.bytes_], Floats]:
@@ -100,11 +100,21 @@ def _looked_at(probe: Probe, corner: Tensor, along: Tensor, points: int) -> tupl
     rows, columns = (part.flatten() for part in torch.meshgrid(places, places, indexing="ij"))
     codes: list[bytes] = []
     slopes: list[Tensor] = []
+    logits: list[Tensor] = []
     axes = [1] * corner.ndim
+
+    def at(some: Tensor) -> Tensor:
+        return corner + columns[some].view(-1, *axes) * along[0] + rows[some].view(-1, *axes) * along[1]
+
     for some in torch.arange(points**2, device=corner.device).split(max(probe.chunk // 2, 1)):
-        there = corner + columns[some].view(-1, *axes) * along[0] + rows[some].view(-1, *axes) * along[1]
+        there = at(some)
         ahead, aside = (Pass(probe.program, there, way.expand_as(there)) for way in along)
         states = torch.cat([ahead.units.states, *(one.flatten(1) for one in ahead.choices)], 1).cpu().numpy()
         codes += [blake2b(row, digest_size=16).digest() for row in np.packbits(states, axis=1)]
         slopes.append(torch.stack([ahead.slopes, aside.slopes]))
+        logits.append(ahead.logits)
+    found = torch.cat(logits).cpu().numpy()
+    some = torch.linspace(0, points**2 - 1, CHECKED, device=corner.device).long()
+    largest = np.full(CHECKED, np.abs(found).max())
+    probe.compare(at(some), found[some.cpu()], largest, lambda point: f"at point {int(some[point])} of the plane")
     return np.array(codes), torch.cat(slopes, 1).cpu().numpy()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError
+from affscore.linear_regions.double import double_copy, run
+from affscore.linear_regions.inputs import LARGEST
 from affscore.linear_regions.pieces import Floats, Trace, bends
 from affscore.linear_regions.sweep import sweep
-from affscore.linear_regions.tracing import program_of, run
+from affscore.linear_regions.tracing import program_of
 from affscore.linear_regions.walk import Pass, walk
-from affscore.network.model_state import choose_device, unwrapped
 from affscore.network.randomness import random_states_kept
 
 ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
@@ -24,15 +24,21 @@ ROOM = {"cpu": 2**22, "cuda": 2**28, "xpu": 2**28}
 LEAST = 16
 """Points in the network at once."""
 
-CHECKED = 4
-"""At how many points of a segment the logits of the line method are compared with those of a pass."""
-
 SAME = 1e-6
-"""By how much these may differ, as a fraction of the largest."""
+"""By how much logits may be wrong, as a fraction of the largest one of the segment."""
+
+ROUNDING = 1000
+"""And beside that, as a multiple of what rounding of the input does to them."""
+
+AGAIN = 1e-12
+"""By how much logits may differ when the network runs again, as a fraction of the largest."""
 
 
 class Probe:
     """A network, ready to be looked at along segments.
+
+    What is found is compared with what the network itself returns: a part of it may run where its operations are not
+    seen, or their numbers may be lost to rounding.
 
     Args:
         model: The network.
@@ -41,31 +47,42 @@ class Probe:
         chunk: Most points in the network at once; None for what keeps the widest layer in :data:`ROOM`.
         device: Where the copy of the network goes.
 
+    Attributes:
+        logits: How many the network has.
+
     Raises:
         AffscoreError: The network cannot be copied, fails, is not piecewise affine as far as is known, is random, or
             returns something else than logits of samples.
     """
 
     def __init__(self, model: nn.Module, start: Tensor, direction: Tensor, chunk: int | None, device: str) -> None:
-        network, self.device = double_copy(model, device)
+        self.network, self.device = double_copy(model, device)
         start, direction = start[None].to(self.device), direction[None].to(self.device)
         with random_states_kept(self.device), torch.inference_mode():
-            self.program = program_of(network, start)
-            for point in (start, start + direction):
-                logits = run(network, point)
-                if logits.shape[:1] != (1,):
-                    shape = tuple(logits.shape)
-                    raise AffscoreError(f"the network maps a sample to a tensor of shape {shape}, without samples")
-                if not bool(logits.isfinite().all()):
-                    raise AffscoreError("the output of the network holds NaN or infinity")
-                found = Pass(self.program, point, direction).logits
-                _difference(found.cpu().numpy(), logits.reshape(1, -1).cpu().numpy())
-        room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
-        self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
+            self.program = program_of(self.network, start)
+            room = ROOM.get(self.device.type, ROOM["cpu"]) // (8 * self.program.widest)
+            self.chunk = min(max(room, LEAST), 4096) if chunk is None else chunk
+            logits, again = (self._returned(start) for _ in range(2))
+            difference = float(np.abs(logits - again).max())
+            if difference > AGAIN * np.abs(logits).max():
+                raise AffscoreError(
+                    f"the network gives other numbers when it runs again on the same input (logits differ by "
+                    f"{difference:.3g}): it is random, and has no linear regions"
+                )
+            ends = torch.cat([start, start + direction])
+            found = Pass(self.program, ends, direction.expand_as(ends)).logits.cpu().numpy()
+            names = ("at the start of the first segment", "at the end of the first segment")
+            self.compare(ends, found, np.abs(found).max().repeat(2), names.__getitem__)
+        self.logits = logits.shape[1]
 
     @torch.inference_mode()
     def look(
-        self, starts: Tensor, directions: Tensor, method: str, done: Callable[[int], object]
+        self,
+        starts: Tensor,
+        directions: Tensor,
+        method: str,
+        done: Callable[[int], object],
+        name: Callable[[int], str] = "segment {}".format,
     ) -> list[tuple[Trace, np.ndarray]]:
         """What there is on segments, and at which of its points a logit bends.
 
@@ -74,88 +91,91 @@ class Probe:
             directions: From there to their ends.
             method: "line" or "walk".
             done: Is told how many segments are finished.
+            name: What a segment is called, by its number from 0.
+
+        Raises:
+            AffscoreError: Logits that are not finite, or not those of the network.
         """
         starts, directions = starts.to(self.device), directions.to(self.device)
         if method == "walk":
             parts = zip(starts.split(self.chunk // 2), directions.split(self.chunk // 2), strict=True)
             traces = [trace for part in parts for trace in walk(self.program, *part, done)]
-            errors = [0.0] * len(traces)
         else:
             traces = sweep(self.program, starts, directions, self.chunk, done)
-            errors = self._errors(starts, directions, traces)
+        largest = np.array([np.abs(trace.logits).max() for trace in traces])
+        for number in np.flatnonzero(~(largest <= LARGEST)).tolist():
+            raise AffscoreError(f"logits are NaN, infinite or above {LARGEST:g} on {name(number)}")
+        few = [_few_points(trace) for trace in traces]
+        which = np.repeat(np.arange(len(few)), [len(t) for t, _ in few])
+        t, logits = (np.concatenate(parts) for parts in zip(*few, strict=True))
+        points = self._points(starts[which], directions[which], t)
+        errors = self.compare(points, logits, largest[which], lambda point: f"on {name(which[point])}")
         found = []
-        for start, direction, trace, error in zip(starts, directions, traces, errors, strict=True):
-            slopes_at = partial(self._slopes, start[None], direction[None])
-            found.append((trace, bends(trace, error, slopes_at)))
+        for number, trace in enumerate(traces):
+            slopes_at = partial(self._slopes, starts[number], directions[number])
+            found.append((trace, bends(trace, errors[which == number].max(), slopes_at)))
         return found
 
-    def _slopes(self, start: Tensor, direction: Tensor, t: Floats) -> Floats:
-        """Derivatives of the logits along one segment."""
-        return self._pass(start, direction, t)[1]
+    def compare(self, points: Tensor, found: Floats, largest: Floats, name: Callable[[int], str]) -> Floats:
+        """By how much logits differ from those that the network itself returns, (points,).
 
-    def _errors(self, starts: Tensor, directions: Tensor, traces: Sequence[Trace]) -> list[float]:
-        """By how much the logits of the line method are wrong on each segment.
+        Args:
+            points: Where, (points, *shape of a sample).
+            found: The logits there, (points, logits).
+            largest: The largest logit around each point, (points,).
+            name: What a point is called, by its number.
 
         Raises:
-            AffscoreError: By more than rounding.
+            AffscoreError: They differ by more than rounding.
         """
-        some = [np.unique(np.linspace(0, len(trace.t) - 1, CHECKED).astype(int)) for trace in traces]
-        which = torch.arange(len(traces)).repeat_interleave(torch.tensor([len(places) for places in some]))
-        t = np.concatenate([trace.t[places] for trace, places in zip(traces, some, strict=True)])
-        logits, _ = self._pass(starts[which], directions[which], t)
-        expected = np.split(logits, np.cumsum([len(places) for places in some])[:-1])
-        pairs = zip(traces, some, expected, strict=True)
-        return [_difference(trace.logits[places], values) for trace, places, values in pairs]
+        expected = self._returned(points)
+        for point in np.flatnonzero(~np.isfinite(expected).all(1)).tolist():
+            raise AffscoreError(f"the output of the network holds NaN or infinity {name(point)}")
+        errors = np.abs(found - expected).max(1)
+        for point in np.flatnonzero(~(errors <= SAME * largest)).tolist():
+            if not errors[point] <= SAME * largest[point] + ROUNDING * self._rounding(
+                points[point], points.abs().max()
+            ):
+                raise AffscoreError(
+                    f"the network itself returns other logits than its operations give {name(point)} (they differ by "
+                    f"{errors[point]:.3g}): a part of it runs where functions of PyTorch are not seen (TorchScript, an "
+                    "extension), the samples of a batch act on each other, or numbers of one layer differ in scale by "
+                    "1e10 or more, so that rounding decides"
+                )
+        return errors
 
-    def _pass(self, starts: Tensor, directions: Tensor, t: Floats) -> tuple[Floats, Floats]:
-        """Logits and their slopes at points of segments; of one segment, or of one for each point."""
-        found: list[tuple[Tensor, Tensor]] = []
-        for part in torch.arange(len(t)).split(max(self.chunk // 2, 1)):
-            some = part if len(starts) > 1 else torch.zeros_like(part)
-            start, direction = starts[some], directions[some]
-            at = starts.new_tensor(t)[part].view(-1, *[1] * (starts.ndim - 1))
-            there = Pass(self.program, start + at * direction, direction)
-            found.append((there.logits, there.slopes))
-        logits, slopes = (torch.cat(parts).cpu().numpy() for parts in zip(*found, strict=True))
-        return logits, slopes
+    def _returned(self, points: Tensor) -> Floats:
+        """The logits that the network itself returns, (points, logits)."""
+        found = []
+        for part in points.split(self.chunk):
+            output = run(self.network, part)
+            if not isinstance(output, Tensor) or output.shape[:1] != (len(part),) or not output.numel():
+                what = f"shape {tuple(output.shape)}" if isinstance(output, Tensor) else f"type {type(output).__name__}"
+                raise AffscoreError(
+                    f"the network maps a batch of {len(part)} to an output of {what}; it must keep the axis of "
+                    "samples, the first, and return at least one number for each"
+                )
+            found.append(output.reshape(len(part), -1))
+        return torch.cat(found).double().cpu().numpy()
 
+    def _rounding(self, point: Tensor, size: Tensor) -> float:
+        """By how much logits differ at most between points that are the same but for rounding of numbers of a size."""
+        shaken = torch.arange(8 * point.numel(), dtype=point.dtype, device=point.device).sin().view(8, *point.shape)
+        return float(np.ptp(self._returned(point + 1e-15 * size * shaken), axis=0).max())
 
-def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torch.device]:
-    """A copy of a network in double precision and evaluation mode, and where it is.
+    def _points(self, starts: Tensor, directions: Tensor, t: Floats) -> Tensor:
+        """Points of segments."""
+        return starts + starts.new_tensor(t).view(-1, *[1] * (starts.ndim - 1)) * directions
 
-    Args:
-        model: The network; wrappers (DataParallel, compiled) are taken off.
-        device: Where the copy goes, as in :func:`affscore.signature`.
-
-    Raises:
-        AffscoreError: It is no network, it is TorchScript, it cannot be copied, or a weight is not finite.
-
-    >>> model = nn.Sequential(nn.Dropout(), nn.Linear(2, 2))
-    >>> network, _ = double_copy(model, "cpu")
-    >>> network.training, next(network.parameters()).dtype, model.training
-    (False, torch.float64, True)
-    """
-    inner = unwrapped(model)
-    place = choose_device(device, inner)
-    network = guarded(lambda: copy.deepcopy(inner), "the network cannot be copied").to(place, torch.float64)
-    for name, weights in network.named_parameters():
-        if not bool(weights.isfinite().all()):
-            raise AffscoreError(f"the weights {name!r} of the network hold NaN or infinity")
-    for module in network.modules():
-        module.training = False
-    return network, place
+    def _slopes(self, start: Tensor, direction: Tensor, t: Floats) -> Floats:
+        """Derivatives of the logits along one segment, at points of it."""
+        parts = self._points(start[None], direction[None], t).split(max(self.chunk // 2, 1))
+        return torch.cat([Pass(self.program, part, direction.expand_as(part)).slopes for part in parts]).cpu().numpy()
 
 
-def _difference(found: Floats, expected: Floats) -> float:
-    """By how much logits differ at most.
-
-    Raises:
-        AffscoreError: By more than rounding.
-    """
-    difference = float(np.abs(found - expected).max())
-    if difference > SAME * float(np.abs(expected).max()):
-        raise AffscoreError(
-            f"the network gives other numbers when it runs again (logits differ by {difference:.3g}): it is random, or "
-            "a part of it runs where functions of PyTorch are not seen"
-        )
-    return difference
+def _few_points(trace: Trace) -> tuple[Floats, Floats]:
+    """Both ends of a segment and two points between, and the logits there."""
+    left = np.linspace(0, len(trace.t) - 2, 4).round().astype(int)[1:-1]
+    # not in the middle of a piece, for the sake of networks with symmetries
+    t, logits = (np.concatenate([x[[0, -1]], 0.6 * x[left] + 0.4 * x[left + 1]]) for x in (trace.t, trace.logits))
+    return t, logits

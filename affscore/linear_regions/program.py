@@ -88,7 +88,8 @@ class Program:
 
     Attributes:
         steps: The operations, each with the features that nothing reads after it.
-        units: How many units each activation has, and at last how many are missing to a multiple of eight.
+        units: How many units each activation has.
+        missing: And how many they are short of a multiple of eight, all together; eight where there is none.
     """
 
     def __init__(self, operations: Sequence[Operation], output: int, widest: int) -> None:
@@ -100,4 +101,4 @@ class Program:
             unused[step].append(number)
         self.steps = list(zip(operations, unused, strict=True))
         self.units = [one.what.units for one in operations if isinstance(one.what, Activation)]
-        self.units.append(-sum(self.units) % 8 if self.units else 8)
+        self.missing = -sum(self.units) % 8 if self.units else 8

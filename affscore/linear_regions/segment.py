@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import directions_of, points_of_one_shape
 from affscore.linear_regions.pieces import Floats, absolute_deviation, total_variation
 from affscore.linear_regions.probe import LEAST, Probe
 from affscore.network.randomness import random_states_kept
@@ -20,8 +20,8 @@ from affscore.options import check_integer
 
 MethodName = Literal["line", "walk"]
 
-AT_ONCE = 64
-"""Segments that are measured together: what is found on them is in memory at once."""
+AT_ONCE, LOGITS = 64, 2**12
+"""Most segments that are measured together, and most logits of these at one point each: all points are in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,13 @@ def along_segment(
     It is computed in double precision on a copy in evaluation mode: the model and the generators of random numbers are
     as before. Tolerances: points that are nearer to each other than 1e-12 of the segment are one; features up to 1e-13
     of the largest one of their layer are zero; a slope changes where it does by more than 1e-8 of the total variation
-    of the logits (:func:`affscore.linear_regions.pieces.bends`).
+    of the logits (:func:`affscore.linear_regions.pieces.bends`). So where units of one layer differ in scale by 1e10 or
+    more, breakpoints of the smaller ones can get lost, by the walk before the line. Casts to another type of floating
+    point within the network do nothing.
+
+    On each segment the logits are compared at four points, both ends among them, with what the network itself returns
+    for a batch: a difference of more than 1e-6 of the largest logit there, and more than rounding, is an error. What a
+    hidden part of the network does elsewhere, or randomness below 1e-12 of the logits, is not seen.
 
     Args:
         model: The network, from a tensor (samples, ...) to a tensor of logits (samples, ...).
@@ -117,8 +123,8 @@ def along_segment(
         end: Where it ends.
         method: "line" pushes the whole segment through the network, layer by layer; "walk" goes from region to region,
             each step one forward pass with its directional derivative. Both find the same; the line is faster.
-        chunk: Most points in the network at once, at least 16, which bounds the memory; None for as many as keep the
-            widest layer at 4 MB, on a GPU at 256 MB.
+        chunk: Most points in the network at once, at least 16, which bounds its memory; None for as many as keep the
+            widest layer at 4 MB, on a GPU at 256 MB, but 16 at least. The logits at all points of a segment are kept.
         device: As in :func:`affscore.signature`.
 
     Returns:
@@ -138,9 +144,8 @@ def along_segment(
     >>> segment.breakpoints, segment.count, segment.absolute_deviation  # a triangle of height 0.75
     (array([0.25]), 2, array([0.375]))
     """
-    return along_segments(
-        model, points_of(start, "start")[None], points_of(end, "end")[None], method, chunk, device, False
-    )[0]
+    begin, finish = points_of_one_shape(start=start, end=end)
+    return along_segments(model, begin[None], finish[None], method, chunk, device, False)[0]
 
 
 def along_segments(
@@ -172,8 +177,8 @@ def along_segments(
     >>> [segment.breakpoints for segment in along_segments(nn.ReLU(), [[-1.0], [-3.0]], [[1.0], [1.0]])]
     [array([0.5]), array([0.75])]
     """
-    points = points_of(starts, "starts"), points_of(ends, "ends")
-    return list(each_segment(model, *points, method, chunk, device, progress))
+    begin, finish = points_of_one_shape(starts=starts, ends=ends)
+    return list(each_segment(model, begin, finish, method, chunk, device, progress))
 
 
 def each_segment(
@@ -184,53 +189,22 @@ def each_segment(
     chunk: int | None,
     device: str,
     progress: bool | None,
+    name: Callable[[int], str] = "segment {}".format,
 ) -> Iterator[Segment]:
-    """The same one after the other, for more segments than fit into memory."""
+    """The same one after the other, for more segments than fit into memory; errors call them by a name."""
     if method not in get_args(MethodName):
         raise AffscoreError(f"method must be one of {', '.join(get_args(MethodName))}, got {method!r}")
     chunk = None if chunk is None else check_integer("chunk", chunk, LEAST)
-    directions = directions_of(starts, ends)
-    lengths = directions.flatten(1).norm(dim=1).tolist()
+    directions, lengths = directions_of(starts, ends, name)
     probe = Probe(model, starts[0], directions[0], chunk, device)
     hidden = None if progress is None else not progress
     with tqdm(total=len(starts), desc=method, unit="segment", disable=hidden) as bar:
-        for first in range(0, len(starts), AT_ONCE):
-            part = slice(first, first + AT_ONCE)
+        together = min(AT_ONCE, max(1, LOGITS // probe.logits))
+        for first in range(0, len(starts), together):
+            part = slice(first, first + together)
             with random_states_kept(probe.device):
-                found = probe.look(starts[part], directions[part], method, bar.update)
+                named = lambda number, first=first: name(first + number)  # noqa: E731
+                found = probe.look(starts[part], directions[part], method, bar.update, named)
             for length, (trace, bent) in zip(lengths[part], found, strict=True):
                 t = trace.t
                 yield Segment(t, trace.logits, t[trace.units], t[trace.switches], t[bent], length)
-
-
-def points_of(values: Any, name: str) -> Tensor:
-    """Inputs in double precision, on the CPU."""
-    try:
-        tensor = values if isinstance(values, Tensor) else torch.as_tensor(np.asarray(values))
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise AffscoreError(f"{name} must be a tensor or an array of numbers, got {type(values).__name__}") from error
-    if tensor.is_complex() or tensor.dtype == torch.bool:
-        raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}")
-    return tensor.detach().to("cpu", torch.float64)
-
-
-def directions_of(starts: Tensor, ends: Tensor) -> Tensor:
-    """From starts to ends.
-
-    Raises:
-        AffscoreError: Other shapes, numbers that are not finite, or segments without a length.
-    """
-    if starts.shape != ends.shape:
-        raise AffscoreError(f"start and end must have one shape, got {tuple(starts.shape)} and {tuple(ends.shape)}")
-    if starts.ndim < 2 or not starts.numel():
-        what = "a start needs an axis of features" if starts.ndim < 2 else "there is no segment, or no feature"
-        raise AffscoreError(f"{what}: the shape without samples is {tuple(starts.shape[1:])}")
-    for name, points in (("start", starts), ("end", ends)):
-        wrong = (~points.flatten(1).isfinite()).any(1)
-        if bool(wrong.any()):
-            raise AffscoreError(f"the {name} of segment {int(wrong.nonzero()[0])} holds NaN or infinity")
-    directions = ends - starts
-    same = ~directions.flatten(1).any(1)
-    if bool(same.any()):
-        raise AffscoreError(f"start and end of segment {int(same.nonzero()[0])} are the same point: it has no length")
-    return directions

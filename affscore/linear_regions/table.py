@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from torch import Tensor, nn
+from torch import nn
 
 from affscore.errors import AffscoreError
+from affscore.linear_regions.inputs import points_of_one_shape
 from affscore.linear_regions.segment import MethodName, Segment, each_segment
 
 COUNTS = ["crossings", "switches", "breakpoints"]
@@ -20,7 +21,7 @@ RATES = {f"{name}_per_length": name for name in COUNTS}
 
 def along_paths(
     model: nn.Module,
-    paths: Tensor,
+    paths: Any,
     method: MethodName = "line",
     chunk: int | None = None,
     device: str = "auto",
@@ -48,21 +49,25 @@ def along_paths(
         * ``absolute_deviation``, ``deviation_upper_bound``, ``total_variation``: of this logit.
 
     Raises:
-        AffscoreError: As there; paths of fewer than two points.
+        AffscoreError: As there, with the path and the segment in it; paths of fewer than two points.
 
     >>> import torch
     >>> table = along_paths(nn.ReLU(), torch.tensor([[[-9.0], [9.0], [-9.0]]]), progress=False)
     >>> table[["path", "segment", "logit", "crossings", "length"]].to_numpy().tolist()
     [[0.0, 0.0, 0.0, 1.0, 18.0], [0.0, 1.0, 0.0, 1.0, 18.0]]
     """
+    (paths,) = points_of_one_shape(paths=paths)
     if paths.ndim < 3 or paths.shape[1] < 2 or not len(paths):
         shape = tuple(paths.shape)
         raise AffscoreError(f"paths must be points (paths, points, ...) with 2 points at least, got the shape {shape}")
-    paths = paths.detach().cpu().double()
     per_path = paths.shape[1] - 1
+
+    def name(number: int) -> str:
+        return f"segment {number % per_path} of path {number // per_path}"
+
     starts, ends = (points.flatten(0, 1) for points in (paths[:, :-1], paths[:, 1:]))
     rows: list[dict[str, Any]] = []
-    for number, segment in enumerate(each_segment(model, starts, ends, method, chunk, device, progress)):
+    for number, segment in enumerate(each_segment(model, starts, ends, method, chunk, device, progress, name)):
         path, place = divmod(number, per_path)
         rows += [{"path": path, "segment": place, **row} for row in _rows(segment)]
     return pd.DataFrame(rows)
@@ -115,7 +120,10 @@ def _rows(segment: Segment) -> list[dict[str, Any]]:
     ]
 
 
-def _check(table: pd.DataFrame) -> None:
-    missing = [name for name in ("path", "logit", *ADDED, *RATES) if name not in table]
+def _check(table: Any) -> None:
+    if not isinstance(table, pd.DataFrame) or not len(table):
+        raise AffscoreError(f"expected a table of along_paths with a row at least, got {type(table).__name__}")
+    numbers = table.select_dtypes("number")
+    missing = [name for name in ("path", "logit", *ADDED, *RATES) if name not in numbers]
     if missing:
-        raise AffscoreError(f"this is no table of linear regions along paths: it lacks {', '.join(missing)}")
+        raise AffscoreError(f"this is no table of linear regions along paths: it lacks numbers in {', '.join(missing)}")

@@ -5,7 +5,6 @@ So it may be written as one likes: modules, functions, methods, loops. What it d
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -15,28 +14,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError
 from affscore.linear_regions.affine import Place, for_points
+from affscore.linear_regions.double import run
 from affscore.linear_regions.folding import folded
 from affscore.linear_regions.operations import REARRANGING, Function, Meaning, leaves, meaning_of, replaced
 from affscore.linear_regions.pooling import MaxPool
 from affscore.linear_regions.program import Activation, Affine, Operation, Program
 from affscore.network.recorder.dataflow import address
 from affscore.network.recorder.functions import writes_in_place
-
-
-def run(module: nn.Module, sample: Tensor) -> Any:
-    """What a network returns for one sample, (1, ...); compiled parts run uncompiled.
-
-    Raises:
-        AffscoreError: It fails.
-    """
-    with ExitStack() as stack:
-        stack.enter_context(torch.inference_mode())
-        stack.enter_context(torch.autocast(sample.device.type, enabled=False))
-        if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
-            stack.enter_context(torch.compiler.set_stance("force_eager"))
-        return guarded(lambda: module(sample), f"the network fails on a sample of shape {tuple(sample.shape[1:])}")
 
 
 def program_of(module: nn.Module, sample: Tensor) -> Program:
@@ -70,17 +56,19 @@ def program_of(module: nn.Module, sample: Tensor) -> Program:
 class Features(Tensor):
     """A tensor of the network that depends on the input. What it does to it goes to the tracer.
 
-    The network can see its shape and its type, and no numbers.
+    The network can see its shape and its type, and no numbers: what reads them where this is not seen gets NaN.
 
     Attributes:
         content: The numbers, (1, *shape).
         slot: Its number in the operations.
         tracer: What takes them down.
+        taken: Of a part x[index] of features: x and the index.
     """
 
     content: Tensor
     slot: int
     tracer: _Tracer
+    taken: tuple[Features | None, Any]
     _writes: list[int]
     _seen: int
 
@@ -105,6 +93,12 @@ class Features(Tensor):
     def stale(self) -> bool:
         """Whether its numbers were overwritten through another tensor: a view, or what it is a view of."""
         return self._seen != self._writes[0]
+
+    def gets_back(self, index: Any, part: Any) -> bool:
+        """Whether a part of it is put back where it was taken, with other numbers: the second half of x[index] += 1."""
+        whole, place = part.taken if isinstance(part, Features) else (None, None)
+        same = place is index or (isinstance(index, slice) and place == index)
+        return whole is self and same and not part.stale and self._writes[0] == self._seen + 1
 
 
 class _Tracer:
@@ -139,9 +133,9 @@ class _Tracer:
 
     def features(self, content: Tensor) -> Features:
         """New features with these numbers, (1, *shape)."""
-        new = content.new_zeros(()).expand(content.shape[1:]).as_subclass(Features)
+        new = content.new_full((), torch.nan).expand(content.shape[1:]).as_subclass(Features)
         new.content, new.slot, new.tracer = content, len(self.shapes), self
-        new._writes, new._seen = [0], 0
+        new.taken, new._writes, new._seen = (None, None), [0], 0
         self.shapes.append(content.shape[1:])
         return new
 
@@ -153,12 +147,18 @@ class _Tracer:
             meaning = meaning_of(function, args, kwargs, tensors)
             if meaning.kind == "about":
                 return _plainly(function, args, kwargs)
-            if any(tensor.stale for tensor in tensors):
+            put_back = meaning.name == "setitem" and isinstance(args[0], Features) and args[0].gets_back(*args[1:])
+            if any(tensor.stale for tensor in tensors) and not put_back:
                 raise AffscoreError(f"{meaning.name} reads what an operation in place has overwritten through a view")
             in_place = writes_in_place(function) or bool(kwargs.get("inplace"))
             target = (args[0] if args else tensors[0]) if in_place else None
             if target is not None and not isinstance(target, Features):
-                raise AffscoreError(f"{meaning.name} writes features into a tensor that does not depend on the input")
+                raise AffscoreError(
+                    f"{meaning.name} writes features into a tensor that does not depend on the input; put the parts "
+                    "together by torch.cat or torch.stack, or write into a copy of features"
+                )
+            if kwargs.get("out") is not None:
+                raise AffscoreError(f"{meaning.name} writes into out=; use what it returns instead")
             output = self._output(meaning, function, args, kwargs, tensors, copied=target is not None)
             return output if target is None else _written(output, target, meaning.name)
         except AffscoreError as error:
@@ -172,24 +172,31 @@ class _Tracer:
         if meaning.kind == "same":
             return x
         if meaning.kind == "cast":
-            dtype = _plainly(function, args, kwargs).dtype
-            if dtype != x.content.dtype:
-                raise AffscoreError(f"{meaning.name} rounds features to {dtype}, and regions need double precision")
-            return x
+            cast = _plainly(function, args, kwargs)
+            if isinstance(cast, Tensor) and not cast.is_floating_point():
+                raise AffscoreError(f"{meaning.name} rounds features to {cast.dtype} and is not affine")
+            return x if isinstance(cast, Tensor) else cast  # x.type() is a text
         if meaning.kind == "activation":
             bend = Activation.of(meaning.slope, x.content.shape[1:])
-            return self._noted(bend, [x], bend.bent(x.content.flatten(1)).view(x.content.shape))
+            return self._noted(bend, [x], bend.bent(x.content.reshape(1, -1)).view(x.content.shape))
         if meaning.kind == "max pool":
             pool = MaxPool.of(meaning.name, meaning.window, x.content)
             return self._noted(pool, [x], pool(x.content)[0])
         given = [tensor.content for tensor in tensors]
+        index = args[-1] if args else None
         # lists are taken as they are now: a network may go on with them
         args, kwargs = replaced((args, dict(kwargs)), Features, repeat(Place()))
         compute = for_points(meaning.name, function, args, kwargs, given, copied)
-        outputs = self._noted(Affine(meaning.name, compute), tensors, compute(*given))
+        values = compute(*given)
+        for value in leaves([values], Tensor):
+            if value.dtype != x.content.dtype:
+                raise AffscoreError(f"{meaning.name} makes {value.dtype} of features; regions need double precision")
+        outputs = self._noted(Affine(meaning.name, compute), tensors, values)
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
             if meaning.name in REARRANGING and address(output.content) == address(x.content):
                 output.shares(x)
+        if meaning.name == "getitem":
+            outputs.taken = x, index
         return outputs
 
     def _noted(self, what: Affine | Activation | MaxPool, inputs: Sequence[Features], values: Any) -> Any:

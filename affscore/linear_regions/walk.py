@@ -53,7 +53,8 @@ class Pass:
     """
 
     def __init__(self, program: Program, points: Tensor, directions: Tensor, units: Units | None = None) -> None:
-        known = None if units is None else zip(*(part.split(program.units, 1) for part in units), strict=True)
+        sizes = [*program.units, program.missing]
+        known = None if units is None else zip(*(part.split(sizes, 1) for part in units), strict=True)
         self._known: Iterator[tuple[Tensor, ...]] | None = known
         self._parts: list[tuple[Tensor, ...]] = []
         self.choices: list[Tensor] = []
@@ -74,7 +75,7 @@ class Pass:
                 del features[number]
         self.logits, ahead = features[program.output].flatten(1).chunk(2)
         self.slopes = ahead - self.logits
-        missing = self.logits.new_zeros(len(points), program.units[-1])
+        missing = self.logits.new_zeros(len(points), program.missing)
         self._parts.append((missing, missing, missing > 0, *(() if units else (missing > 0, missing))))
         self.here, self.ahead, self.changing, *found = (torch.cat(part, 1) for part in zip(*self._parts, strict=True))
         self.units = units or Units(*found)
@@ -208,4 +209,5 @@ def _trace(t: np.ndarray, logits: np.ndarray, units: np.ndarray, switches: np.nd
     first = np.flatnonzero(np.append(True, np.diff(t) > MERGED))
     last = np.append(first[1:], len(t)) - 1
     units, switches = (np.logical_or.reduceat(marks, first) for marks in (units, switches))
+    units[[0, -1]] = switches[[0, -1]] = False  # what happens as near to an end as that happens at the end
     return Trace(t[first], logits[first], units, switches, slopes[last][:-1])

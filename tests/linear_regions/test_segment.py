@@ -119,7 +119,7 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
     ("start", "end", "message"),
     [
         ([0.0, 0.0], [0.0, 0.0], "segment 0 are the same point"),
-        ([0.0, 0.0], [0.0, 1.0, 2.0], r"must have one shape, got \(1, 2\) and \(1, 3\)"),
+        ([0.0, 0.0], [0.0, 1.0, 2.0], r"start and end must have one shape, got \(2,\), \(3,\)"),
         ([0.0, float("nan")], [0.0, 1.0], "the start of segment 0 holds NaN or infinity"),
         ([0.0, 0.0], [float("inf"), 1.0], "the end of segment 0 holds NaN or infinity"),
         ([0.0, 0.0, 0.0], [1.0, 1.0, 1.0], r"the network fails on a sample of shape \(3,\)"),
@@ -128,6 +128,11 @@ def test_no_more_points_than_the_chunk_are_in_the_network(method):
         ("ab", "cd", "start must be a tensor or an array of numbers, got str"),
         ([True, False], [False, True], "must hold real numbers, got torch.bool"),
         ([1j, 0], [0, 1j], "must hold real numbers, got torch.complex"),
+        (torch.zeros(2).to_sparse(), [0.0, 1.0], "start must be a plain tensor: not sparse"),
+        ([0.0, 1.0], torch.zeros(2, device="meta"), "end must be a plain tensor"),
+        ([0.0, 0.0], [1e200, 1e200], r"the length of segment 0 must be from 1e-140 to 1e\+140, got inf"),
+        ([-1e308, 0.0], [1.5e308, 0.0], "the length of segment 0 must be"),
+        ([0.0, 0.0], [1e-200, 0.0], "the length of segment 0 must be .* got 0"),
     ],
 )
 def test_ends_that_make_no_segment(start, end, message):
@@ -166,6 +171,61 @@ def test_what_is_no_network():
         broken[0].weight[0, 0] = torch.nan
     with pytest.raises(AffscoreError, match=r"the weights '0\.weight' of the network hold NaN"):
         along_segment(broken, [0.0, 0.0], [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (nn.Linear(2, 2, dtype=torch.complex64), "the weights 'weight' of the network are complex"),
+        (nn.LazyLinear(2), "the weights 'weight' of the network have no numbers yet"),
+        (nn.Linear(2, 2, device="meta"), "the weights 'weight' of the network have no numbers yet"),
+    ],
+    ids=("complex", "lazy", "meta"),
+)
+def test_weights_that_are_no_real_numbers(layer, message):
+    with pytest.raises(AffscoreError, match=message):
+        along_segment(layer, [0.0, 0.0], [1.0, 1.0])
+
+
+def test_a_network_with_a_mode_of_its_own_is_brought_to_evaluation():
+    class Own(nn.Module):
+        evaluating = False
+
+        def train(self, mode=True):
+            self.evaluating = not mode
+            return super().train(mode)
+
+        def forward(self, x):
+            return x.relu() if self.evaluating else x
+
+    model = Own().train()
+    assert along_segment(model, [-1.0], [1.0]).count == 2
+    assert not model.evaluating
+
+
+def test_a_network_without_evaluation_mode_is_taken_as_it_is():
+    class Exported(nn.Module):
+        def train(self, mode=True):
+            raise NotImplementedError
+
+        def forward(self, x):
+            return x.relu()
+
+    assert along_segment(Exported(), [-1.0], [1.0]).count == 2
+
+
+def test_fewer_segments_are_kept_where_logits_are_many(monkeypatch):
+    sizes = []
+    look = Probe.look
+
+    def counted(probe, starts, *rest):
+        sizes.append(len(starts))
+        return look(probe, starts, *rest)
+
+    monkeypatch.setattr(Probe, "look", counted)
+    along_segments(nn.Linear(1, 1000), torch.zeros(9, 1), torch.ones(9, 1), progress=False)
+    along_segments(nn.Linear(1, 2), torch.zeros(9, 1), torch.ones(9, 1), progress=False)
+    assert sizes == [4, 4, 1, 9]
 
 
 def test_a_bar_of_progress(capsys):

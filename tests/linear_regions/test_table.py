@@ -79,7 +79,20 @@ def test_a_file_holds_a_table(table, tmp_path):
 def test_what_is_no_path_and_no_table(model, table):
     with pytest.raises(AffscoreError, match="with 2 points at least, got the shape"):
         along_paths(model, torch.zeros(3, 1, 2, 8, 8))
-    with pytest.raises(AffscoreError, match="start and end of segment 1 are the same"):
+    with pytest.raises(AffscoreError, match="start and end of segment 1 of path 0 are the same"):
         along_paths(model, torch.stack([torch.zeros(2, 8, 8), torch.ones(2, 8, 8), torch.ones(2, 8, 8)])[None])
-    with pytest.raises(AffscoreError, match="lacks crossings"):
+    with pytest.raises(AffscoreError, match="lacks numbers in crossings"):
         of_paths(table.drop(columns="crossings"))
+    with pytest.raises(AffscoreError, match="lacks numbers in length"):
+        of_data_set(table.assign(length="a"))
+    for wrong in (3, None, [], table[:0]):
+        with pytest.raises(AffscoreError, match="expected a table of along_paths"):
+            of_paths(wrong)
+    for wrong in (None, 1j * torch.zeros(1, 2, 3), torch.zeros(1, 2, 3) > 0):
+        with pytest.raises(AffscoreError, match="paths must"):
+            along_paths(model, wrong)
+
+
+def test_arrays_and_lists_are_paths(model, paths, table):
+    for same in (paths[:1].numpy(), paths[:1].tolist()):
+        pd.testing.assert_frame_equal(along_paths(model, same, progress=False), table[table["path"] == 0])

@@ -1,5 +1,7 @@
 """Networks in every way of writing them give the same regions; what is not piecewise affine is refused by name."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,13 @@ from torch import nn
 from affscore import AffscoreError
 from affscore.linear_regions import along_segment
 from tests.linear_regions.brute_force import look
+
+
+class Halves(NamedTuple):
+    """A tuple with names."""
+
+    first: torch.Tensor
+    second: torch.Tensor
 
 
 class Of(nn.Module):
@@ -54,13 +63,31 @@ def shapes(net, x):
 
 def casts_and_constants(net, x):
     x = net.norm(net.conv(x.to(x.dtype))).double()
+    assert x.type() == "torch.DoubleTensor"
     mask = torch.ones_like(x, dtype=torch.bool)
     mask[:, :, ::2] = False
     x = torch.where(mask, x, x.new_zeros(())) / 3 - (1 - x).masked_fill(mask, 0.0)
     return F.prelu(x.type_as(net.weights), x.new_full((4,), 0.25)).mean((2, 3))
 
 
-WRITTEN = [with_loops, in_place, matrices, shapes, casts_and_constants]
+def parts(net, x):
+    first, second = net.conv(x).chunk(2, dim=1)
+    rows = torch.stack([-row for row in (first - second).unbind(2)], 2)
+    y = net.conv(x).clone()
+    y[:, :2] += rows
+    y[:] *= 2.0
+    one, other = torch.cat(Halves(first.relu(), rows), 1).split([1, 3], 1)
+    return torch.cat([torch.cat(y.split(3, 1), 1).relu(), one, other], 1).mean(3).flatten(1)
+
+
+def by_name(net, x):
+    x = F.conv2d(input=x, weight=net.conv.weight, bias=net.conv.bias, padding=1).relu()
+    x = torch.add(torch.div(input=x, other=2.0), other=net.weights[:4, :1, None])
+    x = torch.mul(input=F.conv2d(x, weight=net.conv.weight[:, :1].expand(-1, 4, -1, -1)), other=net.weights[0, 0])
+    return torch.diff(F.relu(input=x)).flatten(1)[:, ::7]
+
+
+WRITTEN = [parts, by_name, with_loops, in_place, matrices, shapes, casts_and_constants]
 
 
 @pytest.mark.parametrize("function", WRITTEN, ids=lambda function: function.__name__)
@@ -87,6 +114,21 @@ def test_samples_without_an_axis_of_samples():
     found = along_segment(model, start, end)
     np.testing.assert_allclose(found.t, expected.t, rtol=0, atol=1e-13)
     assert (found.count, found.switches) == (expected.count, expected.switches)
+
+
+def test_one_number_of_a_sample():
+    model = Of(lambda net, x: torch.stack([torch.relu(one.sum() - 1.0) * 2.0 for one in x.unbind(0)]))
+    found = along_segment(model, torch.zeros(2, 6, 6), torch.ones(2, 6, 6))
+    np.testing.assert_allclose(found.breakpoints, [1 / 72])
+    np.testing.assert_allclose(found.logits[-1], [142.0])
+
+
+def test_casts_do_nothing_since_all_is_in_double_precision():
+    model = Of(lambda net, x: net.conv(x).relu().flatten(1))
+    start, end = torch.randn(2, 2, 6, 6, generator=torch.Generator().manual_seed(0))
+    expected = along_segment(model, start, end)
+    model.function = lambda net, x: net.conv(x.half()).type(torch.float32).relu().to(torch.float16).float().flatten(1)
+    np.testing.assert_array_equal(along_segment(model, start, end).breakpoints, expected.breakpoints)
 
 
 def test_a_list_that_the_network_goes_on_with():
@@ -137,13 +179,18 @@ def test_a_layer_that_is_not_piecewise_affine_is_named_with_its_place(name):
         (lambda net, x: x.clamp(-1, 1), "clamp is not affine"),
         (lambda net, x: x.int().double(), "int is not affine"),
         (lambda net, x: x.to(torch.int32).double(), "to rounds features to torch.int32"),
-        (lambda net, x: net.conv(x.float()), "float rounds features to torch.float32, and regions need double"),
-        (lambda net, x: x if x.sum() > 0 else -x, "gt is not affine"),
+        (lambda net, x: x if x.sum() > 0 else -x, "gt is not affine: it looks at numbers .* the control flow"),
+        (lambda net, x: x * float(x[0, 0, 0, 0]), "float is not affine: it looks at numbers"),
+        (lambda net, x: x + torch.full_like(x, x.mean()), "full_like is not affine"),
+        (lambda net, x: x.sum(1, dtype=torch.float32), "sum makes torch.float32 of features; regions need double"),
+        (lambda net, x: 1e7 * x.sum((2, 3), dtype=torch.int64), "sum makes torch.int64 of features"),
+        (lambda net, x: torch.add(x, 1, out=torch.zeros_like(x)), "add writes into out="),
+        (lambda net, x: F.batch_norm(x.new_ones(1, 2), x.new_ones(2), x[0, :, 0, 0]), "batch_norm multiplies features"),
         (lambda net, x: x + x.sum().item(), "item is not affine"),
         (lambda net, x: torch.from_numpy(x.numpy()), "numpy is not affine"),
         (lambda net, x: F.dropout(x, 0.5), "dropout is random in evaluation mode"),
         (lambda net, x: x.amax((2, 3)), "amax is not affine"),
-        (lambda net, x: torch.zeros(1, 2, 6, 6).add_(x), "add writes features into a tensor"),
+        (lambda net, x: torch.zeros(1, 2, 6, 6).add_(x), "add writes features into a tensor .* torch.cat"),
         (lambda net, x: torch.ops.aten.exp(x), "exp is not affine"),
     ],
 )
@@ -167,8 +214,11 @@ def test_what_is_overwritten_through_a_view_is_refused():
     [
         (lambda net, x: (x, x), "the output of the network is a tuple"),
         (lambda net, x: net.weights, "the output of the network does not depend on its input"),
-        (lambda net, x: x + torch.randn_like(x), "gives other numbers when it runs again"),
-        (lambda net, x: x.sum(0), r"a tensor of shape \(2, 6, 6\), without samples"),
+        (lambda net, x: x + torch.randn_like(x), "gives other numbers when it runs again .* it is random"),
+        (lambda net, x: x + 1e-9 * torch.randn_like(x), "gives other numbers when it runs again .* it is random"),
+        (lambda net, x: x.sum(0), r"a batch of 1 to an output of shape \(2, 6, 6\); it must keep the axis of samples"),
+        (lambda net, x: x.relu().sum(), r"an output of shape \(\); it must keep the axis of samples"),
+        (lambda net, x: x[:, :0], "at least one number for each"),
         (lambda net, x: net.conv(x[:, :1]), "the network fails on a sample of shape .*RuntimeError"),
         (lambda net, x: x / 0, "NaN or infinity"),
     ],
