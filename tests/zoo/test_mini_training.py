@@ -11,6 +11,7 @@ from mini_zoo.distortions import distorted, shifted
 from mini_zoo.members import half, is_made, train_member
 from mini_zoo.recipes import FAMILIES, recipe_of
 from mini_zoo.training import accuracy, prepared
+from studies.plans import STUDIES
 from torch import nn
 
 from affscore import load_model
@@ -53,8 +54,9 @@ def test_distorting_turns_scales_and_moves_and_adds_noise():
 
 
 def test_each_family_of_the_recipes_is_that_of_a_network():
+    names = {*MINI_NETWORKS, *(one.network for study in STUDIES.values() for one in study.trainings)}
     for begins in FAMILIES:
-        assert any(name.startswith(begins) for name in MINI_NETWORKS), begins
+        assert any(name.startswith(begins) for name in names), begins
 
 
 def test_a_network_is_trained_again_when_the_recipe_changes_and_not_otherwise(tmp_path):
