@@ -173,7 +173,7 @@ def test_linear_regions_with_the_profile_of_the_papers(made, imagenet, downloads
         write_parquet(table, {"study": "regions-cifar10"}, [], folder / f"regions-cifar10{end}.parquet")
     outputs, text, _ = executed(REGIONS, imagenet, downloads, tmp_path / "results", tmp_path, monkeypatch, points=8)
     assert f"{28 if made else 42} trainings: 2 architectures, 7 ways, {2 if made else 3} seeds" in text
-    assert ("/studies: regions-cifar10. These are the small networks" in text) is not made
+    assert ("/studies: regions-cifar10, with its paths. There are regions, regions-width" in text) is not made
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 6
 
 
