@@ -80,7 +80,12 @@ def calls_in(model: nn.Module, arguments: Arguments) -> list[Seen]:
     """
     listener, device = _Listener(), device_of(model)
     (args, _), (_, kwargs) = arguments_of(arguments[0], model), arguments_of(arguments[1], model)
-    with in_training(model, device), random_states_kept(device), torch.no_grad(), recording(model, listener) as recorder:
+    with (
+        in_training(model, device),
+        random_states_kept(device),
+        torch.no_grad(),
+        recording(model, listener) as recorder,
+    ):
         recorder.start((args, kwargs))
         guarded(lambda: model(*args, **kwargs), "the network fails")
     return listener.seen
