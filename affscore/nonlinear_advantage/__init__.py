@@ -7,6 +7,6 @@ from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
 from affscore.nonlinear_advantage.width import active_channels, effective_width
 
 __all__ = [
-    "ChannelGELU", "ChannelPReLU", "SlopePenalty", "active_channels", "average_path_length", "effective_width", "freeze",
-    "hold_frozen", "parameter_groups", "slopes", "to_prelu", "without_slopes",
+    "ChannelGELU", "ChannelPReLU", "SlopePenalty", "active_channels", "average_path_length", "effective_width",
+    "freeze", "hold_frozen", "parameter_groups", "slopes", "to_prelu", "without_slopes",
 ]  # fmt: skip

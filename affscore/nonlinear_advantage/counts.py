@@ -64,11 +64,11 @@ class Counts:
         shape = torch.broadcast_shapes(self.shape, other.shape)
         ours, theirs = self.expand(shape), other.expand(shape)
         both = [torch.stack([getattr(one, name) for one in (ours, theirs)]) for name in NUMBERS]
-        return Counts(*both, lost=self.lost or other.lost).mixed([0], keepdim=False)
+        return Counts(both[0], both[1], both[2], lost=self.lost or other.lost).mixed([0], keepdim=False)
 
     def mixed(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
-        """After entries were added up along axes: P and T add up, N is the mean over the entries that a path reaches."""
-        return self._over(axes, keepdim, torch.logsumexp(self.paths, list(axes), keepdim))
+        """After entries were added up along axes: P and T add up, N is the mean over those that a path reaches."""
+        return replace(self._over(axes, keepdim, torch.logsumexp(self.paths, list(axes), keepdim)), weights=False)
 
     def averaged(self, axes: Sequence[int], keepdim: bool = True) -> Counts:
         """After entries were brought together along axes of positions, which multiply no paths: P is the mean, too."""
@@ -114,7 +114,8 @@ def moved(function: Callable[..., Any], given: Sequence[Counts]) -> Any:
     weights, lost = all(one.weights for one in given), next((one.lost for one in given if one.lost), "")
 
     def looked_up(places: Tensor) -> Counts:
-        return Counts(*(column[places.long()] for column in columns), weights=weights, lost=lost)
+        paths, length, expected = (column[places.long()] for column in columns)
+        return Counts(paths, length, expected, weights, lost)
 
     output = function(*numbers)
     return looked_up(output) if isinstance(output, Tensor) else [looked_up(one) for one in output]

@@ -47,8 +47,8 @@ def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
     if isinstance(example_input, (tuple, list)):
         return tuple(tree_map(copied, value) for value in example_input), {}
     raise AffscoreError(
-        "example_input must be a tensor as the network takes it, a tuple of several arguments, or a dictionary of named "
-        f"ones; got {type(example_input).__name__}"
+        "example_input must be a tensor as the network takes it, a tuple of several arguments, or a dictionary of "
+        f"named ones; got {type(example_input).__name__}"
     )
 
 

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
-from affscore.nonlinear_advantage.prelu import slopes
-from affscore.nonlinear_advantage.units import ChannelPReLU
+from affscore.nonlinear_advantage.prelu import existing_slopes
 
 SNAP = 0.01
 """How near to 1 a slope is set to exactly 1."""
@@ -50,7 +49,7 @@ class SlopePenalty:
 
     def __call__(self, model: nn.Module) -> Tensor:
         """The penalty, a scalar to be added to the loss."""
-        units = _units(model)
+        units = list(existing_slopes(model).values())
         away = torch.cat([(1 - unit.weight[~unit.frozen]).abs().to(units[0].weight.device) for unit in units])
         near = away < self.threshold
         powers = torch.where(near, away * self.threshold**-0.5, away.clamp_min(self.threshold) ** 0.5)
@@ -81,7 +80,7 @@ def freeze(model: nn.Module, threshold: float = SNAP) -> int:
     >>> freeze(net), net[1].weight.tolist(), net[1].frozen.tolist()
     (2, [0.5, 1.0, 1.0], [False, True, True])
     """
-    units, frozen = _units(model), 0
+    units, frozen = list(existing_slopes(model).values()), 0
     for unit in units:
         new = ~unit.frozen & (unit.weight > 1 - _checked(threshold))
         unit.frozen |= new
@@ -109,7 +108,7 @@ def hold_frozen(model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
     >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
     >>> handle = hold_frozen(net, torch.optim.SGD(parameter_groups(net), lr=0.1))
     """
-    units = _units(model)
+    units = list(existing_slopes(model).values())
 
     @torch.no_grad()
     def restore(*_: Any) -> None:
@@ -134,19 +133,10 @@ def parameter_groups(model: nn.Module, **of_slopes: Any) -> list[dict[str, Any]]
     >>> [len(group["params"]) for group in parameter_groups(net)], parameter_groups(net, lr=1.0)[1]["weight_decay"]
     ([2, 1], 0.0)
     """
-    found = [unit.weight for unit in _units(model)]
+    found = [unit.weight for unit in list(existing_slopes(model).values())]
     apart = set(map(id, found))
     others = [parameter for parameter in model.parameters() if id(parameter) not in apart]
     return [{"params": others}, {"params": found, "weight_decay": 0.0, **of_slopes}]
-
-
-def _units(model: nn.Module) -> list[ChannelPReLU]:
-    units = list(slopes(model).values())
-    if not units:
-        raise AffscoreError(
-            "this network has no channel-wise slopes; affscore.nonlinear_advantage.to_prelu gives it some"
-        )
-    return units
 
 
 def _checked(threshold: float) -> float:

@@ -10,8 +10,9 @@ from torch import nn
 from affscore.errors import AffscoreError, guarded
 from affscore.network.model_state import unwrapped
 from affscore.nonlinear_advantage.example import run_on_example
-from affscore.nonlinear_advantage.surgery import ROOT, Redirecting, calls_in, check_complete, exchange, restore
-from affscore.nonlinear_advantage.units import ChannelPReLU, PerCall
+from affscore.nonlinear_advantage.redirection import PerCall, Redirecting
+from affscore.nonlinear_advantage.surgery import ROOT, calls_in, check_complete, exchange, restore
+from affscore.nonlinear_advantage.units import ChannelPReLU
 from affscore.zoo.card import check_has_weights
 from affscore.zoo.models import card_of
 
@@ -85,4 +86,16 @@ def slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
                 layer, owner = above, above.rpartition(".")[0]
                 layer = owner if isinstance(modules[owner], Redirecting) and part.kept[0] is None else above
             found[layer or ROOT, part.call] = part
+    return found
+
+
+def existing_slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
+    """The same.
+
+    Raises:
+        AffscoreError: There are none.
+    """
+    found = slopes(model)
+    if not found:
+        raise AffscoreError("this network has no channel-wise slopes: affscore.nonlinear_advantage.to_prelu makes them")
     return found

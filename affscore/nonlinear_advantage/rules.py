@@ -7,7 +7,7 @@ here loses the paths, and the caller hears of it where they would have led to th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,10 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from affscore.network.recorder.functions import Function, activation_name, writes_in_place
+from affscore.network.recorder.functions import activation_name, writes_in_place
+from affscore.nonlinear_advantage.calls import Call
 from affscore.nonlinear_advantage.counts import Counts, moved
+from affscore.nonlinear_advantage.products import einsum_of, matrices_of, product_of
 
 
 def _names(words: str) -> frozenset[str]:
@@ -25,11 +27,11 @@ def _names(words: str) -> frozenset[str]:
 
 MOVES = _names(
     "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel permute transpose swapaxes swapdims "
-    "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow split "
-    "split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
+    "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow "
+    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
     "take_along_dim flip fliplr flipud roll rot90 unfold pad constant_pad_nd pixel_shuffle pixel_unshuffle "
-    "channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack column_stack diagonal tril "
-    "triu masked_fill where"
+    "channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack column_stack diagonal "
+    "tril triu masked_fill where"
 )
 """They put entries elsewhere, or constants beside them."""
 
@@ -55,38 +57,6 @@ CONVOLUTION = re.compile(r"conv(_transpose)?([123])d")
 POOLING = re.compile(r"(adaptive_)?(avg|max)_pool([123])d|interpolate|upsample(_nearest|_bilinear)?")
 
 
-@dataclass
-class Call:
-    """A function of PyTorch that has run, and what is known of the paths to its arguments.
-
-    Attributes:
-        name: Of the function.
-        function: What ran.
-        args: What it was called with.
-        kwargs: And by name.
-        output: The tensor that it returned, or the first of several; for one that returns nothing, its first argument.
-        given: The counts of the arguments that depend on the input, in their order.
-        counts_of: Those of any value; None for what does not depend on the input.
-    """
-
-    name: str
-    function: Function
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    output: Tensor
-    given: list[Counts]
-    counts_of: Callable[[Any], Counts | None]
-
-    def argument(self, name: str, place: int, default: Any = None) -> Any:
-        """An argument by its name or its place."""
-        return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
-
-    @property
-    def first(self) -> Counts | None:
-        """The counts of the first argument."""
-        return self.counts_of(self.argument("input", 0))
-
-
 def result_of(call: Call) -> Counts | list[Counts] | None:
     """The counts of what a function returns, of several things those of each; None where no rule says it.
 
@@ -107,13 +77,13 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return (one.merged(other) if one and other else call.given[0]).expand(shape)
     if name in PRODUCTS:
         one, other = call.first, call.counts_of(call.argument("other", 1))
-        return (_product(one, other) if one and other else call.given[0]).expand(shape)
+        return (product_of(one, other) if one and other else call.given[0]).expand(shape)
     if name == "copy":
         return call.given[-1].expand(shape) if call.counts_of(call.args[1]) else None
     if name in MATRICES:
-        return _matrices(call)
+        return matrices_of(call)
     if name == "einsum":
-        return _einsum(call)
+        return einsum_of(call)
     if name == "scaled_dot_product_attention":
         value = call.counts_of(call.argument("value", 2))
         return value and value.averaged([-2]).expand(shape)
@@ -154,8 +124,8 @@ def _activation(call: Call, name: str) -> Counts | None:
     if name == "leaky_relu":
         units = float(call.argument("negative_slope", 1, 0.01) != 1)
     elif name == "prelu":
-        units = (call.argument("weight", 1).detach() != 1).double()
-        units = units.view([-1, *[1] * (len(x.shape) - 2)]) if units.numel() > 1 else units
+        slopes = (call.argument("weight", 1).detach() != 1).double()
+        units = slopes.view([-1, *[1] * (len(x.shape) - 2)]) if slopes.numel() > 1 else slopes
     return replace(x.met(units), weights=name in WEIGHTS)
 
 
@@ -192,61 +162,6 @@ class _Place:
     """Stands for a tensor among the arguments of a function."""
 
     number: int
-
-
-def _product(one: Counts, other: Counts) -> Counts:
-    """Of a gate and what it scales the latter counts; else both factors are branches, as in the derivative."""
-    if one.weights != other.weights:
-        kept = other if one.weights else one
-        return kept.expand(torch.broadcast_shapes(one.shape, other.shape))
-    return replace(one.merged(other), weights=one.weights)
-
-
-def _matrices(call: Call) -> Counts | None:
-    args = call.args if not call.name.startswith(("add", "badd")) else call.args[1:]
-    factors = [args[1], args[0]] if call.name == "rmatmul" else list(args[:2])
-    if len(factors) < 2 or min(one.ndim for one in factors) < 2:
-        return None
-    left, right = (call.counts_of(one) for one in factors)
-    attention = bool(left and right and left.weights != right.weights)
-    ways = []
-    for one, axis in ((left, -1), (right, -2)):
-        if one is not None and not (attention and one.weights):
-            ways.append((one.averaged([axis]) if attention else one.mixed([axis])).expand(call.output.shape))
-    if added := call.counts_of(call.args[0]) if len(args) < len(call.args) else None:
-        ways.append(added.expand(call.output.shape))
-    return _together(ways)
-
-
-def _einsum(call: Call) -> Counts | None:
-    """As products of matrices, for each operand by itself."""
-    equation = call.args[0].replace(" ", "") if isinstance(call.args[0], str) else ""
-    left, _, right = equation.partition("->")
-    operands = call.args[1:] if len(call.args) != 2 or isinstance(call.args[1], Tensor) else call.args[1]
-    terms = left.split(",")
-    if not right or "." in equation or any(len(set(term)) < len(term) for term in terms):
-        return None
-    found = [(term, counts) for term, one in zip(terms, operands, strict=True) if (counts := call.counts_of(one))]
-    attention = len({counts.weights for _, counts in found}) == 2
-    ways = []
-    for term, counts in found:
-        if attention and counts.weights:
-            continue
-        gone = [axis for axis, letter in enumerate(term) if letter not in right]
-        one = (counts.averaged if attention else counts.mixed)(gone, keepdim=False) if gone else counts
-        letters = [letter for letter in term if letter in right]
-        order = [letters.index(letter) for letter in right if letter in letters]
-        new = tuple(slice(None) if letter in letters else None for letter in right)
-        ways.append(one.each(lambda t, order=order, new=new: t.permute(order)[new]).expand(call.output.shape))
-    return _together(ways)
-
-
-def _together(ways: Sequence[Counts]) -> Counts | None:
-    """After an addition of one branch or more."""
-    result = None
-    for one in ways:
-        result = one if result is None else result.merged(one)
-    return result
 
 
 def _reduced(call: Call, x: Counts) -> Counts | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +15,8 @@ from affscore.network.randomness import random_states_kept
 from affscore.network.recorder import ActivationCall, Listener, recording
 from affscore.network.recorder.functions import library_class_name
 from affscore.nonlinear_advantage.example import Arguments, arguments_of
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, PerCall, Redirected, begin
+from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, begin, redirecting
+from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
 ROOT = "(root)"
@@ -25,32 +25,6 @@ FUSED: dict[type[nn.Module], tuple[str, Any]] = {
     nn.TransformerEncoder: ("use_nested_tensor", False),
 }
 """What keeps PyTorch from computing an activation inside a fused kernel: attributes, with the values that do so."""
-
-
-class Redirecting(nn.Module):
-    """Mixed into the class of a module whose own forward calls ReLU or GELU: its calls go to the units it holds."""
-
-    plain: ClassVar[type[nn.Module]]
-    channelwise_prelus: PerCall
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """That of the class, with the calls redirected."""
-        with Redirected(self.channelwise_prelus):
-            return super().forward(*args, **kwargs)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return _new, (self.plain,), *super().__reduce_ex__(protocol)[2:]
-
-
-@functools.cache
-def redirecting(plain: type[nn.Module]) -> type[Redirecting]:
-    """The class with its calls redirected."""
-    return type(plain.__name__, (Redirecting, plain), {"plain": plain, "__doc__": plain.__doc__})
-
-
-def _new(plain: type[nn.Module]) -> Redirecting:
-    kind = redirecting(plain)
-    return kind.__new__(kind)
 
 
 class Seen(NamedTuple):
@@ -80,12 +54,8 @@ def calls_in(model: nn.Module, arguments: Arguments) -> list[Seen]:
     """
     listener, device = _Listener(), device_of(model)
     (args, _), (_, kwargs) = arguments_of(arguments[0], model), arguments_of(arguments[1], model)
-    with (
-        in_training(model, device),
-        random_states_kept(device),
-        torch.no_grad(),
-        recording(model, listener) as recorder,
-    ):
+    quiet = in_training(model, device), random_states_kept(device), torch.no_grad()
+    with quiet[0], quiet[1], quiet[2], recording(model, listener) as recorder:
         recorder.start((args, kwargs))
         guarded(lambda: model(*args, **kwargs), "the network fails")
     return listener.seen
@@ -135,7 +105,7 @@ def restore(model: nn.Module) -> nn.Module:
             model = put(model, part, original.train(part.training))
         if isinstance(part, Redirecting):
             del part.channelwise_prelus
-            part.__class__ = type(part).plain
+            part.__class__ = type(part).plain  # type: ignore[assignment]
         for key in [key for key, hook in part._forward_pre_hooks.items() if hook is begin]:
             del part._forward_pre_hooks[key]
         for name, _ in FUSED.values():

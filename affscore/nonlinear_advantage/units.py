@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode, handle_torch_function, has_torch_function
+from torch.overrides import handle_torch_function, has_torch_function
 
 from affscore.errors import AffscoreError
-from affscore.network.recorder.functions import activation_name, writes_in_place
 
 
 class ChannelPReLU(nn.PReLU):
@@ -105,7 +103,7 @@ class ChannelGELU(ChannelPReLU):
         function = activation or self.kept[0]
         assert function is not None
         second = self._channels_second(input)
-        with _within_unit:
+        with within_unit:
             bent = function(input)
         shape = [1, -1, *[1] * (second.ndim - 2)]
         mixed = interpolated(second, self._channels_second(bent), self.slope.to(input.dtype).view(shape))
@@ -133,70 +131,6 @@ def overwritten(x: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
     return x.copy_(function(x.clone()))  # the copy is for the backward pass
 
 
-class PerCall(nn.ModuleList):
-    """The activations that stand for several calls of one module or in one forward; each call takes the next.
-
-    Args:
-        units: One for each call.
-
-    Attributes:
-        turn: Which one is next; :func:`begin` sets it to 0.
-    """
-
-    def __init__(self, units: Iterable[ChannelPReLU] = ()) -> None:
-        super().__init__(units)
-        self.turn = 0
-
-    def next(self) -> ChannelPReLU:
-        """The unit of this call.
-
-        Raises:
-            AffscoreError: There are more calls than there were.
-        """
-        if self.turn >= len(self):
-            raise AffscoreError(
-                f"an activation is called more often than on the example input ({len(self)} times), so this call has "
-                "no slopes of its own; give to_prelu an example_input as the network gets it, and each activation that "
-                "only runs in training a module of its own"
-            )
-        self.turn += 1
-        unit = self[self.turn - 1]
-        assert isinstance(unit, ChannelPReLU)
-        return unit
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The activation of this call."""
-        return self.next()(input)
-
-
-def begin(module: nn.Module, args: Any) -> None:
-    """A forward pre-hook of the module in whose one run all the calls are: the first call comes next."""
-    for part in module.modules():
-        if isinstance(part, PerCall):
-            part.turn = 0
-
-
-class Redirected(TorchFunctionMode):
-    """A mode in which each call of ReLU or GELU, as a function, goes to the next of these units instead."""
-
-    def __init__(self, units: PerCall) -> None:
-        super().__init__()
-        self.units = units
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        name = activation_name(func, args, kwargs)
-        if name not in ("relu", "gelu") or _within_unit.depth:
-            return func(*args, **kwargs)
-        (x, *rest), named = args or (kwargs["input"],), {key: one for key, one in kwargs.items() if key != "input"}
-        unit = self.units.next()
-        if isinstance(unit, ChannelGELU):
-            return unit(x, lambda z: func(z, *rest, **named))
-        return overwritten(x, unit) if writes_in_place(func) or kwargs.get("inplace") else unit(x)
-
-
 class _Within(threading.local):
     """A context: the activation that runs in it is already a unit's."""
 
@@ -209,4 +143,5 @@ class _Within(threading.local):
         self.depth -= 1
 
 
-_within_unit = _Within()
+within_unit = _Within()
+"""The context in which a unit computes the activation that it is made of."""

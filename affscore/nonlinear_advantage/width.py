@@ -5,8 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from torch import nn
 
-from affscore.errors import AffscoreError
-from affscore.nonlinear_advantage.prelu import slopes
+from affscore.nonlinear_advantage.prelu import existing_slopes
 
 
 def active_channels(model: nn.Module) -> pd.DataFrame:
@@ -25,14 +24,8 @@ def active_channels(model: nn.Module) -> pd.DataFrame:
     >>> active_channels(net).values.tolist()
     [['1', 0, 3, 2]]
     """
-    rows = [
-        (layer, call, unit.num_parameters, int((unit.slope != 1).sum()))
-        for (layer, call), unit in slopes(model).items()
-    ]
-    if not rows:
-        raise AffscoreError(
-            "this network has no channel-wise slopes; affscore.nonlinear_advantage.to_prelu gives it some"
-        )
+    units = existing_slopes(model).items()
+    rows = [(layer, call, unit.num_parameters, int((unit.slope != 1).sum())) for (layer, call), unit in units]
     return pd.DataFrame(rows, columns=["layer", "call", "channels", "active"])
 
 
