@@ -21,7 +21,7 @@ class Call:
         function: What ran.
         args: What it was called with.
         kwargs: And by name.
-        output: The tensor that it returned, or the first of several; for one that returns nothing, its first argument.
+        outputs: The tensors that it returned; for one that returns nothing, its first argument.
         given: The counts of the arguments that depend on the input, in their order.
         counts_of: Those of any value; None for what does not depend on the input.
     """
@@ -30,13 +30,18 @@ class Call:
     function: Function
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    output: Tensor
+    outputs: list[Tensor]
     given: list[Counts]
     counts_of: Callable[[Any], Counts | None]
 
     def argument(self, name: str, place: int, default: Any = None) -> Any:
         """An argument by its name or its place."""
         return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
+
+    @property
+    def output(self) -> Tensor:
+        """The first tensor that it returned."""
+        return self.outputs[0]
 
     @property
     def first(self) -> Counts | None:

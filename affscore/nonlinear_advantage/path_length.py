@@ -97,7 +97,12 @@ class Follower(TorchFunctionMode):
 
     Args:
         recorder: The recorder under which it runs; it knows the layers, and what is an activation.
+
+    Attributes:
+        noted: Whether what leads to the output of the latest call was said by others.
     """
+
+    noted = False
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -131,18 +136,17 @@ class Follower(TorchFunctionMode):
         with self.recorder.aside:
             tensors = tensors_in((args, kwargs))
             known = {id(tensor): counts for tensor in tensors if (counts := self.counts(tensor)) is not None}
-            last = self.recorder.calls[-1] if self.recorder.calls else None
+            self.noted = False
         output = func(*args, **kwargs)
         if not known or only_looks_at_the_shape(func):
             return output
         with self.recorder.aside:
             outputs = [args[0]] if output is None else tensors_in(output)
-            new = self.recorder.calls[-1] if self.recorder.calls else None
-            if not outputs or (new is not None and new is not last and not new.builtin):
-                return output  # numbers and shapes; or a formula, which was noted
+            if not outputs or self.noted:
+                return output  # numbers and shapes; or a formula
             name = func.__self__.__name__ if kind_of(func) == "get" else kind_of(func)
             given = [known[id(tensor)] for tensor in tensors if id(tensor) in known]
-            call = Call(name, func, args, kwargs, outputs[0], given, lambda value: known.get(id(value)))
+            call = Call(name, func, args, kwargs, outputs, given, lambda value: known.get(id(value)))
             found: Any = None
             with suppress(RuntimeError, ValueError, TypeError, IndexError):  # a call that no rule foresaw
                 found = result_of(call)
@@ -170,3 +174,4 @@ class _Formulas(Listener):
             if call.activation in ("prelu", "leaky_relu"):
                 counts = replace(counts, lost=self.follower.here(f"{call.activation}, whose slopes are not seen"))
             self.follower.note(y, counts)
+            self.follower.noted = True

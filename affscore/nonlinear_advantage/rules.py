@@ -62,7 +62,7 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
 
     >>> x, counts = torch.ones(1, 4), Counts.start(torch.ones(1, 4))
     >>> of_x = lambda value: counts if value is x else None
-    >>> call = Call("sum", torch.sum, (x, 1), {}, x.sum(1), [counts], of_x)
+    >>> call = Call("sum", torch.sum, (x, 1), {}, [x.sum(1)], [counts], of_x)
     >>> result_of(call).paths.exp().tolist()
     [4.0]
     """
@@ -89,7 +89,10 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         return value and value.averaged([-2]).expand(shape)
     if name == "multi_head_attention_forward":
         value = call.counts_of(call.argument("value", 2))
-        return value and value.mixed([-1]).expand(value.shape).mixed([-1]).averaged([0]).expand(shape)
+        if value is None or len(value.shape) < 2:
+            return None
+        features = value.mixed([-1]).expand(value.shape).mixed([-1]).averaged([0]).expand(shape)
+        return [features, *(replace(Counts.start(one), weights=True) for one in call.outputs[1:])]
     x = call.first
     if x is None or (len(call.given) > 1 and name not in ("type_as", "interpolated")):
         return None
@@ -140,7 +143,9 @@ def _moved(call: Call) -> Counts | list[Counts]:
         if counts is not None:
             given.append(counts)
             return _Place(len(given) - 1)
-        constant = isinstance(value, Tensor) and (value.is_floating_point() or (fills and value is call.args[0]))
+        constant = isinstance(value, Tensor) and (
+            value.is_floating_point() or (call.name == "setitem" and value is call.args[0])
+        )
         return torch.zeros_like(value, dtype=torch.float64) if constant else value
 
     args, kwargs = tree_map(placed, args), tree_map(placed, kwargs)
