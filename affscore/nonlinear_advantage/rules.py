@@ -92,7 +92,8 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
         if value is None or len(value.shape) < 2:
             return None
         features = value.mixed([-1]).expand(value.shape).mixed([-1]).averaged([0]).expand(shape)
-        return [features, *(replace(Counts.start(one), weights=True) for one in call.outputs[1:])]
+        others = (Counts.start(one, lost="attention weights that are used as features") for one in call.outputs[1:])
+        return [features, *(replace(one, weights=True) for one in others)]
     x = call.first
     if x is None or (len(call.given) > 1 and name not in ("type_as", "interpolated")):
         return None
@@ -136,6 +137,7 @@ def _moved(call: Call) -> Counts | list[Counts]:
     fills = FILLS.get(call.name, ())
     args = tuple(0.0 if place in fills and not isinstance(one, Tensor) else one for place, one in enumerate(call.args))
     kwargs = {name: 0.0 if name == "value" else one for name, one in call.kwargs.items()}
+    target = call.args[0] if call.name == "setitem" else None
     given: list[Counts] = []
 
     def placed(value: Any) -> Any:
@@ -143,10 +145,9 @@ def _moved(call: Call) -> Counts | list[Counts]:
         if counts is not None:
             given.append(counts)
             return _Place(len(given) - 1)
-        constant = isinstance(value, Tensor) and (
-            value.is_floating_point() or (call.name == "setitem" and value is call.args[0])
-        )
-        return torch.zeros_like(value, dtype=torch.float64) if constant else value
+        if isinstance(value, Tensor) and (value.is_floating_point() or value is target):
+            return torch.zeros_like(value, dtype=torch.float64)
+        return value
 
     args, kwargs = tree_map(placed, args), tree_map(placed, kwargs)
     in_place = writes_in_place(call.function)
