@@ -37,7 +37,7 @@ class PerCall(nn.ModuleList):
             raise AffscoreError(
                 f"an activation is called more often than on the example input ({len(self)} times), so this call has "
                 "no slopes of its own; give to_prelu an example_input as the network gets it, and each activation that "
-                "only runs in training a module of its own"
+                "runs in training only, or on weights, a module of its own"
             )
         self.turn += 1
         unit = self[self.turn - 1]
