@@ -246,6 +246,33 @@ def test_what_cannot_be_followed_is_named(function, named):
         average_path_length(Written(function), torch.randn(1, 1, 2, 2))
 
 
+def test_what_runs_unseen_is_refused():
+    scripted = torch.jit.trace(lambda x: torch.relu(x), torch.zeros(1, 2))
+    for function, named in (
+        (lambda x: x + scripted(x), "relu in TorchScript"),
+        (lambda x: x + torch.from_numpy(x.numpy()), "numpy, by which features leave"),
+    ):
+        with pytest.raises(AffscoreError, match=named):
+            average_path_length(Written(function), torch.randn(1, 2))
+
+
+class Bent(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clamp(min=0)
+
+
+def test_a_function_with_a_gradient_of_its_own_is_seen():
+    assert average_path_length(Written(lambda x: x + Bent.apply(x)), torch.randn(1, 2)) == 0.5
+
+
+def test_constants_that_only_look_at_features():
+    def forward(x):
+        return torch.ones(1, 1).type_as(x).expand_as(x) * x.relu() + torch.ones(2).to(x)
+
+    assert average_path_length(Written(forward), torch.randn(1, 2)) == 1.0
+
+
 def test_refusals():
     net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
     with pytest.raises(AffscoreError, match="must return one tensor"):
