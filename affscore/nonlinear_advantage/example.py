@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 SIDES = {1: (64, 256, 1024, 28), 2: (64, 32, 28, 224, 96, 16, 8, 299), 3: (16, 32, 64)}
 """The sides of inputs that are tried, by the number of axes of the first convolution."""
 
+FIRST = (nn.Linear, nn.Embedding, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
 
 def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
     """The arguments of a network's forward: copies of the example's tensors, where the network is.
@@ -53,7 +55,7 @@ def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
 
 
 def made_up(model: nn.Module) -> Iterator[Tensor]:
-    """Inputs that the network may take: what its card says, or else what fits its first layer with weights.
+    """Inputs that the network may take: what its card says, or else what fits its first linear layer or convolution.
 
     Images and vectors are random numbers of a fixed seed, token ids the first ones of the vocabulary.
 
@@ -72,12 +74,12 @@ def made_up(model: nn.Module) -> Iterator[Tensor]:
         yield _ids(expected.vocabulary or 2, min(expected.window, 32))
     elif isinstance(expected, Preprocessing):
         yield numbers(expected.channels, expected.size, expected.size)
-    first = next((part for part in model.modules() if next(part.parameters(recurse=False), None) is not None), None)
+    first = next((part for part in model.modules() if isinstance(part, FIRST)), None)
     if isinstance(first, nn.Linear):
         yield numbers(first.in_features)
     elif isinstance(first, nn.Embedding):
         yield _ids(first.num_embeddings, 8)
-    elif isinstance(first, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+    elif first is not None:
         axes = len(first.kernel_size)
         for side in SIDES[axes]:
             yield numbers(first.in_channels, *[side] * axes)

@@ -35,7 +35,8 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
     Args:
         model: The network; it stays as it is.
         example_input: A tensor as the network takes it, a tuple of arguments, or a dictionary of named ones. Without
-            one, random inputs are tried that fit what the network says of itself, or its first layer with weights.
+            one, random inputs are tried that fit what the network says of itself, or its first linear layer or
+            convolution.
 
     Raises:
         AffscoreError: The network does not run, has such slopes already, or has an activation that cannot be replaced.
