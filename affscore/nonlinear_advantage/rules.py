@@ -78,6 +78,8 @@ def result_of(call: Call) -> Counts | list[Counts] | None:
     if name in PRODUCTS:
         one, other = call.first, call.counts_of(call.argument("other", 1))
         return (product_of(one, other) if one and other else call.given[0]).expand(shape)
+    if name == "addcmul" and len(call.given) == 1:
+        return call.given[0].expand(shape)
     if name == "copy":
         return call.given[-1].expand(shape) if call.counts_of(call.args[1]) else None
     if name in MATRICES:
@@ -171,7 +173,7 @@ class _Place:
 
 
 def _reduced(call: Call, x: Counts) -> Counts | None:
-    dims = call.argument("dim", 1)
+    dims = call.argument("dim", 1, call.kwargs.get("axis"))
     dims = range(len(x.shape)) if dims is None else [dims] if isinstance(dims, int) else dims
     return REDUCTIONS[call.name](x, list(dims), call.argument("keepdim", 2, False)) if len(x.shape) else x
 

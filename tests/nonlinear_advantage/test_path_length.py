@@ -179,6 +179,7 @@ def test_every_position_of_a_flattened_channel_and_of_tokens():
         (lambda x: (x.relu() @ x.mT).softmax(-1) @ x.relu(), 1),
         (lambda x: torch.einsum("ncij,ncjk->ncik", (x @ x.mT).softmax(-1), x.relu()), 1),
         (lambda x: torch.ones(2, 2) @ x.relu().mT, 1),
+        (lambda x: torch.addcmul(torch.ones(1), torch.ones(2), x.relu()).mean(axis=1), 1),
         (lambda x: torch.addmm(x[0, 0], torch.ones(2, 2), x[0, 1].relu()), 0.5),
     ],
 )  # fmt: skip
