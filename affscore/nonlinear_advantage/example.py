@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import torch
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from affscore.errors import AffscoreError, first_line
-from affscore.network.model_state import device_of
+from affscore.network.model_state import device_of, in_training
+from affscore.network.randomness import random_states_kept
 from affscore.zoo.models import card_of
 from affscore.zoo.preprocessing import Preprocessing
 from affscore.zoo.text import TextPreprocessing
@@ -37,21 +39,30 @@ def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
     >>> arguments_of(torch.zeros(1), nn.Linear(1, 1))
     ((tensor([0.]),), {})
     """
-    device = device_of(model)
-
-    def copied(value: Any) -> Any:
-        return value.detach().to(device, copy=True) if isinstance(value, Tensor) else value
-
     if isinstance(example_input, Tensor):
-        return (copied(example_input),), {}
+        return copied(((example_input,), {}), model)
     if isinstance(example_input, Mapping):
-        return (), {name: tree_map(copied, value) for name, value in example_input.items()}
+        return copied(((), dict(example_input)), model)
     if isinstance(example_input, (tuple, list)):
-        return tuple(tree_map(copied, value) for value in example_input), {}
+        return copied((tuple(example_input), {}), model)
     raise AffscoreError(
         "example_input must be a tensor as the network takes it, a tuple of several arguments, or a dictionary of "
         f"named ones; got {type(example_input).__name__}"
     )
+
+
+def copied(arguments: Arguments, model: nn.Module) -> Arguments:
+    """The same arguments with copies of their tensors, where the network is: it may begin in place."""
+    device = device_of(model)
+    return tree_map(lambda one: one.detach().to(device, copy=True) if isinstance(one, Tensor) else one, arguments)
+
+
+@contextmanager
+def left_as_it_was(model: nn.Module) -> Iterator[None]:
+    """Within this a network is in evaluation mode; afterwards it and all random numbers are as if it had not run."""
+    device = device_of(model)
+    with in_training(model, device), random_states_kept(device), torch.no_grad():
+        yield
 
 
 def made_up(model: nn.Module) -> Iterator[Tensor]:

@@ -6,20 +6,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.model_state import device_of, in_training
-from affscore.network.randomness import random_states_kept
 from affscore.network.recorder import ActivationCall, Listener, Recorder, recording
 from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.functions import kind_of, only_looks_at_the_shape
 from affscore.nonlinear_advantage.counts import Counts
-from affscore.nonlinear_advantage.example import Arguments, arguments_of
+from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
 from affscore.nonlinear_advantage.rules import WEIGHTS, Call, result_of
 
 
@@ -29,10 +26,8 @@ def counts_of_outputs(model: nn.Module, example: Arguments) -> list[Counts | Non
     Raises:
         AffscoreError: The network fails, or something computes with features that is no function of PyTorch.
     """
-    (args, _), (_, kwargs) = arguments_of(example[0], model), arguments_of(example[1], model)
-    device, listener = device_of(model), _Formulas()
-    quiet = in_training(model, device), random_states_kept(device), torch.no_grad()
-    with quiet[0], quiet[1], quiet[2], recording(model, listener) as recorder:
+    listener, (args, kwargs) = _Formulas(), copied(example, model)
+    with left_as_it_was(model), recording(model, listener) as recorder:
         recorder.start((args, kwargs))
         follower = listener.follower = Follower(recorder)
         for tensor in tensors_in((args, kwargs)):

@@ -10,11 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.model_state import device_of, in_training
-from affscore.network.randomness import random_states_kept
 from affscore.network.recorder import ActivationCall, Listener, recording
 from affscore.network.recorder.functions import library_class_name
-from affscore.nonlinear_advantage.example import Arguments, arguments_of
+from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
 from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, begin, redirecting
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
 
@@ -52,10 +50,8 @@ def calls_in(model: nn.Module, arguments: Arguments) -> list[Seen]:
     Raises:
         AffscoreError: The network fails.
     """
-    listener, device = _Listener(), device_of(model)
-    (args, _), (_, kwargs) = arguments_of(arguments[0], model), arguments_of(arguments[1], model)
-    quiet = in_training(model, device), random_states_kept(device), torch.no_grad()
-    with quiet[0], quiet[1], quiet[2], recording(model, listener) as recorder:
+    listener, (args, kwargs) = _Listener(), copied(arguments, model)
+    with left_as_it_was(model), recording(model, listener) as recorder:
         recorder.start((args, kwargs))
         guarded(lambda: model(*args, **kwargs), "the network fails")
     return listener.seen
