@@ -164,6 +164,9 @@ def test_every_position_of_a_flattened_channel_and_of_tokens():
         (lambda x: F.prelu(x, torch.tensor([1.0, 0.5])), 0.5),
         (lambda x: x.clamp(min=0) + 1, 1),
         (lambda x: x * torch.sigmoid(x), 1),  # SiLU, written out
+        (lambda x: x.sigmoid(), 1),
+        (lambda x: x.relu().softmax(1), 1),
+        (lambda x: x * F.linear(x.sigmoid(), torch.ones(2, 2)), 0.5),  # a hidden sigmoid is no gate
         (lambda x: torch.cat([x, x.relu()], 1), 0.5),
         (lambda x: torch.stack([x, x.relu()]).sum(0), 0.5),
         (lambda x: x + x.relu() + x.tanh(), 0.75),  # binary, as it is written
