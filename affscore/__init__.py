@@ -48,6 +48,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "zoo.datasets": "load_data",
         "zoo.models": "load_model",
     },
-    "analysis callbacks exercises experiments figures linear_regions network papers parameters published survey "
-    "transport zoo",
+    "analysis callbacks exercises experiments figures linear_regions network nonlinear_advantage papers parameters "
+    "published survey transport zoo",
 )

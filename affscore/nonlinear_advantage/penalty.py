@@ -1,0 +1,145 @@
+"""Pulls slopes to 1, and keeps the channels that have got there linear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.nonlinear_advantage.prelu import existing_slopes
+
+SNAP = 0.01
+"""How near to 1 a slope is set to exactly 1."""
+
+
+class SlopePenalty:
+    r"""The sparsity penalty on the slopes of a network of :func:`to_prelu`, over the channels that are not frozen.
+
+    .. math:: \omega\,L_{0.5}, \qquad L_{0.5} = \sum_i |1 - \alpha_i|^{0.5}
+
+    The gradient would be infinite at a slope of 1. Within ``threshold`` of it, where :func:`freeze` snaps, the power is
+    replaced by its chord, so that it is at most :math:`\omega\,\mathrm{threshold}^{-0.5}`, 10 omega; this is ours.
+
+    Args:
+        omega: Its weight, at least 0. It may be changed between steps.
+        reduction: "sum", as in the paper; or "mean" over the active channels, so that omega does not depend on how
+            many there are (ours).
+        threshold: As in :func:`freeze`.
+
+    Raises:
+        AffscoreError: A number out of range, another reduction, or (when it is called) a network without such slopes.
+
+    Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023), as a later paper of theirs states it.
+
+    >>> from affscore.nonlinear_advantage import to_prelu
+    >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    >>> net[1].weight.data = torch.tensor([0.0, 0.75, 1.0])
+    >>> SlopePenalty(2.0)(net).item(), SlopePenalty(2.0, "mean")(net).item()
+    (3.0, 1.0)
+    """
+
+    def __init__(self, omega: float, reduction: str = "sum", threshold: float = SNAP) -> None:
+        if isinstance(omega, bool) or not isinstance(omega, (int, float)) or not 0 <= omega < float("inf"):
+            raise AffscoreError(f"omega must be a number of at least 0, got {omega!r}")
+        if reduction not in ("sum", "mean"):
+            raise AffscoreError(f'reduction must be "sum" or "mean", got {reduction!r}')
+        self.omega, self.reduction, self.threshold = omega, reduction, _checked(threshold)
+
+    def __call__(self, model: nn.Module) -> Tensor:
+        """The penalty, a scalar to be added to the loss."""
+        units = list(existing_slopes(model).values())
+        away = torch.cat([(1 - unit.weight[~unit.frozen]).abs().to(units[0].weight.device) for unit in units])
+        near = away < self.threshold
+        powers = torch.where(near, away * self.threshold**-0.5, away.clamp_min(self.threshold) ** 0.5)
+        total = powers.sum() if self.reduction == "sum" else powers.sum() / max(1, len(away))
+        return self.omega * total
+
+
+@torch.no_grad()
+def freeze(model: nn.Module, threshold: float = SNAP) -> int:
+    r"""Make the channels linear for good whose slope is near 1 or beyond it: :math:`\alpha_c > 1 - \mathrm{threshold}`.
+
+    Their slope is set to exactly 1, and no gradient reaches it again. A slope begins at 0, so one above 1 has crossed
+    it: the steps of gradient descent may be longer than the threshold is wide (crossing counts by our choice).
+
+    Args:
+        model: A network of :func:`to_prelu`.
+        threshold: How near.
+
+    Returns:
+        How many channels it froze.
+
+    Raises:
+        AffscoreError: The network has no such slopes, or the threshold is not between 0 and 1.
+
+    >>> from affscore.nonlinear_advantage import to_prelu
+    >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    >>> net[1].weight.data = torch.tensor([0.5, 0.995, 1.2])
+    >>> freeze(net), net[1].weight.tolist(), net[1].frozen.tolist()
+    (2, [0.5, 1.0, 1.0], [False, True, True])
+    """
+    units, frozen = list(existing_slopes(model).values()), 0
+    for unit in units:
+        new = ~unit.frozen & (unit.weight > 1 - _checked(threshold))
+        unit.frozen |= new
+        frozen += int(new.sum())
+        unit.weight.masked_fill_(unit.frozen, 1.0)
+    return frozen
+
+
+def hold_frozen(model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
+    """After each step of an optimiser set the slopes of frozen channels to 1 again.
+
+    What a frozen channel computes is linear anyway; momentum and weight decay would move the number that is stored.
+
+    Args:
+        model: A network of :func:`to_prelu`.
+        optimizer: What trains it.
+
+    Returns:
+        A handle, whose ``remove()`` ends it.
+
+    Raises:
+        AffscoreError: The network has no such slopes.
+
+    >>> from affscore.nonlinear_advantage import to_prelu
+    >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    >>> handle = hold_frozen(net, torch.optim.SGD(parameter_groups(net), lr=0.1))
+    """
+    units = list(existing_slopes(model).values())
+
+    @torch.no_grad()
+    def restore(*_: Any) -> None:
+        for unit in units:
+            unit.weight.masked_fill_(unit.frozen, 1.0)
+
+    return optimizer.register_step_post_hook(restore)
+
+
+def parameter_groups(model: nn.Module, **of_slopes: Any) -> list[dict[str, Any]]:
+    """The parameters for an optimiser: first all others, then the slopes, without weight decay, which pulls them to 0.
+
+    Args:
+        model: A network of :func:`to_prelu`.
+        of_slopes: Options of the second group, as ``lr``.
+
+    Raises:
+        AffscoreError: The network has no such slopes.
+
+    >>> from affscore.nonlinear_advantage import to_prelu
+    >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    >>> [len(group["params"]) for group in parameter_groups(net)], parameter_groups(net, lr=1.0)[1]["weight_decay"]
+    ([2, 1], 0.0)
+    """
+    found = [unit.weight for unit in list(existing_slopes(model).values())]
+    apart = set(map(id, found))
+    others = [parameter for parameter in model.parameters() if id(parameter) not in apart]
+    return [{"params": others}, {"params": found, "weight_decay": 0.0, **of_slopes}]
+
+
+def _checked(threshold: float) -> float:
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 < threshold < 1:
+        raise AffscoreError(f"threshold must be a number between 0 and 1, got {threshold!r}")
+    return threshold

@@ -1,0 +1,165 @@
+"""Exchanges the activations of a network: its modules, and the functions that its modules call."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError, guarded
+from affscore.network.recorder import ActivationCall, Listener, recording
+from affscore.network.recorder.functions import library_class_name
+from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
+from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, begin, redirecting
+from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
+
+UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
+ROOT = "(root)"
+FUSED: dict[type[nn.Module], tuple[str, Any]] = {
+    nn.TransformerEncoderLayer: ("activation_relu_or_gelu", 0),
+    nn.TransformerEncoder: ("use_nested_tensor", False),
+}
+"""What keeps PyTorch from computing an activation inside a fused kernel: attributes, with the values that do so."""
+
+
+class Seen(NamedTuple):
+    """A call of an activation, and what it was fed."""
+
+    call: ActivationCall
+    device: torch.device
+    dtype: torch.dtype
+
+
+class _Listener(Listener):
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Any) -> None:
+        self.seen.append(Seen(call, x.device, x.dtype))
+
+    def forget(self, call: ActivationCall) -> None:
+        self.seen.pop()
+
+
+def calls_in(model: nn.Module, arguments: Arguments) -> list[Seen]:
+    """The activations that a network calls in evaluation mode; it is as before.
+
+    Raises:
+        AffscoreError: The network fails.
+    """
+    listener, (args, kwargs) = _Listener(), copied(arguments, model)
+    with left_as_it_was(model), recording(model, listener) as recorder:
+        recorder.start((args, kwargs))
+        guarded(lambda: model(*args, **kwargs), "the network fails")
+    return listener.seen
+
+
+def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
+    """Put a unit in the place of each call of ReLU and GELU; returns the network, another one if it is one activation.
+
+    Raises:
+        AffscoreError: An activation is written out as a formula, or its features have no axis of channels.
+    """
+    layers: dict[str, list[Seen]] = defaultdict(list)
+    for one in seen:
+        if one.call.activation in UNITS:
+            layers[one.call.layer].append(one)
+    for layer, calls in layers.items():
+        module = model if layer == ROOT else model.get_submodule(layer)
+        whole = _is_activation(module)
+        units = [_unit(one, module if whole else None).train(module.training) for one in calls]
+        if not whole:
+            if not all(one.call.builtin for one in calls):
+                raise AffscoreError(
+                    f"layer {layer!r} computes {calls[0].call.activation} by a formula, which cannot be replaced; call "
+                    f"torch.nn.functional.{calls[0].call.activation} there, or use the module of PyTorch"
+                )
+            module.add_module("channelwise_prelus", PerCall(units).train(module.training))
+            module.__class__ = redirecting(type(module))
+        else:
+            model = put(model, module, units[0] if len(units) == 1 else PerCall(units).train(module.training))
+        if not whole or len(units) > 1:
+            path = _scope(calls)
+            (model.get_submodule(path) if path else model).register_forward_pre_hook(begin)
+    for part in model.modules():
+        for kind, (name, value) in FUSED.items():
+            if isinstance(part, kind) and any(isinstance(inner, ChannelPReLU) for inner in part.modules()):
+                setattr(part, f"kept_{name}", getattr(part, name))
+                setattr(part, name, value)
+    return model
+
+
+def restore(model: nn.Module) -> nn.Module:
+    """Undo :func:`exchange`."""
+    for part in list(model.modules()):
+        unit = part[0] if isinstance(part, PerCall) else part
+        original = unit.kept[0] if isinstance(unit, ChannelPReLU) else None
+        if original is not None:
+            model = put(model, part, original.train(part.training))
+        if isinstance(part, Redirecting):
+            del part.channelwise_prelus
+            part.__class__ = type(part).plain  # type: ignore[assignment]
+        for key in [key for key, hook in part._forward_pre_hooks.items() if hook is begin]:
+            del part._forward_pre_hooks[key]
+        for name, _ in FUSED.values():
+            if hasattr(part, f"kept_{name}"):
+                setattr(part, name, getattr(part, f"kept_{name}"))
+                delattr(part, f"kept_{name}")
+    return model
+
+
+def put(model: nn.Module, old: nn.Module, new: nn.Module) -> nn.Module:
+    """Put a module in the place of another wherever it stands; returns the network."""
+    for part in list(model.modules()):
+        for name, inner in part._modules.items():
+            if inner is old:
+                part._modules[name] = new
+    return new if model is old else model
+
+
+def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
+    """Look whether each unit has run once, and no other ReLU or GELU.
+
+    Args:
+        model: The network after :func:`exchange`.
+        seen: The calls that it makes now.
+
+    Raises:
+        AffscoreError: It is not so.
+    """
+    units = {path or ROOT for path, part in model.named_modules() if isinstance(part, ChannelPReLU)}
+    runs = Counter(one.call.layer for one in seen if one.call.layer in units)
+    left = [one.call.layer for one in seen if one.call.activation in UNITS and one.call.layer not in units]
+    wrong = left or sorted(path for path in units if runs[path] != 1)
+    if wrong:
+        raise AffscoreError(
+            f"the activation of layer {wrong[0]!r} cannot be replaced: the network calls it in a way that exchanging "
+            "modules and redirecting functions does not reach (a reference outside its modules, or calls that differ "
+            "between two runs); make it a torch.nn.ReLU of its own"
+        )
+
+
+def _is_activation(module: nn.Module) -> bool:
+    plain = isinstance(module, (nn.ReLU, nn.GELU)) and type(module).forward in (nn.ReLU.forward, nn.GELU.forward)
+    return plain or library_class_name(module) in UNITS
+
+
+def _unit(seen: Seen, original: nn.Module | None) -> ChannelPReLU:
+    call, axes = seen.call, len(seen.call.shape)
+    if axes < 2:
+        raise AffscoreError(
+            f"{call} gets features of shape {call.shape}, without an axis of channels; give an example_input with an "
+            "axis of samples"
+        )
+    axis = call.channel_axis - axes
+    return UNITS[call.activation](call.shape[axis], axis, call.call, original, seen.device, seen.dtype)
+
+
+def _scope(calls: Sequence[Seen]) -> str:
+    """The path of the innermost module in whose one run all these calls are."""
+    within = [one.call.within for one in calls]
+    together = [frames[0] for frames in zip(*within, strict=False) if len(set(frames)) == 1]
+    return together[-1][0]
