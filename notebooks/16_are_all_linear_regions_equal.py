@@ -175,8 +175,7 @@ for name, model in models.items():
     print(f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, {difference:.0e} apart at most")
 
 # %% [markdown]
-# The line was 18 times faster on a small network and one segment at a time, and 3 times on a larger one
-# (`benchmarks/bench_linear_regions.py`, {doc}`90_what_it_costs`). From the points follow, for each logit,
+# The line is the faster one, the more so the smaller the network ({doc}`90_what_it_costs`). From the points follow, for each logit,
 #
 # * the **absolute deviation**, the area between $f$ and its chord $h$ in the metric of the input, $D = \ell \int_0^1 |f - h|\,dt$. The code
 #   that was published with the poster adds up a bound of it, which is several times as large (the table above);
