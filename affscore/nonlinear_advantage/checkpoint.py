@@ -40,7 +40,7 @@ def save(
 def resumed(
     file: Path, identity: dict[str, Any], epochs: int, model: nn.Module, stepping: torch.optim.Optimizer
 ) -> list[dict[str, Any]]:
-    """The rows of the epochs that are done; network and optimiser become those after them. Without the file there are none.
+    """The rows of the epochs that are done, none without the file; network and optimiser become those after them.
 
     Raises:
         AffscoreError: The file is broken, or of another training, or of more epochs.

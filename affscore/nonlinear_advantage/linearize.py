@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 from tqdm import tqdm
 
 from affscore.errors import AffscoreError, guarded
@@ -25,15 +25,12 @@ from affscore.network.model_state import device_of, unwrapped
 from affscore.network.notes import give_warnings, on_accuracy
 from affscore.network.randomness import random_states_kept
 from affscore.network.reduction import check_word
+from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels
 from affscore.nonlinear_advantage.prelu import slopes, to_prelu
-from affscore.nonlinear_advantage.surgery import ROOT
-from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
+from affscore.nonlinear_advantage.units import ChannelPReLU
 from affscore.options import Execution, Options, options_of
-from affscore.transport.samples import centred
 from affscore.zoo.datasets import load_data
 from affscore.zoo.models import card_of, load_model
-
-CriterionName = Literal["slope", "affinity", "random"]
 
 
 @dataclass(frozen=True)
@@ -127,10 +124,10 @@ def linearize(
     sloped, notes = _with_slopes(model, data, by, options, example_input), list[str]()
     units = slopes(sloped)
     accuracy_before, pairs = _run(sloped, data, options, execution, model, notes)
-    value = _values(sloped, units, pairs, by, options.seed)
+    value = values_of_channels(sloped, pairs, by, options.seed)
     linear = torch.cat([unit.slope.detach().cpu() == 1 for unit in units.values()]).numpy()
-    kept = _chosen(value, linear, keep, by)
-    if kept.sum() < (most := _count(keep, len(kept))):
+    kept = chosen(value, linear, keep, by)
+    if kept.sum() < (most := count_to_keep(keep, len(kept))):
         notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
     table = pd.DataFrame(
         [(layer, call, channel) for (layer, call), unit in units.items() for channel in range(unit.num_parameters)],
@@ -141,40 +138,6 @@ def linearize(
     notes = list(dict.fromkeys(notes))
     give_warnings(notes, stacklevel=2)
     return Linearized(sloped, accuracy_before, accuracy_after, table, by, notes)
-
-
-def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArray[np.float64]:
-    r"""The affinity score of each coordinate by itself.
-
-    .. math:: \rho_c = 1 - \sqrt{1 - \operatorname{corr}(x_{(i)}, y_{(i)})}
-
-    over the sorted numbers of this coordinate: on a line T is the increasing affine map between means and standard
-    deviations, and the optimal coupling is that of the sorted numbers. Shrinkage leaves a single variance as it is.
-
-    Args:
-        x: Tensor (n, channels), n >= 2.
-        y: Likewise.
-        rounding: As in :func:`affscore.affinity_score`.
-
-    Returns:
-        Array (channels,), each in [0, 1]; NaN where the input or the output is constant.
-
-    Raises:
-        AffscoreError: NaN or infinity, or fewer than two samples.
-
-    >>> from affscore import affinity_score
-    >>> x = torch.linspace(-1, 1, 50)[:, None]
-    >>> bool(abs(channel_scores(x, x.relu())[0] - float(affinity_score(x, x.relu()))) < 1e-6)
-    True
-    """
-    sorted_numbers = []
-    for name, cloud in (("the input", x), ("the output", y)):
-        points = centred(cloud, name, rounding).points
-        # a constant coordinate is all zero, and becomes NaN
-        sorted_numbers.append((points / points.square().mean(dim=0).sqrt()).sort(dim=0).values)
-    # 1 - corr, without cancellation near 1
-    distance = (sorted_numbers[0] - sorted_numbers[1]).square().mean(dim=0) / 2
-    return (1 - distance.sqrt()).clamp_min(0).cpu().numpy()
 
 
 def _with_slopes(model: nn.Module, data: Any, by: str, options: Options, example_input: Any) -> nn.Module:
@@ -228,41 +191,6 @@ def _run(
     whole = _Whole(sloped, data, options, execution)
     whole.card = card_of(unwrapped(model))  # what is known of the original's outputs holds for the copy
     return whole.run(notes)
-
-
-def _values(
-    sloped: nn.Module, units: dict[tuple[str, int], ChannelPReLU], pairs: list[Pair], by: str, seed: int
-) -> NDArray[np.float64]:
-    if by == "slope":
-        return torch.cat([unit.slope.detach().double().cpu() for unit in units.values()]).numpy()
-    if by == "random":
-        return np.random.default_rng(seed).random(sum(unit.num_parameters for unit in units.values()))
-    of_unit = {unit: path or ROOT for path, unit in sloped.named_modules() if isinstance(unit, ChannelPReLU)}
-    of_path = {pair.call.layer: pair for pair in pairs}
-    return np.concatenate([_of_unit(unit, of_path[of_unit[unit]]) for unit in units.values()])
-
-
-def _of_unit(unit: ChannelPReLU, pair: Pair) -> NDArray[np.float64]:
-    y = pair.y
-    if isinstance(unit, ChannelGELU):  # the recorder sees the GELU inside; means keep the interpolation
-        y = torch.lerp(y, pair.x, unit.slope.detach().to(y))
-    try:
-        return channel_scores(pair.x, y, pair.rounding)
-    except AffscoreError as error:
-        raise AffscoreError(f"{pair.call}: {error}") from None
-
-
-def _count(keep: float, channels: int) -> int:
-    return math.floor(keep * channels + 0.5)
-
-
-def _chosen(value: NDArray[Any], linear: NDArray[Any], keep: float, by: str) -> NDArray[np.bool_]:
-    """Which channels stay non-linear."""
-    need = np.abs(1 - value) if by == "slope" else -value
-    need = np.where(linear, -np.inf, np.where(np.isnan(need), np.inf, need))
-    kept = np.ones(len(need), dtype=bool)
-    kept[np.argsort(need, kind="stable")[: len(need) - _count(keep, len(need))]] = False
-    return kept & ~linear
 
 
 @torch.no_grad()
