@@ -84,9 +84,11 @@ def linearize(
 
     The affinity score of a channel is that of two clouds on a line: the mean over all positions of its input, for each
     sample, and of its output, as in a signature with ``reduction="mean"``. All samples make one cloud, so that there is
-    no batch. A slope of 1 is the identity, and not any affine map: a channel that is never positive has a constant
-    output, which is affine, but slope 1 would let through what it blocks. Such a channel has no score (NaN) and is made
-    linear last. Ties are broken by the order of layers and channels.
+    no batch. Ties are broken by the order of layers and channels.
+
+    A slope of 1 is the identity, and not any affine map; the score is blind to scale and offset, so that the network
+    may change much although a score is high. The output of a channel that is never positive is constant, which is
+    affine, but slope 1 would let through what it blocks: it has no score (NaN), and is made linear last.
 
     Args:
         model: A network, or MODEL[@WEIGHTS] (:func:`affscore.load_model`); it stays as it is.
