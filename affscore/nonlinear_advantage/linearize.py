@@ -153,7 +153,10 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options, example
         )
     if found:
         return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied")
-    return to_prelu(model, _first_samples(unwrapped(model), data, options) if example_input is None else example_input)
+    example = _first_samples(unwrapped(model), data, options) if example_input is None else example_input
+    if not slopes(made := to_prelu(model, example)):
+        raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
+    return made
 
 
 def _first_samples(model: nn.Module, data: Any, options: Options) -> Any:

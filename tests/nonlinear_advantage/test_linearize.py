@@ -184,6 +184,11 @@ def test_slopes_that_were_not_trained():
         linearize(to_prelu(network()), data(), by="slope")
 
 
+def test_activations_that_have_no_slopes():
+    with pytest.raises(AffscoreError, match="no ReLU or GELU"):
+        linearize(nn.Sequential(nn.Linear(3, 4), nn.SiLU()), data())
+
+
 def test_features_that_are_not_finite():
     net = network()
     net[0].bias.data[0] = float("inf")
