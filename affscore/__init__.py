@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from affscore.errors import AffscoreWarning as AffscoreWarning
     from affscore.experiments.comparison import Comparison as Comparison
     from affscore.experiments.comparison import compare as compare
-    from affscore.network.multiverse import Multiverse as Multiverse
-    from affscore.network.multiverse import load_multiverse as load_multiverse
     from affscore.network.multiverse import multiverse as multiverse
+    from affscore.network.multiverse_result import Multiverse as Multiverse
+    from affscore.network.multiverse_result import load_multiverse as load_multiverse
     from affscore.network.record import TrainingRecord as TrainingRecord
     from affscore.network.record import load_record as load_record
     from affscore.network.result import Signature as Signature
@@ -38,7 +38,8 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "errors": "AffscoreError AffscoreWarning",
         "experiments.comparison": "Comparison compare",
-        "network.multiverse": "Multiverse load_multiverse multiverse",
+        "network.multiverse": "multiverse",
+        "network.multiverse_result": "Multiverse load_multiverse",
         "network.record": "TrainingRecord load_record",
         "network.result": "Signature load_signature",
         "network.signature": "signature",

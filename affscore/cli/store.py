@@ -33,7 +33,7 @@ def ls(folder: Path = _FOLDER) -> None:
 @store.command()
 def show(folder: Path = _FOLDER, name: str = _RESULT) -> None:
     """Show a result: how it was made, and a line for every activation, or specification."""
-    from affscore.network.multiverse import load_result
+    from affscore.network.multiverse_result import load_result
     from affscore.survey.tables import find
 
     result = load_result(find(folder, name))

@@ -16,7 +16,7 @@ from torch import nn
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.files import atomic_write, check_destination
-from affscore.network.multiverse import Multiverse
+from affscore.network.multiverse_result import Multiverse
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.recorder.functions import activation_name, kind_of, only_looks_at_the_shape
+from affscore.network.recorder.functions import COPIES, MOVES, activation_name, kind_of, only_looks_at_the_shape
 
 
 def _names(words: str) -> frozenset[str]:
@@ -31,13 +31,7 @@ ABOUT = _names(
 RESHAPING = _names("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel")
 """They keep the order of the numbers."""
 
-REARRANGING = RESHAPING | _names(
-    "permute transpose swapaxes swapdims movedim moveaxis t T mT adjoint expand expand_as broadcast_to repeat tile "
-    "repeat_interleave select narrow split split_with_sizes chunk tensor_split hsplit vsplit unbind getitem setitem "
-    "index_select gather take_along_dim flip fliplr flipud roll rot90 unfold fold pad constant_pad_nd pixel_shuffle "
-    "pixel_unshuffle channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack "
-    "column_stack clone contiguous detach data real diagonal tril triu masked_fill where copy alias"
-)
+REARRANGING = MOVES | COPIES | _names("fold copy")
 """They put numbers elsewhere, or constants in their place."""
 
 SUMS = _names(

@@ -5,7 +5,8 @@ from affscore.network.criteria.entropy import entropy
 from affscore.network.criteria.nonlinearity_coefficient import nonlinearity_coefficient
 from affscore.network.criteria.norm import norm
 from affscore.network.criteria.r2 import r2
-from affscore.network.multiverse import Multiverse, load_multiverse, multiverse
+from affscore.network.multiverse import multiverse
+from affscore.network.multiverse_result import Multiverse, load_multiverse
 from affscore.network.record import TrainingRecord, load_record
 from affscore.network.recorder import Recorder, recording
 from affscore.network.recorder.calls import ActivationCall

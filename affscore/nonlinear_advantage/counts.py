@@ -1,4 +1,4 @@
-"""How many paths lead from the input to each entry of a tensor, and how many non-linear units they meet."""
+"""How many paths lead from the input to each entry of a tensor, how many units they meet, and what a function got."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from affscore.network.recorder.functions import Function
 
 NUMBERS = {"paths": -torch.inf, "length": 0.0, "expected": 0.0}
 """What is counted, and what it is where no path leads."""
@@ -87,6 +89,43 @@ class Counts:
         reached = self._reached
         expected = (reached * self.expected).sum(axes, keepdim) / reached.sum(axes, keepdim).clamp_min(1)
         return Counts(paths, length, expected, self.weights, self.lost)
+
+
+@dataclass
+class Call:
+    """A function of PyTorch that has run, and what is known of the paths to its arguments.
+
+    Attributes:
+        name: Of the function.
+        function: What ran.
+        args: What it was called with.
+        kwargs: And by name.
+        outputs: The tensors that it returned; for one that returns nothing, its first argument.
+        given: The counts of the arguments that depend on the input, in their order.
+        counts_of: Those of any value; None for what does not depend on the input.
+    """
+
+    name: str
+    function: Function
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outputs: list[Tensor]
+    given: list[Counts]
+    counts_of: Callable[[Any], Counts | None]
+
+    def argument(self, name: str, place: int, default: Any = None) -> Any:
+        """An argument by its name or its place."""
+        return self.kwargs.get(name, self.args[place] if len(self.args) > place else default)
+
+    @property
+    def output(self) -> Tensor:
+        """The first tensor that it returned."""
+        return self.outputs[0]
+
+    @property
+    def first(self) -> Counts | None:
+        """The counts of the first argument."""
+        return self.counts_of(self.argument("input", 0))
 
 
 def moved(function: Callable[..., Any], given: Sequence[Counts]) -> Any:

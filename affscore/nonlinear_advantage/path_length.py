@@ -1,9 +1,10 @@
-"""How many non-linear units a path through a network meets on average."""
+"""How many non-linear units a path through a network meets on average, and how many stand side by side."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import nn
 
@@ -11,6 +12,7 @@ from affscore.errors import AffscoreError
 from affscore.network.model_state import unwrapped
 from affscore.nonlinear_advantage.example import run_on_example
 from affscore.nonlinear_advantage.following import counts_of_outputs
+from affscore.nonlinear_advantage.prelu import existing_slopes
 from affscore.zoo.card import check_has_weights
 
 
@@ -67,3 +69,40 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     if normalized:
         return float(counts.expected[counts.paths > -torch.inf].mean())
     return float((torch.softmax(counts.paths.flatten(), 0) * counts.length.flatten()).sum())
+
+
+def active_channels(model: nn.Module) -> pd.DataFrame:
+    """A row for each channel-wise activation of a network of :func:`to_prelu`, in the order of its modules.
+
+    Returns:
+        ``layer`` and ``call`` as in the signature of the original network, ``channels`` (how many there are),
+        ``active`` (how many have a slope other than 1).
+
+    Raises:
+        AffscoreError: The network has no such slopes.
+
+    >>> from affscore.nonlinear_advantage import to_prelu
+    >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    >>> net[1].weight.data[0] = 1
+    >>> active_channels(net).values.tolist()
+    [['1', 0, 3, 2]]
+    """
+    units = existing_slopes(model).items()
+    rows = [(layer, call, unit.num_parameters, int((unit.slope != 1).sum())) for (layer, call), unit in units]
+    return pd.DataFrame(rows, columns=["layer", "call", "channels", "active"])
+
+
+def effective_width(model: nn.Module) -> float:
+    """The mean number of channels that are not linear, over the activations that have any; 0.0 where none has.
+
+    Our definition: the paper's was not at hand. The effective depth is :func:`average_path_length`.
+
+    Raises:
+        AffscoreError: The network has no such slopes.
+
+    >>> from affscore.nonlinear_advantage import to_prelu
+    >>> effective_width(to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 5), nn.ReLU())))
+    4.0
+    """
+    active = active_channels(model)["active"]
+    return float(active[active > 0].mean()) if bool((active > 0).any()) else 0.0

@@ -8,8 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from affscore.nonlinear_advantage.calls import Call
-from affscore.nonlinear_advantage.counts import Counts
+from affscore.nonlinear_advantage.counts import Call, Counts
 
 
 def product_of(one: Counts, other: Counts) -> Counts:

@@ -15,9 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_map
 
-from affscore.network.recorder.functions import activation_name, writes_in_place
-from affscore.nonlinear_advantage.calls import Call
-from affscore.nonlinear_advantage.counts import Counts, moved
+from affscore.network.recorder.functions import COPIES, MOVES, PRODUCTS, activation_name, writes_in_place
+from affscore.nonlinear_advantage.counts import Call, Counts, moved
 from affscore.nonlinear_advantage.products import einsum_of, matrices_of, product_of
 
 
@@ -25,28 +24,17 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-MOVES = _names(
-    "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel permute transpose swapaxes swapdims "
-    "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow "
-    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
-    "take_along_dim flip fliplr flipud roll rot90 unfold pad constant_pad_nd pixel_shuffle pixel_unshuffle "
-    "channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack column_stack diagonal "
-    "tril triu masked_fill where"
-)
-"""They put entries elsewhere, or constants beside them."""
-
 FILLS = {"setitem": (2,), "pad": (3,), "constant_pad_nd": (2,), "masked_fill": (2,), "where": (1, 2)}
 """Where these have a constant that stands where no entry is."""
 
-SAME = _names(
+SAME = COPIES | _names(
     "batch_norm layer_norm group_norm instance_norm rms_norm local_response_norm normalize dropout dropout1d dropout2d "
     "dropout3d alpha_dropout feature_dropout feature_alpha_dropout to type type_as float double half bfloat16 cpu cuda "
-    "clone contiguous detach data real alias neg negative positive pos requires_grad"
+    "neg negative positive pos requires_grad"
 )
 """Each entry stays where it is: normalisations mix nothing here, as in the table of the paper's recursion."""
 
 SUMS = _names("add iadd radd sub isub rsub subtract")
-PRODUCTS = _names("mul imul rmul multiply")
 QUOTIENTS = _names("div idiv divide true_divide truediv itruediv")
 MATRICES = _names("matmul rmatmul bmm mm addmm baddbmm")
 REDUCTIONS = {"mean": Counts.averaged, "amax": Counts.averaged, "amin": Counts.averaged, "sum": Counts.mixed}

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse import REDUCTIONS, Multiverse, load_result
+from affscore.network.multiverse import REDUCTIONS
+from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.options import check_integer, check_reductions, options_of
 from affscore.survey.plan import look_at, plan

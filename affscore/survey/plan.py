@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from affscore.errors import AffscoreError
-from affscore.network.multiverse import Multiverse, load_result
+from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.options import Options
 from affscore.survey.job import DescribedJob, Job, describe, is_of_job

@@ -13,7 +13,7 @@ import pyarrow as pa
 from affscore.errors import AffscoreError
 from affscore.network.columns import ANYWHERE, details, misfits
 from affscore.network.criteria import CRITERIA, schema
-from affscore.network.multiverse import Multiverse, load_result
+from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.parquet import FORMAT
 from affscore.options import Options
 from affscore.survey.job import key_of

@@ -13,7 +13,7 @@ import torch
 from affscore.errors import AffscoreError, first_line
 from affscore.network.batch import Batch
 from affscore.network.measurement import Measurement, OtherDataError
-from affscore.network.multiverse import Multiverse, load_result
+from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.network.table import provenance
 from affscore.options import Execution

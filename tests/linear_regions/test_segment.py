@@ -206,7 +206,7 @@ def test_a_network_with_a_mode_of_its_own_is_brought_to_evaluation():
 def test_a_network_without_evaluation_mode_is_taken_as_it_is():
     class Exported(nn.Module):
         def train(self, mode=True):
-            raise NotImplementedError
+            raise NotImplementedError  # as what torch.export makes does
 
         def forward(self, x):
             return x.relu()

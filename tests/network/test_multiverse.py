@@ -15,7 +15,7 @@ from torch import nn
 import affscore
 from affscore import AffscoreError, load_multiverse, load_signature, multiverse, signature
 from affscore.figures import specification_curve
-from affscore.network.multiverse import load_result
+from affscore.network.multiverse_result import load_result
 from affscore.options import DEFAULT, Options, Specification
 
 COVARIANCES = ("ledoit-wolf", "empirical")

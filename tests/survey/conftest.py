@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from affscore.network.multiverse import load_result
+from affscore.network.multiverse_result import load_result
 from affscore.survey import Store
 
 REPOSITORY = Path(__file__).resolve().parents[2]

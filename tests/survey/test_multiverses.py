@@ -12,7 +12,7 @@ import torch
 
 import affscore.survey.load
 from affscore import AffscoreError, load_multiverse, load_results, load_signature, multiverse, signature
-from affscore.network.multiverse import Multiverse
+from affscore.network.multiverse_result import Multiverse
 from affscore.options import Options, Specification
 from affscore.survey import (
     Store,

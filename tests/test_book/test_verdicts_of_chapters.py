@@ -8,7 +8,7 @@ import pytest
 
 import affscore.papers.robustness
 from affscore import analysis, load_results, papers, zoo
-from affscore.network.multiverse import Multiverse
+from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import load_or_measure, stored_multiverses

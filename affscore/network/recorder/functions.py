@@ -53,6 +53,19 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+MOVES = _names(
+    "view reshape flatten unflatten squeeze unsqueeze view_as reshape_as ravel permute transpose swapaxes swapdims "
+    "movedim moveaxis t T mT H mH adjoint expand expand_as broadcast_to repeat tile repeat_interleave select narrow "
+    "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind getitem setitem index_select gather "
+    "take_along_dim flip fliplr flipud roll rot90 unfold pad constant_pad_nd pixel_shuffle pixel_unshuffle "
+    "channel_shuffle native_channel_shuffle cat concat concatenate stack hstack vstack dstack column_stack diagonal "
+    "tril triu masked_fill where"
+)
+"""Names of functions that put entries elsewhere, or constants beside them."""
+
+COPIES = _names("clone contiguous detach data real alias")
+"""Names of functions that return what they get."""
+
 # By function: looked up for every call of a network.
 SUMS, MULTIPLICATIONS = spellings("add"), spellings("mul multiply")
 RECURRENT = spellings("lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell")

@@ -1,0 +1,294 @@
+"""What a multiverse has found, and how it is stored: the scores of a network under every specification."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from affscore.errors import AffscoreError, os_errors
+from affscore.network.columns import ALWAYS, details
+from affscore.network.files import check_destination
+from affscore.network.notes import as_warning, lines
+from affscore.network.parquet import ForeignError, read_description, read_parquet, write_parquet
+from affscore.network.result import Signature, load_signature
+from affscore.network.table import check_signature, rank_correlation
+from affscore.options import DEFAULT, Options, Specification
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MEASURED = ["reduction", "order", "covariance"]
+_ACTIVATION = ["index", "layer", "call", "activation", "kind", "depth"]
+_COLUMNS = {
+    ("exact", "none"): "score",
+    ("paired", "none"): "paired",
+    ("exact", "extrapolated"): "extrapolated",
+    ("paired", "extrapolated"): "paired_extrapolated",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Multiverse:
+    """The scores of a network's activations under every specification: reduction, order, covariance, coupling.
+
+    Attributes:
+        rows: A row for every activation, batch, reduction, order and covariance, with the columns of a signature's
+            table; the score under the pairing is the column ``paired``.
+        metadata: How it was made, as of a signature; ``multiverse`` lists the reductions.
+        notes: What the reader should know, in sentences.
+
+    >>> from affscore import multiverse
+    >>> found = multiverse("mini:digitsnet", "digits", n=64, images=64)
+    >>> len(found.choices), len(found.table), list(found.summary.columns[-4:])
+    (12, 108, ['mean', 'spread', 'minimum', 'rank_correlation'])
+    """
+
+    rows: pd.DataFrame
+    metadata: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, signatures: Sequence[Signature], options: Options) -> Multiverse:
+        """The multiverse of signatures of one network on the same samples.
+
+        What only some of them note is said with the specification, once for all that differ in their numbers alone.
+        """
+        first = signatures[0]
+        left_out = (*_MEASURED, "coupling", "positions")
+        metadata = {name: value for name, value in first.metadata.items() if name not in left_out}
+        notes = {_way(one.metadata): list(one.notes) for one in signatures}
+        metadata |= {"multiverse": list(options.multiverse), "bias": options.bias, "notes": notes}
+        if "positions" in options.multiverse:
+            metadata["positions"] = options.positions
+        return cls(pd.concat([one.table for one in signatures], ignore_index=True), metadata, _merged(notes))
+
+    def narrowed(self, reductions: Sequence[str]) -> Multiverse:
+        """The multiverse of some of its reductions, in their order."""
+        if list(reductions) == self.metadata["multiverse"]:
+            return self
+        parts = [self.rows[self.rows["reduction"] == name] for name in reductions]
+        metadata, notes = {**self.metadata, "multiverse": list(reductions)}, self.notes
+        if "positions" not in reductions:
+            metadata.pop("positions", None)
+        if "notes" in metadata:
+            kept = {way: own for way, own in metadata["notes"].items() if way.split(", ")[0] in reductions}
+            metadata["notes"], notes = kept, _merged(kept)
+        return Multiverse(pd.concat(parts, ignore_index=True), metadata, list(notes))
+
+    @property
+    def name(self) -> str:
+        """Network, weights and data."""
+        return f"{self.metadata['model']} ({self.metadata['weights']}) on {self.metadata['dataset']}"
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """Mean scores over the batches: a row for each activation (``index``), a column for each specification.
+
+        Where the score itself is that of the pairing (more than 2,048 points), there is no column for the exact one.
+        """
+        return self._scores.copy()
+
+    @cached_property
+    def _scores(self) -> pd.DataFrame:
+        columns = dict[Specification, pd.Series]()
+        for (*measured, way), rows in self.rows.groupby([*_MEASURED, "coupling"], sort=False):
+            means = rows.groupby("index")[[name for name in _COLUMNS.values() if name in rows]].mean()
+            for (coupling, bias), name in _COLUMNS.items():
+                if name in means and (coupling == "paired" or way == "exact"):
+                    columns[Specification(*map(str, (*measured, coupling, bias)))] = means[name]
+        first = sorted(columns, key=lambda one: (one.bias != "none", one != DEFAULT))
+        return pd.DataFrame(columns).rename_axis(columns=list(Specification._fields))[first]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each activation and specification, with the mean score over the batches.
+
+        The columns are ``index``, ``layer``, ``call``, ``activation``, ``kind``, ``depth``, the five words of the
+        specification, and ``score``.
+        """
+        activations = self.rows[_ACTIVATION].drop_duplicates("index").set_index("index")
+        parts = [activations.assign(**choice._asdict(), score=self._scores[choice]) for choice in self.choices]
+        return pd.concat(parts).rename_axis("index").reset_index()
+
+    @property
+    def choices(self) -> list[Specification]:
+        """The specifications, the default first where it was measured."""
+        return [Specification(*choice) for choice in self._scores.columns]
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """A row for each specification.
+
+        Beside its five words: ``activations`` (how many have a score), ``mean``, ``spread`` (maximum - minimum) and
+        ``minimum`` of the scores, and ``rank_correlation``, Spearman's, with the scores of the default specification
+        (of the first where the default was not measured) over the activations that have both
+        (:func:`affscore.network.table.rank_correlation`).
+        """
+        scores = self._scores
+        first = scores.iloc[:, 0]
+        numbers = pd.DataFrame({
+            "activations": scores.count(),
+            "mean": scores.mean(),
+            "spread": scores.max() - scores.min(),
+            "minimum": scores.min(),
+            "rank_correlation": scores.apply(rank_correlation, args=(first,)),
+        })  # fmt: skip
+        return numbers.reset_index()
+
+    def signature(
+        self,
+        reduction: str = "mean",
+        order: str = "activate-first",
+        covariance: str = "ledoit-wolf",
+        coupling: str = "exact",
+        bias: str = "none",
+    ) -> Signature:
+        """The signature under one specification, as :func:`affscore.signature` measures it (without its costs).
+
+        Of the pairing, and of extrapolated scores, the raw score is the score itself, and ``paired`` at most that.
+
+        Raises:
+            AffscoreError: It was not measured.
+
+        >>> from affscore import multiverse
+        >>> found = multiverse("mini:digitsnet", "digits", n=64, images=64)
+        >>> paired = found.signature(coupling="paired").scores
+        >>> bool((paired <= found.signature().scores).all())
+        True
+        """
+        asked = Specification(*map(str, (reduction, order, covariance, coupling, bias)))
+        if asked not in self.choices:
+            for name, value in asked._asdict().items():
+                words = list(dict.fromkeys(getattr(choice, name) for choice in self.choices))
+                if value not in words:
+                    raise AffscoreError(f"{name} {value!r} was not measured; there are: {', '.join(words)}")
+            same = (choice for choice in self.choices if choice.reduction == reduction)
+            known = "; ".join(", ".join(choice) for choice in same)
+            raise AffscoreError(f"{', '.join(asked)} was not measured; with {reduction} there are: {known}")
+        column = _COLUMNS[asked.coupling, asked.bias]
+        wanted = self.rows[_MEASURED].eq([reduction, order, covariance]).all(axis=1)
+        rows = self.rows[wanted].reset_index(drop=True)
+        table = rows.drop(columns=["extrapolated", "paired_extrapolated"], errors="ignore")
+        if column != "score":
+            table = table.assign(score=rows[column], raw=rows[column], coupling=coupling, decided_by="")
+            table["pairing_optimal"] = pd.Series(None, table.index, dtype="boolean")
+            extrapolated = rows.get("paired_extrapolated", rows["paired"])
+            table["paired"] = (rows["paired"] if bias == "none" else extrapolated).clip(upper=table["score"])
+        metadata = {**self.metadata, **asked._asdict(), "criteria": []}
+        for name in {"multiverse", "positions", "notes"} - {reduction}:
+            metadata.pop(name, None)
+        return Signature(table, metadata, list(self.metadata.get("notes", {}).get(_way(asked._asdict()), self.notes)))
+
+    def plot(self, title: str | None = None) -> Figure:
+        """Draw the mean scores of all specifications, sorted, over the dots of their choices.
+
+        Args:
+            title: None for network, weights and data.
+        """
+        from affscore.figures.multiverse import specification_curve  # upwards, as Signature.plot
+
+        quartiles = self.scores.quantile([0.25, 0.75]).T.reset_index(drop=True).set_axis(["low", "high"], axis=1)
+        return specification_curve(
+            self.summary.join(quartiles), low="low", high="high",
+            ylabel="affinity score\n(mean and quartiles)",
+            title=self.name if title is None else title,
+        )  # fmt: skip
+
+    def save(self, file: str | Path) -> Path:
+        """Write it to a Parquet file, which :func:`affscore.load_multiverse` reads.
+
+        Raises:
+            AffscoreError: Another ending, or a place that cannot be written.
+        """
+        path = check_destination(file)
+        with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
+            write_parquet(self.rows, self.metadata, self.notes, path)
+        return path
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Multiverse):
+            return NotImplemented
+        return (self.metadata, self.notes) == (other.metadata, other.notes) and self.rows.equals(other.rows)
+
+    def __repr__(self) -> str:
+        means = self.scores.mean()
+        first = means.iloc[0]
+        head = (
+            f"Multiverse of {self.name}: {len(self.scores)} activations, {len(self.choices)} specifications, "
+            f"mean scores {means.min():.2f} to {means.max():.2f}, {first:.2f} under {', '.join(self.choices[0][:4])}"
+        )
+        return "\n".join([head, *lines(self.notes)])
+
+
+def load_multiverse(file: str | Path) -> Multiverse:
+    """The multiverse in a Parquet file that :meth:`Multiverse.save`, the command or a survey wrote.
+
+    Raises:
+        AffscoreError: No such file, not Parquet, no multiverse, of a newer version, or damaged since.
+
+    >>> import tempfile
+    >>> from affscore import multiverse
+    >>> found = multiverse("mini:digitsnet", "digits", n=64, images=64)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_multiverse(found.save(f"{folder}/digits.parquet")) == found
+    True
+    """
+    return Multiverse(*read_parquet(file, "multiverse", _check))
+
+
+def load_result(file: str | Path) -> Signature | Multiverse:
+    """The signature or the multiverse in a file of a store.
+
+    Raises:
+        AffscoreError: As :func:`load_multiverse`.
+    """
+    return load_multiverse(file) if "multiverse" in read_description(Path(file)) else load_signature(file)
+
+
+def _check(rows: pd.DataFrame, metadata: dict[str, Any]) -> None:
+    """Refuse a table that holds no multiverse."""
+    if "every" in metadata:
+        raise ForeignError("it holds the record of a training (affscore.load_record)")
+    if "multiverse" not in metadata:
+        raise ForeignError("it holds one signature (affscore.load_signature)")
+    words = {field.name: details(field)["words"] for field in ALWAYS if field.name in (*_MEASURED, "coupling")}
+    check_signature(rows, {**metadata, **words})
+    for name, known in words.items():
+        if unknown := set(rows[name]) - {*known}:
+            raise ForeignError(f"the column {name!r} holds {min(map(repr, unknown))}")
+
+
+def _way(words: Mapping[str, Any]) -> str:
+    """Reduction, order and covariance of a signature, in words."""
+    return ", ".join(str(words[name]) for name in _MEASURED)
+
+
+def _merged(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """The notes of all specifications: of those that differ in their numbers alone the one with the largest.
+
+    >>> _merged({"mean": ["dropped", "up to 0.1 too high"], "sample": ["dropped", "warning: up to 0.3 too high"]})
+    ['dropped', 'warning: up to 0.3 too high (sample; less so under 1 other)']
+    """
+    alike = dict[str, dict[str, str]]()
+    for way, some in notes.items():
+        for note in some:
+            alike.setdefault(_NUMBER.sub("#", as_warning("") + note.removeprefix(as_warning(""))), {})[way] = note
+    merged = []
+    for own in alike.values():
+        way, worst = max(own.items(), key=lambda item: _largest(item[1]))
+        same = len(own) == len(notes) and len(set(own.values())) == 1
+        others = f"; less so under {len(own) - 1} other{'s' if len(own) > 2 else ''}" if len(own) > 1 else ""
+        merged.append(worst if same else f"{worst} ({way}{others})")
+    return merged
+
+
+def _largest(note: str) -> float:
+    """What a note says something may be up to; without that, its largest number."""
+    return max(map(float, _NUMBER.findall(note.partition("up to ")[2])[:1] or _NUMBER.findall(note)), default=0.0)
