@@ -103,7 +103,7 @@ def test_results_that_are_not_taken_are_told(run, own_results):
 def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp_path):
     store = tmp_path / "results"
     (store / "studies").mkdir(parents=True)
-    rows = [("vgg8", "vanilla", 1, crossings, crossings**2) for crossings in range(9)]
+    rows = [("vgg8_cifar10", "vanilla", 1, crossings, crossings**2) for crossings in range(9)]
     paths = pd.DataFrame(rows, columns=["network", "way", "seed", "crossings", "absolute_deviation"])
     for name in ("regions-cifar10-paths", "mine"):
         write_parquet(paths, {"study": name}, [], store / "studies" / f"{name}.parquet")

@@ -34,7 +34,7 @@ from affscore.survey.studies import stored_studies
 from affscore.zoo import Preprocessing
 from affscore.zoo.weight_files import read_state_dict
 
-NETWORKS = "examples/poster_networks.py"
+NETWORKS = "examples/region_networks.py"
 
 
 def ramps(count, seed):
@@ -79,7 +79,7 @@ def short(monkeypatch):
 def test_the_plans_are_those_of_the_poster():
     vgg, residual, hundred = STUDIES_OF_THE_POSTER.values()
     assert not set(STUDIES_OF_THE_POSTER) & set(STUDIES)
-    for name, ten in (("vgg8", vgg), ("resnet18", residual)):
+    for name, ten in (("vgg8_cifar10", vgg), ("resnet18_cifar10", residual)):
         found = {(one.network, one.way, one.seed) for one in ten.trainings}
         assert found == {(name, way, seed) for way in REGION_WAYS for seed in (1, 2, 3)}
         assert {one.dataset for one in ten.trainings} == set(ten.datasets) == {"cifar10"}
@@ -103,7 +103,8 @@ def test_the_recipe_is_that_of_the_published_code():
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters", "classes"), [("vgg8", 174_116, 10), ("vgg8_cifar100", 185_006, 100), ("resnet18", None, 10)]
+    ("name", "parameters", "classes"),
+    [("vgg8_cifar10", 174_116, 10), ("vgg8_cifar100", 185_006, 100), ("resnet18_cifar10", None, 10)],
 )
 def test_the_networks(name, parameters, classes):
     """Counts by hand: convolutions 168, 330, 880, 2,320, 9,280 and 36,928; linear layers 123,000 and 121 a class."""
@@ -118,7 +119,7 @@ def test_the_networks(name, parameters, classes):
 
 
 def test_how_the_residual_network_begins():
-    model = load_model(f"{NETWORKS}:resnet18", 0)
+    model = load_model(f"{NETWORKS}:resnet18_cifar10", 0)
     for block in model.blocks:
         channels = block.conv1.out_channels
         assert float(block.conv1.weight.detach().std()) == pytest.approx(math.sqrt(2 / (9 * channels) / 8), rel=0.02)
@@ -132,7 +133,7 @@ def test_how_the_residual_network_begins():
 
 
 def test_how_the_plain_network_begins():
-    model = load_model(f"{NETWORKS}:vgg8", 0)
+    model = load_model(f"{NETWORKS}:vgg8_cifar10", 0)
     last = model.features[12]
     assert float(last.weight.detach().std()) == pytest.approx(math.sqrt(2 / (9 * 64)), rel=0.02)
     assert float(model.hidden.weight.detach().std()) == pytest.approx(0.01, rel=0.02)
@@ -183,7 +184,9 @@ def test_steps_have_momentum_and_two_cuts_of_the_rate(short):
     reference.load_state_dict(model.state_dict())
     images, labels = torch.randn(18, 3, 32, 32) / 50, torch.randint(0, 10, (18,))
     steps = []
-    trained = CifarTraining(f"{NETWORKS}:vgg8", "noise-0.4", 5).fit(model, images, labels, lambda: steps.append(1))
+    trained = CifarTraining(f"{NETWORKS}:vgg8_cifar10", "noise-0.4", 5).fit(
+        model, images, labels, lambda: steps.append(1)
+    )
     given, generator = wrong_labels(labels, 0.4, 5), torch.Generator().manual_seed(5)
     speeds = [torch.zeros_like(values) for values in reference.parameters()]
     for rate in (0.1, 0.1, 0.02, 0.004):
@@ -201,7 +204,7 @@ def test_steps_have_momentum_and_two_cuts_of_the_rate(short):
 
 @pytest.mark.usefixtures("small_cifar", "short")
 def test_images_and_labels():
-    training = CifarTraining(f"{NETWORKS}:vgg8", "vanilla", 1)
+    training = CifarTraining(f"{NETWORKS}:vgg8_cifar10", "vanilla", 1)
     model = training.build()
     images, labels = training.images(model, "train")
     assert images.shape == (18, 3, 32, 32)
@@ -221,7 +224,7 @@ def test_images_and_labels():
 @pytest.mark.usefixtures("small_cifar", "short")
 @pytest.mark.parametrize("way", ["vanilla", "augmented", "noise-1.0"])
 def test_a_training_is_reproducible(way, tmp_path):
-    training = CifarTraining(f"{NETWORKS}:vgg8", way, 1)
+    training = CifarTraining(f"{NETWORKS}:vgg8_cifar10", way, 1)
     record = training.run(tmp_path / "one")
     training.run(tmp_path / "two")
     one, two = (read_state_dict(training.weights(tmp_path / folder)) for folder in ("one", "two"))
@@ -236,7 +239,7 @@ def test_a_training_is_reproducible(way, tmp_path):
 @pytest.mark.usefixtures("small_cifar", "short")
 def test_the_residual_network_trains(tmp_path, monkeypatch):
     monkeypatch.setattr(cifar, "PosterRecipe", lambda seed: PosterRecipe(seed=seed, epochs=1, batch_size=4, images=8))
-    training = CifarTraining(f"{NETWORKS}:resnet18", "vanilla", 1)
+    training = CifarTraining(f"{NETWORKS}:resnet18_cifar10", "vanilla", 1)
     training.run(tmp_path)
     weights = read_state_dict(training.weights(tmp_path))
     assert float(weights["head.weight"].float().abs().max()) > 1e-4  # it began with 1e-6
@@ -262,8 +265,8 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     make_studies.main()
     shown = capsys.readouterr()
-    assert "cifar10-vgg8-vanilla-2: " in shown.err
-    assert "cifar10-vgg8-vanilla-1: " not in shown.err  # a run that was stopped goes on with the next training
+    assert "vgg8_cifar10-vanilla-2: " in shown.err
+    assert "vgg8_cifar10-vanilla-1: " not in shown.err  # a run that was stopped goes on with the next training
     assert first.weights(work / "weights").stat().st_mtime_ns == done
     make_studies.main()
     assert capsys.readouterr().out == ""
@@ -273,7 +276,7 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     study, paths = (results.poster.studies[name] for name in ("regions", "regions-paths"))
     assert len(paths) == 8 * 2 * 8  # networks, paths, segments
     assert (paths["crossings"] > 0).any()
-    assert paths.groupby("network")["seed"].count().to_dict() == {"vgg8": 64, "vgg8_cifar100": 64}
+    assert paths.groupby("network")["seed"].count().to_dict() == {"vgg8_cifar10": 64, "vgg8_cifar100": 64}
     assert set(study["dataset"]) == {"cifar10", "cifar100"}
     assert study.groupby(["network", "way", "seed"])["index"].nunique().tolist() == [7] * 8
     assert str(tmp_path) not in str(study.astype(str).to_dict("list"))
@@ -283,8 +286,8 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     found = poster.rank_correlations(paths).set_index(["network", "way"])["correlation"]
     rows = {(one.printed.row, one.printed.column): one for one in poster.rows(results)}
     three = rows["vanilla", "cifar10_vgg8"]
-    assert three.our_number.value == pytest.approx(found["vgg8", "vanilla"].mean())
-    assert three.our_number.error == pytest.approx(found["vgg8", "vanilla"].std() / 3**0.5)
+    assert three.our_number.value == pytest.approx(found["vgg8_cifar10", "vanilla"].mean())
+    assert three.our_number.error == pytest.approx(found["vgg8_cifar10", "vanilla"].std() / 3**0.5)
     assert rows["vanilla", "cifar100_vgg8"].our_number.value == pytest.approx(found["vgg8_cifar100", "vanilla"].mean())
     one = rows["augmentation", "cifar10_vgg8"]
     assert "more trainings: the standard error of ours is inf" in one.verdict_text  # of a single training
@@ -308,8 +311,8 @@ def paths_of(correlations):
 def test_rows_of_the_poster():
     """Correlations -1, 1 and 1: mean 1/3, deviation sqrt(8/9) with n, standard error sqrt(4/3 / 3)."""
     own = {
-        "regions-cifar10-paths": paths_of({("vgg8", "vanilla"): [-1, 1, 1]}),
-        "regions-cifar10-resnet18-paths": paths_of({("resnet18", "noise-0.2"): [1, 1, 1]}),
+        "regions-cifar10-paths": paths_of({("vgg8_cifar10", "vanilla"): [-1, 1, 1]}),
+        "regions-cifar10-resnet18-paths": paths_of({("resnet18_cifar10", "noise-0.2"): [1, 1, 1]}),
         "regions-cifar100-paths": paths_of({("vgg8_cifar100", "augmented"): [-1, -1, -1]}),
     }
     rows = {(one.printed.row, one.printed.column): one for one in poster.rows(AllResults([], own_studies=own))}

@@ -60,15 +60,6 @@ class CifarTraining(Training):
     dataset: str = "cifar10"
 
     @property
-    def name(self) -> str:
-        """How its files are called.
-
-        >>> CifarTraining("examples/poster_networks.py:vgg8", "vanilla", 1).name
-        'cifar10-vgg8-vanilla-1'
-        """
-        return f"{self.dataset}-{super().name}"
-
-    @property
     def recipe(self) -> PosterRecipe:
         """The same for all networks and ways."""
         return PosterRecipe(seed=self.seed)

@@ -16,7 +16,6 @@ from studies.ways import REGION_WAYS, WAYS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 REGIONS = "examples/region_networks.py"
-POSTER = "examples/poster_networks.py"
 
 SEEDS = range(1, 10)
 """As many as figure 8 of the paper has."""
@@ -198,15 +197,15 @@ STUDIES = {
 STUDIES_OF_THE_POSTER = {
     **{
         name: Study(
-            [CifarTraining(f"{POSTER}:{network}", way, seed) for way in REGION_WAYS for seed in (1, 2, 3)],
+            [CifarTraining(f"{REGIONS}:{network}", way, seed) for way in REGION_WAYS for seed in (1, 2, 3)],
             datasets=("cifar10",),
             paths=1024,
         )
-        for name, network in (("regions-cifar10", "vgg8"), ("regions-cifar10-resnet18", "resnet18"))
+        for name, network in (("regions-cifar10", "vgg8_cifar10"), ("regions-cifar10-resnet18", "resnet18_cifar10"))
     },
     "regions-cifar100": Study(
         [
-            CifarTraining(f"{POSTER}:vgg8_cifar100", way, seed, dataset="cifar100")
+            CifarTraining(f"{REGIONS}:vgg8_cifar100", way, seed, dataset="cifar100")
             for way in ("vanilla", "augmented")
             for seed in (1, 2, 3)
         ],

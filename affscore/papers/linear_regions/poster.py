@@ -36,7 +36,9 @@ _COLUMNS = {
     for end, what in (("", "rank correlation"), ("_std", "standard deviation of the rank correlation"))
 }
 
-_NETWORKS = {"cifar10_vgg8": "vgg8", "cifar10_resnet18": "resnet18", "cifar100_vgg8": "vgg8_cifar100"}
+_NETWORKS = {
+    "cifar10_vgg8": "vgg8_cifar10", "cifar10_resnet18": "resnet18_cifar10", "cifar100_vgg8": "vgg8_cifar100"
+}  # fmt: skip
 """The poster's networks as they are called where a reader trains them."""
 
 _STUDIES = dict(zip(_NETWORKS, ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100"), strict=True))
