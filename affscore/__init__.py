@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from affscore.network.signature import signature as signature
     from affscore.network.tracker import Tracker as Tracker
     from affscore.network.tracker import track as track
+    from affscore.nonlinear_advantage.linearize import Linearized as Linearized
+    from affscore.nonlinear_advantage.linearize import linearize as linearize
     from affscore.survey.tables import load_results as load_results
     from affscore.transport.affinity import AffinityScore as AffinityScore
     from affscore.transport.affinity import affinity_score as affinity_score
@@ -44,6 +46,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "network.result": "Signature load_signature",
         "network.signature": "signature",
         "network.tracker": "Tracker track",
+        "nonlinear_advantage.linearize": "Linearized linearize",
         "survey.tables": "load_results",
         "transport.affinity": "AffinityScore affinity_score",
         "zoo.datasets": "load_data",

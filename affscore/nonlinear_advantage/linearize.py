@@ -1,0 +1,208 @@
+"""Makes the least needed channels of a trained network linear, by one criterion or another, and says what it costs."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from tqdm import tqdm
+
+from affscore.errors import AffscoreError, guarded
+from affscore.network.accuracy import accuracy_of
+from affscore.network.batch import run_batch
+from affscore.network.collect import Pair
+from affscore.network.feeding import Feeding
+from affscore.network.images import image_stream
+from affscore.network.measurement import Measurement
+from affscore.network.model_state import device_of, unwrapped
+from affscore.network.notes import give_warnings, on_accuracy
+from affscore.network.randomness import random_states_kept
+from affscore.network.reduction import check_word
+from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels
+from affscore.nonlinear_advantage.prelu import slopes, to_prelu
+from affscore.nonlinear_advantage.units import ChannelPReLU
+from affscore.options import Execution, Options, options_of
+from affscore.zoo.datasets import load_data
+from affscore.zoo.models import card_of, load_model
+
+
+@dataclass(frozen=True)
+class Linearized:
+    """A network some of whose channels were made linear, and its accuracy before and after.
+
+    Attributes:
+        model: The network, with the units of :func:`affscore.nonlinear_advantage.to_prelu`; linear channels are frozen.
+        accuracy_before: The share of the samples that it classified rightly; NaN where that is not known.
+        accuracy_after: The same, of the network with these channels linear.
+        kept: A row for each channel: ``layer`` and ``call`` as in the signature of the original network, ``channel``,
+            ``kept`` (whether it is still non-linear), ``value`` (of the criterion: slope, score or random number).
+        by: The criterion.
+        notes: What one should know of it, in sentences.
+    """
+
+    model: nn.Module = field(repr=False)
+    accuracy_before: float
+    accuracy_after: float
+    kept: pd.DataFrame = field(repr=False)
+    by: CriterionName
+    notes: list[str] = field(default_factory=list)
+
+
+def linearize(
+    model: nn.Module | str,
+    data: Any,
+    keep: float = 0.5,
+    by: CriterionName = "affinity",
+    images: int | None = None,
+    seed: int = 0,
+    example_input: Any = None,
+    device: str = "auto",
+    batch_size: int = 64,
+    progress: bool | None = None,
+) -> Linearized:
+    r"""Make the least needed channels of a trained network linear; nothing is trained.
+
+    The activations become channel-wise PReLUs (:func:`affscore.nonlinear_advantage.to_prelu`), and the slopes of some
+    channels are set to 1 and frozen. Of all channels of the network together, :math:`\lfloor\mathrm{keep} \cdot
+    \mathrm{channels} + 1/2\rfloor` stay as they are; channels that are linear already are the first to count as linear.
+
+    ============ ============================================================ ======================================
+    ``by``       value of a channel                                           made linear first
+    ============ ============================================================ ======================================
+    ``slope``    its trained slope                                            slopes nearest to 1
+    ``affinity`` its own affinity score, of the activation's input and output the highest scores
+                 as the data gives them
+    ``random``   a random number                                              the largest numbers
+    ============ ============================================================ ======================================
+
+    The affinity score of a channel is that of two clouds on a line: the mean over all positions of its input, for each
+    sample, and of its output, as in a signature with ``reduction="mean"``. All samples make one cloud, so that there is
+    no batch. Ties are broken by the order of layers and channels.
+
+    A slope of 1 is the identity, and not any affine map; the score is blind to scale and offset, so that the network
+    may change much although a score is high. The output of a channel that is never positive is constant, which is
+    affine, but slope 1 would let through what it blocks: it has no score (NaN), and is made linear last.
+
+    Args:
+        model: A network, or MODEL[@WEIGHTS] (:func:`affscore.load_model`); it stays as it is.
+        data: As in :func:`affscore.signature`: SPEC, a Dataset, a DataLoader, ``(inputs, labels)``, ...
+        keep: The share of the channels that stay non-linear, in [0, 1].
+        by: The criterion. "slope" needs a network with trained slopes.
+        images: How many samples to use; None for all there are.
+        seed: Fixes the random numbers, random weights, and the choice of samples.
+        example_input: As in :func:`affscore.nonlinear_advantage.to_prelu`; None for the first two samples.
+        device: "auto" (a GPU where there is one), "cpu", "cuda", ...
+        batch_size: Samples that go through the network at once.
+        progress: Whether to show a bar; None for where there is a terminal.
+
+    Warns:
+        AffscoreWarning: A number is likely wrong.
+
+    Raises:
+        AffscoreError: Bad arguments; "slope" for a network without trained slopes; as
+            :func:`affscore.nonlinear_advantage.to_prelu`; data that does not fit the network, or NaN or infinity in an
+            activation.
+
+    Source: our tool; the slopes are those of Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023).
+
+    >>> same = linearize("mini:digitsnet", "digits", keep=1.0, by="random", images=128)
+    >>> same.accuracy_before == same.accuracy_after, bool(same.kept["kept"].all())
+    (True, True)
+    """
+    check_word("by", by, CriterionName)
+    if isinstance(keep, bool) or not isinstance(keep, (int, float)) or not 0 <= keep <= 1:
+        raise AffscoreError(f"keep must be a share of the channels, from 0 to 1, got {keep!r}")
+    options, execution, _ = options_of({**locals(), "criteria": False})
+    if isinstance(model, str):
+        model = load_model(model, options.seed)
+    data = load_data(data, seed=options.seed) if isinstance(data, str) else data
+    sloped, notes = _with_slopes(model, data, by, options, example_input), list[str]()
+    units = slopes(sloped)
+    accuracy_before, pairs = _run(sloped, data, options, execution, model, notes)
+    value = values_of_channels(sloped, pairs, by, options.seed)
+    linear = torch.cat([unit.slope.detach().cpu() == 1 for unit in units.values()]).numpy()
+    kept = chosen(value, linear, keep, by)
+    if kept.sum() < (most := count_to_keep(keep, len(kept))):
+        notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
+    table = pd.DataFrame(
+        [(layer, call, channel) for (layer, call), unit in units.items() for channel in range(unit.num_parameters)],
+        columns=["layer", "call", "channel"],
+    ).assign(kept=kept, value=value)
+    _make_linear(list(units.values()), ~kept)
+    accuracy_after, _ = _run(sloped, data, options, execution, model, notes)
+    notes = list(dict.fromkeys(notes))
+    give_warnings(notes, stacklevel=2)
+    return Linearized(sloped, accuracy_before, accuracy_after, table, by, notes)
+
+
+def _with_slopes(model: nn.Module, data: Any, by: str, options: Options, example_input: Any) -> nn.Module:
+    """A copy of the network that has slopes."""
+    found = slopes(unwrapped(model)).values()
+    if by == "slope" and not any(bool((unit.slope != 0).any()) for unit in found):
+        raise AffscoreError(
+            f'by="slope" needs a network with trained slopes, and {"all are 0" if found else "this one has none"}: '
+            "make them by affscore.nonlinear_advantage.to_prelu, and train with a SlopePenalty added to the loss; or "
+            'choose by="affinity", which needs no training'
+        )
+    if found:
+        return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied")
+    example = _first_samples(unwrapped(model), data, options) if example_input is None else example_input
+    if not slopes(made := to_prelu(model, example)):
+        raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
+    return made
+
+
+def _first_samples(model: nn.Module, data: Any, options: Options) -> Any:
+    with random_states_kept(device_of(model)):
+        stream = image_stream(data, card_of(model), options, 2, Feeding(model))
+        first = next(iter(stream.chunks), None)
+    if first is None:
+        raise AffscoreError("the data holds no sample; give at least 2")
+    dtype = next((one.dtype for one in model.parameters() if one.is_floating_point()), None)
+    arguments, named = first[:2].each(lambda one: one.to(dtype) if one.is_floating_point() else one).batch
+    return named or arguments
+
+
+class _Whole(Measurement):
+    """A network and all samples, as one batch."""
+
+    def run(self, notes: list[str]) -> tuple[float, list[Pair]]:
+        hidden = None if self.execution.progress is None else not self.execution.progress
+        with (
+            tqdm(total=self.stream.total, desc=self.card.name, unit="sample", disable=hidden) as bar,
+            self._recorded() as recorder,
+        ):
+            batch, collector = run_batch(self, recorder, 0, self._looked_at(self.stream.chunks, bar), ())
+            pairs = collector.collected()
+        accuracy = accuracy_of([batch], self._seen) if self._seen else None
+        found = [*self._notes, *on_accuracy(accuracy, self.stream, self.card, batch.unused), *batch.notes]
+        notes += [*found, *self.stream.notes]
+        if accuracy is None and not any("no accuracy" in note for note in found):
+            notes.append("there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels)")
+        return math.nan if accuracy is None else accuracy, pairs
+
+
+def _run(
+    sloped: nn.Module, data: Any, options: Options, execution: Execution, model: nn.Module, notes: list[str]
+) -> tuple[float, list[Pair]]:
+    """The accuracy, and input and output of each activation, averaged over positions."""
+    whole = _Whole(sloped, data, options, execution)
+    whole.card = card_of(unwrapped(model))  # what is known of the original's outputs holds for the copy
+    return whole.run(notes)
+
+
+@torch.no_grad()
+def _make_linear(units: list[ChannelPReLU], which: NDArray[np.bool_]) -> None:
+    start = 0
+    for unit in units:
+        mask = torch.from_numpy(which[start : start + unit.num_parameters]).to(unit.frozen.device)
+        unit.frozen |= mask
+        unit.weight.masked_fill_(unit.frozen, 1.0)
+        start += unit.num_parameters

@@ -1,0 +1,185 @@
+"""Slopes in training: when they move, what is frozen, and a training that was interrupted."""
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+
+from affscore import AffscoreError
+from affscore.nonlinear_advantage import SlopePenalty, parameter_groups, slopes, to_prelu, train
+
+
+def network(seed=0, dropout=0.0):
+    torch.manual_seed(seed)
+    parts = nn.Linear(3, 6), nn.ReLU(), nn.Dropout(dropout), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 2)
+    return to_prelu(nn.Sequential(*parts))
+
+
+def data(n=100):
+    x = torch.randn(n, 3, generator=torch.Generator().manual_seed(1))
+    return x, (x[:, 0] * x[:, 1] > 0).long()
+
+
+def fit(net, epochs=4, omega=0.01, **options):
+    return train(net, *data(), epochs, omega, **{"rate": 0.02, "progress": False, **options})
+
+
+def same(one, other):
+    states = one.state_dict(), other.state_dict()
+    return all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_slopes_wait_for_the_start(optimizer):
+    net = network()
+    early = fit(net, 3, start=3, optimizer=optimizer)
+    assert all(bool((unit.weight == 0).all()) for unit in slopes(net).values())
+    assert (early["omega"] == 0).all()
+    late = fit(net, 3, start=2, optimizer=optimizer, omega=0.5, slope_rate=0.1)
+    assert late["omega"].tolist() == [0, 0, 0.5]
+    assert all(bool((unit.weight != 0).all()) for unit in slopes(net).values())
+
+
+def test_before_the_start_it_is_the_training_of_the_plain_network():
+    net, (images, labels) = network(), data()
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Dropout(0.0), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 2))
+    record = fit(net, 5, start=5, optimizer="sgd", batch_size=1000, weight_decay=0.1)
+    optimizer, losses = torch.optim.SGD(plain.parameters(), lr=0.02, momentum=0.9, weight_decay=0.1), []
+    for _ in range(5):
+        loss = nn.functional.cross_entropy(plain(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert record["loss"].tolist() == pytest.approx(losses, rel=1e-5)
+    torch.testing.assert_close(net(images), plain(images))
+
+
+def test_a_step_is_that_of_the_penalised_loss():
+    net, by_hand, (images, labels) = network(), network(), data()
+    fit(net, 1, omega=0.3, optimizer="sgd", batch_size=1000, weight_decay=0.1, slope_rate=0.05)
+    groups = parameter_groups(by_hand, lr=0.05)
+    optimizer = torch.optim.SGD(groups, lr=0.02, momentum=0.9, weight_decay=0.1)
+    (nn.functional.cross_entropy(by_hand(images), labels) + SlopePenalty(0.3)(by_hand)).backward()
+    optimizer.step()
+    for one, other in zip(net.parameters(), by_hand.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+def test_a_strong_penalty_leaves_an_affine_network(optimizer):
+    net, (images, _) = network(), data()
+    record = fit(net, 40, omega=0.5, optimizer=optimizer, slope_rate=0.05, weight_decay=0.05)
+    assert record["active"].is_monotonic_decreasing
+    assert record[["active", "napl"]].iloc[-1].tolist() == [0, 0]
+    assert all(bool((unit.weight == 1).all()) for unit in slopes(net).values())
+    net.eval()
+    torch.testing.assert_close(net(2 * images) - net(images), net(images) - net(0 * images), atol=1e-4, rtol=1e-4)
+    assert fit(network(), 40, omega=0.0, slope_rate=0.05)["active"].iloc[-1] > 0
+
+
+def test_a_schedule_of_the_epoch():
+    record = fit(network(), 4, omega=lambda epoch: 0.1 * epoch, rate=lambda epoch: 0.1 / (1 + epoch), start=1)
+    assert record["omega"].tolist() == pytest.approx([0, 0.1, 0.2, 0.3])
+    assert record["rate"].tolist() == pytest.approx([0.1, 0.05, 0.1 / 3, 0.025])
+    assert record["slope_rate"].equals(record["rate"].rename("slope_rate"))
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("start", [0, 2, 3])
+def test_going_on_is_as_if_never_interrupted(tmp_path, optimizer, start):
+    options = {"optimizer": optimizer, "start": start, "omega": 0.5, "slope_rate": 0.1}
+    options["change"] = lambda images, generator: images + 0.1 * torch.randn(images.shape, generator=generator)
+    whole, file = network(dropout=0.3), tmp_path / "training.pt"
+    record = fit(whole, 6, **options)
+    first, second = network(dropout=0.3), network(seed=1, dropout=0.3)
+    fit(first, 2, checkpoint=file, **options)
+    torch.rand(3)
+    pd.testing.assert_frame_equal(fit(second, 6, checkpoint=file, **options), record)
+    assert same(second, whole)
+    assert not same(first, whole)
+    done = network(seed=2, dropout=0.3)
+    pd.testing.assert_frame_equal(fit(done, 6, checkpoint=file, **options), record)
+    assert same(done, whole)
+    assert [one.name for one in tmp_path.iterdir()] == ["training.pt"]
+
+
+def test_an_interruption_keeps_the_last_epoch(tmp_path):
+    file, net = tmp_path / "training.pt", network()
+
+    def rate(epoch):
+        if epoch == 3:
+            raise KeyboardInterrupt
+        return 0.02
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(net, 5, rate=rate, checkpoint=file)
+    again, whole = network(seed=3), network()
+    pd.testing.assert_frame_equal(fit(again, 5, checkpoint=file), fit(whole, 5))
+    assert same(again, whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": 1}, "another training .seed"),
+        ({"start": 1}, "another training .start"),
+        ({"epochs": 1}, "2 are done"),
+        ({"omega": 0.02}, "omega was 0.01 in epoch 0"),
+        ({"test": data(50)}, "another training .tested"),
+    ],
+)
+def test_another_training(tmp_path, options, message):
+    file = tmp_path / "training.pt"
+    fit(network(), 2, checkpoint=file)
+    with pytest.raises(AffscoreError, match=message):
+        fit(network(), **{"checkpoint": file, **options})
+
+
+def test_a_broken_checkpoint(tmp_path):
+    file = tmp_path / "training.pt"
+    file.write_bytes(b"no archive")
+    with pytest.raises(AffscoreError, match="cannot be read"):
+        fit(network(), checkpoint=file)
+    torch.save([1], file)
+    with pytest.raises(AffscoreError, match="no checkpoint"):
+        fit(network(), checkpoint=file)
+
+
+def test_what_is_around_stays_as_it_is():
+    net = network().eval()
+    net[1].weight.requires_grad_(False)
+    state = torch.random.get_rng_state()
+    record = fit(net, 1, test=data(30))
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert not net.training
+    assert not net[1].weight.requires_grad
+    images, labels = data(30)
+    assert record["accuracy"][0] == pytest.approx((net(images).argmax(1) == labels).double().mean().item())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epochs": 0}, "epochs"),
+        ({"omega": -1.0}, "omega must be a number"),
+        ({"omega": lambda epoch: math.nan}, "omega must be a number.*in epoch 0"),
+        ({"rate": None}, "rate must be a number"),
+        ({"optimizer": "lion"}, "optimizer must be one of"),
+        ({"reduction": "max"}, "reduction must be"),
+        ({"test": (torch.zeros(3, 3), torch.zeros(2).long())}, "one integer label"),
+        ({"checkpoint": "training.txt"}, r"\.pt"),
+        ({"rate": 1e30, "optimizer": "sgd"}, "not finite"),
+    ],
+)
+def test_bad_arguments(options, message):
+    with pytest.raises(AffscoreError, match=message):
+        fit(network(), **options)
+
+
+def test_a_network_without_slopes():
+    with pytest.raises(AffscoreError, match="to_prelu"):
+        fit(nn.Linear(3, 2))
