@@ -2,9 +2,12 @@
 
     affscore signature examples/matched_networks.py:residual20 --dataset digits --images 512
 
-``residual14`` to ``residual32`` are He et al.'s networks for CIFAR-10 with half their channels, ``residual18`` and
+``residual8`` to ``residual32`` are He et al.'s networks for CIFAR-10 with half their channels, ``residual18`` and
 ``residual34`` have the four stages of their networks for ImageNet; ``plain14`` to ``plain34`` are the same networks
 without shortcuts. Shortcuts have no parameters, so both twins begin with the same weights, given the same seed.
+
+``residual8_wide`` and ``residual14_wide`` have as many channels as He et al.'s. ``plain1_wide`` to ``plain7_wide`` have
+so many ReLUs, and are as wide as makes their parameters about as many as those of ``residual14`` (43,000).
 
 Source: He, Zhang, Ren, Sun, Deep residual learning for image recognition (2015).
 """
@@ -90,3 +93,13 @@ plain20 = partial(MatchedNetwork, (3, 3, 3), THREE, shortcuts=False)
 plain32 = partial(MatchedNetwork, (5, 5, 5), THREE, shortcuts=False)
 plain18 = partial(MatchedNetwork, (2, 2, 2, 2), FOUR, shortcuts=False)
 plain34 = partial(MatchedNetwork, (3, 4, 6, 3), FOUR, shortcuts=False)
+
+WIDE = (16, 32, 64)
+
+residual8 = partial(MatchedNetwork, (1, 1, 1), THREE, shortcuts=True)
+residual8_wide = partial(MatchedNetwork, (1, 1, 1), WIDE, shortcuts=True)
+residual14_wide = partial(MatchedNetwork, (2, 2, 2), WIDE, shortcuts=True)
+plain1_wide = partial(MatchedNetwork, (0,), (2000,), shortcuts=False)
+plain3_wide = partial(MatchedNetwork, (1,), (48,), shortcuts=False)
+plain5_wide = partial(MatchedNetwork, (1, 1), (24, 48), shortcuts=False)
+plain7_wide = partial(MatchedNetwork, (1, 1, 1), (12, 24, 48), shortcuts=False)

@@ -7,6 +7,7 @@
 
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
+   Networks whose slopes are pulled to 1 are trained and measured at once (_build/studies/slopes).
 3. The table of the study is written (affscore/survey/studies), with what it depends on in its metadata.
 
 A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
@@ -47,6 +48,9 @@ COVARIANCES = get_args(CovarianceName)
 COURSE = ["step", "index", "layer", "activation", "kind", "depth", "score", "accuracy"]
 """The columns of a record that a study keeps."""
 
+CHOSEN = ["start", "omega", "keep"]
+"""Columns that were not measured: they are as they were chosen."""
+
 WAYS_TO_A_POINT = ({"order": "activate-first"}, {"order": "reduce-first"}, {"reduction": "sample"})
 
 WORK = Path(__file__).parents[1] / "_build" / "studies"
@@ -79,13 +83,15 @@ def main() -> None:
         tables = {f"{name}-course": course(study, options.work / "weights")} if study.course else {}
         if study.paths:
             tables[f"{name}-paths"] = along(study, options.work, options.jobs)
-        tables[name] = measure(study.at(places), options.work, options.jobs)  # the last: where it is, all are
+        # the last has the name of the study: where it is, all are
+        tables |= pulled(name, study, options.work, options.jobs) if study.slopes else {}
+        tables |= {} if study.slopes else {name: measure(study.at(places), options.work, options.jobs)}
         command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
         about = {"study": name, "job": describe(study), "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
         for stem, table in tables.items():
             short = table.round({"score": 5, "score_std": 5})  # the choice of images moves scores by more than 0.001
-            short = short.astype(dict.fromkeys(short.select_dtypes("float64"), "float32"))
+            short = short.astype(dict.fromkeys(short.select_dtypes("float64").columns.difference(CHOSEN), "float32"))
             write_parquet(short, about, [], options.out / f"{stem}.parquet")
             print(f"{stem}: {len(short)} rows")
 
@@ -98,6 +104,8 @@ def known() -> dict[str, Study]:
 def describe(study: Study) -> dict[str, Any]:
     """What its table depends on, in the types that JSON knows."""
     trainings = [training.describe() for training in study.trainings]
+    if study.slopes:
+        return {"slopes": [one.describe() for one in study.slopes]}
     return {
         "trainings": trainings, "models": list(study.models), "datasets": list(study.datasets), "n": list(study.n),
         "criteria": study.criteria, **study.sample, **study.corrections,
@@ -164,6 +172,15 @@ def along(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     tasks = [delayed(follow)(training, study.paths, work) for training in study.trainings]
     tables = Parallel(n_jobs=jobs, return_as="generator", inner_max_num_threads=1, backend="loky")(tasks)
     return pd.concat(tqdm(tables, total=len(tasks), desc="paths", unit="network"), ignore_index=True)
+
+
+def pulled(name: str, study: Study, work: Path, jobs: int) -> dict[str, pd.DataFrame]:
+    """What became of activations whose slopes were pulled to 1, and the scores that they had before, by table."""
+    tasks = [delayed(one.run)(work) for one in study.slopes]
+    tables = Parallel(n_jobs=jobs, return_as="generator", inner_max_num_threads=1, backend="loky")(tasks)
+    found: pd.DataFrame = pd.concat(tqdm(tables, total=len(tasks), desc=name, unit="training"), ignore_index=True)
+    scores = [pd.read_parquet(one.scores(work / "slopes")) for one in study.slopes if one.scored]
+    return ({f"{name}-scores": pd.concat(scores, ignore_index=True)} if scores else {}) | {name: found}
 
 
 def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:

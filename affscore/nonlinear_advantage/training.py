@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from affscore.errors import AffscoreError
+from affscore.errors import AffscoreError, guarded
 from affscore.network.files import check_destination
 from affscore.network.model_state import device_of
 from affscore.network.randomness import random_states_kept, seed_generators
@@ -69,7 +69,7 @@ def train(
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
-    r"""Train a network to name images, while its slopes are pulled to 1 from some epoch on.
+    r"""Train a network to name samples, while its slopes are pulled to 1 from some epoch on.
 
     .. math:: \mathcal L = \text{cross entropy} + \omega \sum_i |1 - \alpha_i|^{0.5}
 
@@ -83,8 +83,9 @@ def train(
 
     Args:
         model: A network of :func:`affscore.nonlinear_advantage.to_prelu`; it is trained in place, where it is.
-        images: Tensor (N, ...), as the network takes them.
-        labels: Tensor (N,) of integers.
+        images: Tensor (N, ...), as the network takes them; or other samples.
+        labels: Tensor of integers (N,); or (N, length) for the outputs (N, classes, length) of sequences, -100 for what
+            does not count.
         epochs: How many in all.
         omega: The weight of the penalty, or a function of the epoch, from 0.
         start: The epoch from which on slopes are trained and penalised, from 0; ``epochs`` or more for never.
@@ -105,7 +106,8 @@ def train(
 
     Returns:
         A row for each epoch: ``epoch``, ``omega`` (0 before ``start``), ``rate``, ``slope_rate``, ``loss`` (the mean
-        cross entropy of its steps), ``accuracy``, ``active`` (the share of the channels that are not linear) and
+        cross entropy of its steps), ``accuracy`` (the share of samples all of whose labels are right: that of a
+        greedy decoder, too), ``active`` (the share of the channels that are not linear) and
         ``napl`` (:func:`affscore.nonlinear_advantage.average_path_length`), the last three after freezing.
 
     Raises:
@@ -133,6 +135,8 @@ def train(
     file = None if checkpoint is None else check_destination(checkpoint, (".pt",))
 
     units = list(existing_slopes(model).values())
+    _check_outputs(model, images, labels)
+    _check_outputs(model, *tested)
     device, stepping = device_of(model), _optimizer(model, plan)
     identity = {**asdict(plan), "samples": _fingerprint(images, labels), "tested": _fingerprint(*tested)}
     rows = [] if file is None else resumed(file, identity, epochs, model, stepping)
@@ -204,7 +208,7 @@ def _state(model: nn.Module, images: Tensor, labels: Tensor) -> dict[str, float]
         named = torch.cat([model(some.to(device_of(model))).argmax(dim=1).cpu() for some in images.split(512)])
     counts = active_channels(model)
     return {
-        "accuracy": float((named == labels).double().mean()),
+        "accuracy": float(((named == labels) | (labels < 0)).reshape(len(labels), -1).all(dim=1).double().mean()),
         "active": counts["active"].sum() / counts["channels"].sum(),
         "napl": average_path_length(model, images[:2]),
     }
@@ -224,10 +228,23 @@ def _checked_samples(images: Any, labels: Any) -> tuple[Tensor, Tensor]:
     if not isinstance(images, Tensor) or not isinstance(labels, Tensor):
         kinds = f"{type(images).__name__} and {type(labels).__name__}"
         raise AffscoreError(f"images and labels must be tensors (N, ...) and (N,), got {kinds}")
-    if labels.is_floating_point() or labels.shape != images.shape[:1] or not len(labels):
+    if labels.is_floating_point() or not labels.ndim or labels.shape[:1] != images.shape[:1] or not len(labels):
         shapes = f"{tuple(images.shape)} and {labels.dtype} {tuple(labels.shape)}"
-        raise AffscoreError(f"there must be one integer label for each image, got {shapes}")
+        raise AffscoreError(f"there must be integer labels for each image, got {shapes}")
     return images.detach().cpu(), labels.detach().cpu().long()
+
+
+def _check_outputs(model: nn.Module, images: Tensor, labels: Tensor) -> None:
+    """Look whether the labels fit what the network returns."""
+    with left_as_it_was(model):
+        given = guarded(lambda: model(images[:2].to(device_of(model))), "the network does not take these images")
+    classes = given.shape[1] if isinstance(given, Tensor) and given.ndim > 1 else 0
+    if not classes or (len(given), *given.shape[2:]) != labels[:2].shape or int(labels.max()) >= classes:
+        found = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
+        raise AffscoreError(
+            f"the network must return a tensor (N, classes) for labels (N,), (N, classes, length) for (N, length); it "
+            f"returned {found} for labels {tuple(labels[:2].shape)} of up to {int(labels.max())}"
+        )
 
 
 def _fingerprint(images: Tensor, labels: Tensor) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from affscore.papers import study_models
 from studies.cifar import CifarTraining
+from studies.slopes import Slopes
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
 
@@ -45,11 +46,13 @@ class Study:
         whole: Whether all images are measured as one batch, too, under the pairing: rows with n = images.
         images: How many images of each data set; None for all there are.
         halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
+        slopes: Trainings that pull slopes to 1; their results are the table.
         paths: Of how many images closed paths are followed through the linear regions of each network.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
 
     trainings: Sequence[Training] = ()
+    slopes: Sequence[Slopes] = ()
     models: Sequence[str] = ()
     datasets: Sequence[str] = ("digits",)
     n: Sequence[int] = (512,)
@@ -122,6 +125,38 @@ def _cifar(*depths: int) -> list[str]:
     return [f"examples/cifar_networks.py:{name}@{{weights}}/cifar10/{name}.pt" for name in names]
 
 
+SLOPE_SEEDS = range(1, 6)
+
+OMEGAS = {
+    "digits": (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    "few": (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02),
+    "noise": (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
+    "sum": (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.02, 0.05, 0.1),
+    "numbers": (0.0001, 0.0003, 0.001, 0.003, 0.01),
+}
+"""Weights of the penalty for each task, from hardly any channel linear to nearly all."""
+
+OF_THE_PAPER = (0.0001, 0.0003, 0.001, 0.003, 0.01)
+"""The same for the tasks of the paper, whose weights are not known."""
+
+EARLY, LATE, NEVER = 0.0, 1.0, None
+
+
+def _pulled(
+    models: Sequence[str], tasks: Sequence[str], starts: Sequence[float | None], every: int = 1, **more: Any
+) -> list[Slopes]:
+    """Trainings of each network on each task, from each seed and start; every so many weights of the penalty."""
+    return [
+        Slopes(
+            model, task, seed, start, OMEGAS.get(task, OF_THE_PAPER)[::every] if start is not NEVER else (0.0,), **more
+        )
+        for seed in SLOPE_SEEDS
+        for model in models
+        for task in tasks
+        for start in starts
+    ]
+
+
 STUDIES = {
     "seeds": Study([Training("mini:vgg16", "supervised", seed, every=19) for seed in SEEDS], criteria=True),
     "untrained": Study([Training("mini:vgg16", "untrained", seed) for seed in SEEDS]),
@@ -161,6 +196,34 @@ STUDIES = {
             for seed in (1, 2, 3)
         ],
         paths=16,
+    ),
+    "advantage": Study(
+        slopes=[
+            *_pulled([f"{MATCHED}:residual14"], ["digits", "sum"], (NEVER, EARLY, 0.2, 0.5)),
+            *_pulled([f"{MATCHED}:residual14"], ["few", "noise"], (NEVER, EARLY)),
+            *_pulled([f"{MATCHED}:residual14"], ["digits", "sum", "few", "noise"], (LATE,), scored=True),
+        ]
+    ),
+    "advantage-sizes": Study(
+        slopes=[
+            *_pulled(
+                [f"{MATCHED}:{name}" for name in ("residual8", "residual8_wide", "residual14_wide")],
+                ["digits", "sum"],
+                (NEVER, EARLY, LATE),
+                every=2,
+            ),
+            *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (1, 3, 5, 7)], ["digits", "sum"], (NEVER,)),
+        ]
+    ),
+    "advantage-criteria": Study(
+        slopes=[
+            Slopes(f"{MATCHED}:residual14", task, seed, LATE, (0.0, 0.001), criteria=True)
+            for seed in SLOPE_SEEDS
+            for task in ("digits", "sum")
+        ]
+    ),
+    "advantage-translation": Study(
+        slopes=_pulled(["examples/translation_networks.py:number_translator"], ["numbers"], (NEVER, EARLY, LATE))
     ),
     "other-data": Study(
         models=study_models("mini:"),

@@ -170,7 +170,7 @@ def test_what_is_around_stays_as_it_is():
         ({"rate": None}, "rate must be a number"),
         ({"optimizer": "lion"}, "optimizer must be one of"),
         ({"reduction": "max"}, "reduction must be"),
-        ({"test": (torch.zeros(3, 3), torch.zeros(2).long())}, "one integer label"),
+        ({"test": (torch.zeros(3, 3), torch.zeros(2).long())}, "integer labels"),
         ({"checkpoint": "training.txt"}, r"\.pt"),
         ({"rate": 1e30, "optimizer": "sgd"}, "not finite"),
     ],

@@ -1,0 +1,142 @@
+"""What the networks of chapter 17 learn, and how long and how fast."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from affscore import AffscoreError
+from affscore.zoo import Preprocessing
+from affscore.zoo.data.digits import digits
+from affscore.zoo.data.torchvision_images import images_of
+from studies.cifar import augmented
+from studies.translation import numbers, wmt14
+from studies.ways import wrong_labels
+
+Samples = tuple[Tensor, Tensor, Tensor, Tensor]
+"""Images and labels to learn from, and those to test with."""
+
+SMALL = Preprocessing(channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,))
+"""Grey images of 16 x 16 pixels."""
+
+CIFAR = Preprocessing(size=32, resize=32, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
+
+FEW = 120
+"""Images of the task that has few: a tenth of all."""
+
+WRONG = 0.4
+"""Share of wrong labels of the task that has some."""
+
+PAIRS = (2400, 1200)
+"""Of digits to be added, to learn from and to test with."""
+
+WMT14 = "AFFSCORE_WMT14"
+"""The environment variable that names the folder of WMT14."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Samples and a recipe.
+
+    Attributes:
+        samples: Loads them.
+        half: After so many epochs ordinary training is done, and the rate begins again; there are twice as many in all.
+        rate: The largest learning rate; it falls to 0 by a cosine, twice.
+        slope_rate: That of the slopes, likewise.
+        more: Other arguments of :func:`affscore.nonlinear_advantage.train`.
+        device: Where it is trained.
+    """
+
+    samples: Callable[[], Samples]
+    half: int = 10
+    rate: float = 4e-3
+    slope_rate: float = 2e-2
+    more: dict[str, Any] = field(default_factory=lambda: {"weight_decay": 1e-2})
+    device: str = "cpu"
+
+    def annealed(self, largest: float, epoch: int) -> float:
+        """The learning rate of an epoch.
+
+        >>> task = TASKS["digits"]
+        >>> [round(task.annealed(1.0, epoch), 2) for epoch in (0, 5, 9, 10)]
+        [1.0, 0.5, 0.02, 1.0]
+        """
+        return largest * 0.5 * (1 + math.cos(math.pi * (epoch % self.half) / self.half))
+
+
+@lru_cache
+def _digits() -> Samples:
+    (images, labels), (test_images, test_labels) = digits("train"), digits("test")
+    prepared = (torch.stack([SMALL(image) for image in some]) for some in (images, test_images))
+    return next(prepared), labels, next(prepared), test_labels
+
+
+def _few() -> Samples:
+    """A tenth of the digits, each ten times, so that an epoch has as many steps."""
+    images, labels, *test = _digits()
+    times = len(images) // FEW
+    return images[:FEW].repeat(times, 1, 1, 1), labels[:FEW].repeat(times), *test  # type: ignore[return-value]
+
+
+def _noise() -> Samples:
+    images, labels, *test = _digits()
+    return images, wrong_labels(labels, WRONG, 0), *test  # type: ignore[return-value]
+
+
+def _sum() -> Samples:
+    """Two digits side by side; the label is the last digit of their sum."""
+    images, labels, test_images, test_labels = _digits()
+    generator = torch.Generator().manual_seed(0)
+
+    def pairs(images: Tensor, labels: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        left, right = torch.randint(len(images), (2, count), generator=generator)
+        return torch.cat([images[left], images[right]], dim=3), (labels[left] + labels[right]) % 10
+
+    return *pairs(images, labels, PAIRS[0]), *pairs(test_images, test_labels, PAIRS[1])
+
+
+def _cifar(name: str) -> Samples:
+    found = []
+    for part in ("train", "test"):
+        data = images_of(name, part).prepared_for(CIFAR)
+        number = {word: place for place, word in enumerate(data.classes)}
+        found += [torch.stack([data[place] for place in range(len(data))])]
+        found += [torch.tensor([number[label] for label in data.labels or ()])]
+    return tuple(found)  # type: ignore[return-value]
+
+
+def _moved(images: Tensor, generator: torch.Generator) -> Tensor:
+    black = CIFAR(torch.zeros(3, CIFAR.size, CIFAR.size))[:, :1, :1]
+    return augmented(images, black, 4, generator)
+
+
+def _wmt14() -> Samples:
+    if not (folder := os.environ.get(WMT14)):
+        raise AffscoreError(f"set ${WMT14} to a folder with train.en, train.de, test.en and test.de of WMT14")
+    return wmt14(Path(folder))
+
+
+TASKS = {
+    "digits": Task(_digits),
+    "few": Task(_few),
+    "noise": Task(_noise),
+    "sum": Task(_sum),
+    "numbers": Task(partial(numbers, 2000, 1000), half=20, rate=3e-3),
+    **{
+        name: Task(
+            partial(_cifar, name), 60, 0.1, 0.1,
+            {"optimizer": "sgd", "weight_decay": 5e-4, "batch_size": 128, "change": _moved}, "auto",
+        )
+        for name in ("cifar10", "cifar100")
+    },
+    "wmt14": Task(_wmt14, 5, 5e-4, 5e-3, {"batch_size": 128}, "auto"),
+}  # fmt: skip
+"""By name. ``sum`` is the one that no affine function can do; the last three are the seed paper's, our recipes."""
