@@ -30,7 +30,7 @@ TRAINED_AGAIN = {
     "regions": ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100"),
     "advantage": ("advantage-cifar10", "advantage-cifar100", "advantage-wmt14"),
 }
-"""The studies of the sibling papers' networks, which a reader makes (scripts/make_studies.py), by the analogue's name."""
+"""The studies of the sibling papers' networks, which a reader makes (scripts/make_studies.py), by the name of ours."""
 
 _PARTS = ("", "-paths", "-scores")
 """Endings of the names of a study's tables."""

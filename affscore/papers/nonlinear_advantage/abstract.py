@@ -69,13 +69,8 @@ def _verdict(
 ) -> Verdict:
     """Whether all of these pass a test that holds for them together."""
     require(found)
-    listed = ", ".join(f"{name} {_scaled(one, times):.{1 if times > 1 else 2}f}" for name, one in found.items())
+    listed = ", ".join(f"{name} {times * one:.{1 if times > 1 else 2}f}" for name, one in found.items())
     return Verdict(every(test(one, len(found)) for one in found.values()), f"{what}: {listed}.", networks)
-
-
-def _scaled(one: Estimate, times: int) -> Estimate:
-    low, high = one.within
-    return Estimate(times * one.value, times * one.error, one.freedom, (times * low, times * high))
 
 
 def _is_positive(one: Estimate, together: int) -> bool | None:
