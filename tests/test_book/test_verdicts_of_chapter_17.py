@@ -1,0 +1,83 @@
+"""What chapter 17 concludes from its studies, and one of its trainings made again."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pandas as pd
+import pytest
+
+from affscore.options import Specification
+from affscore.papers.estimate import mean_of
+from affscore.papers.nonlinear_advantage.abstract import all_trainings
+from affscore.papers.nonlinear_advantage.cores import cores, survival, survival_correlations
+from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, gap, lost_when_affine
+from affscore.papers.results import Results
+from affscore.survey.studies import load_studies, under
+
+pytestmark = pytest.mark.slow
+
+CHOICES = [
+    Specification(*choice)
+    for choice in load_studies()["advantage-scores"][[*Specification._fields]].drop_duplicates().values
+]
+EASY = ("digits", "few", "noise")
+
+
+@cache
+def table() -> pd.DataFrame:
+    return all_trainings(Results("shipped", studies=load_studies()))
+
+
+def late_ahead(task: str, one: float = LATE):
+    return gap(table(), "residual14", task, one, EARLY)
+
+
+def test_every_task_was_learned_early_and_late_from_five_seeds() -> None:
+    assert {pair.task for pair in compared(table())} == {"digits", "sum", "few", "noise", "numbers"}
+    counts = table().groupby(["network", "task", "start"], dropna=False)["seed"].nunique()
+    assert (counts.xs("residual14").loc[:, [EARLY, LATE]] == 5).all()
+
+
+def test_late_is_better_where_an_affine_network_fails() -> None:
+    assert lost_when_affine(table(), "residual14", "sum").above(0.5)
+    assert late_ahead("sum").above(0.05)
+
+
+@pytest.mark.parametrize("task", EASY)
+def test_an_affine_network_is_nearly_as_good_or_better_on_the_other_tasks(task: str) -> None:
+    assert lost_when_affine(table(), "residual14", task).below(0.02)
+
+
+def test_without_wrong_labels_late_and_early_are_the_same_there() -> None:
+    for task in ("digits", "few"):
+        assert abs(late_ahead(task).value) < 0.01
+        assert late_ahead(task).above() is None
+
+
+def test_most_of_the_difference_is_made_in_the_first_fifth() -> None:
+    assert late_ahead("sum", 0.2).value > late_ahead("sum").value / 2
+    assert abs(late_ahead("digits", 0.5).value) < 0.01
+
+
+def test_a_core_of_few_units_does_the_sum_of_two_digits() -> None:
+    left = cores(table()).query("network == 'residual14'")
+    assert mean_of(left.query("task == 'sum'")["napl"]).above(1)
+    assert left.query("task == 'sum'")["share"].between(0.05, 0.3).all()
+    assert left[left["task"].isin(EASY)]["share"].max() < 0.05
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice[:4]))
+def test_among_neighbours_low_scores_keep_more_channels(choice: Specification) -> None:
+    studies = load_studies()
+    found = survival_correlations(survival(studies["advantage"], under(studies["advantage-scores"], choice)))
+    by_task = found.groupby("task")
+    assert (by_task["index"].mean() < -0.6).all()
+    assert (by_task["partial"].mean() < 0).all()
+
+
+def test_translation_does_without_relu() -> None:
+    affine = table().query("task == 'numbers' and napl == 0")
+    untouched = table().query("task == 'numbers' and start.isna()", engine="python")
+    assert len(affine) > 10
+    assert affine["accuracy"].mean() > untouched["accuracy"].mean() - 0.03
