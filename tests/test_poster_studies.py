@@ -1,8 +1,6 @@
 """The networks of the poster on linear regions, trained on a CIFAR of the tests, and their rows in the ledger."""
 
-import hashlib
 import math
-import pickle
 import sys
 from dataclasses import replace
 
@@ -12,7 +10,6 @@ import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
-import torchvision
 from make_studies import describe, train
 from mini_zoo.training import accuracy
 from studies import cifar, plans
@@ -33,41 +30,9 @@ from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import stored_studies
 from affscore.zoo import Preprocessing
 from affscore.zoo.weight_files import read_state_dict
+from tests.small_cifar import ramps
 
 NETWORKS = "examples/region_networks.py"
-
-
-def ramps(count, seed):
-    """Flat pictures with a slight slope, each of its own, so that a path around one crosses few boundaries."""
-    random = np.random.default_rng(seed)
-    slopes, levels = random.uniform(-0.2, 0.2, (2, count, 3, 1, 1)), random.uniform(60, 200, (count, 3, 1, 1))
-    places = np.arange(32)
-    return (levels + slopes[0] * places[:, None] + slopes[1] * places).clip(0, 255).astype(np.uint8)
-
-
-@pytest.fixture
-def small_cifar(tmp_path, monkeypatch):
-    """Both data sets in torchvision's layout, with 20 images in each file of the training part, and 32 of the test."""
-    monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
-    for made, key, classes in (
-        (torchvision.datasets.CIFAR10, "labels", 10),
-        (torchvision.datasets.CIFAR100, "fine_labels", 100),
-    ):
-        folder = tmp_path / "data" / made.base_folder
-        folder.mkdir(parents=True)
-        names = {made.meta["key"]: [f"class {number}" for number in range(classes)]}
-        files = {made.meta["filename"]: names}
-        for number, (file, _) in enumerate([*made.train_list, *made.test_list]):
-            count = 32 if [file] == [name for name, _ in made.test_list] else 20
-            labels = np.random.default_rng(number).integers(0, classes, count).tolist()
-            files[file] = {"data": ramps(count, number).reshape(count, -1), key: labels}
-        sums = {}
-        for name, content in files.items():
-            (folder / name).write_bytes(written := pickle.dumps(content))
-            sums[name] = hashlib.md5(written, usedforsecurity=False).hexdigest()
-        for part in ("train_list", "test_list"):
-            monkeypatch.setattr(made, part, [[name, sums[name]] for name, _ in getattr(made, part)])
-        monkeypatch.setattr(made, "meta", {**made.meta, "md5": sums[made.meta["filename"]]})
 
 
 @pytest.fixture
