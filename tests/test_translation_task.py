@@ -67,9 +67,8 @@ def test_every_number_has_words_of_its_own():
     assert len(set(texts)) == 10_000
     assert [read(text.split()) for text in texts] == list(range(10_000))
     assert {word for text in texts for word in text.split()} == {word for word in TOKENS if not word.isdigit()}
-    assert sorted(TOKENS.values()) == list(
-        range(END + 1, load_model(f"{NETWORKS}:number_translator").tokens.num_embeddings)
-    )
+    tokens = load_model(f"{NETWORKS}:number_translator", 0).tokens.num_embeddings
+    assert sorted(TOKENS.values()) == list(range(END + 1, tokens))
 
 
 def test_the_samples_are_numbers_and_their_digits():
@@ -89,13 +88,13 @@ def test_the_samples_are_numbers_and_their_digits():
 def test_a_decoder_is_given_what_stands_before_each_label():
     sentences, translations = [[5, 6, 7], [8]], [[9], [10, 11, 12]]
     inputs, labels = as_tensors(sentences, translations, 4, 5)
-    for row, (sentence, translation) in enumerate(zip(sentences, translations, strict=True)):
+    for row, (sentence, wanted) in enumerate(zip(sentences, translations, strict=True)):
         assert inputs[row, :4].tolist() == sentence + [PAD] * (4 - len(sentence))
         known = inputs[row, 4:].tolist()
         for place in range(5):
-            if place <= len(translation):
-                assert known[: place + 1] == [BEGIN, *translation[:place]]
-                assert labels[row, place] == [*translation, END][place]
+            if place <= len(wanted):
+                assert known[: place + 1] == [BEGIN, *wanted[:place]]
+                assert labels[row, place] == [*wanted, END][place]
             else:
                 assert (known[place], labels[row, place]) == (PAD, IGNORED)
 
