@@ -109,7 +109,7 @@ def test_studies_alone_are_results_and_others_than_the_posters_are_told(run, tmp
         write_parquet(paths, {"study": name}, [], store / "studies" / f"{name}.parquet")
     code, _, err = run("ledger", "--csv", tmp_path / "ledger.csv", "--results", store)
     assert code == 0, err
-    assert "not taken: the study mine: only regions-cifar10, regions-cifar10-resnet18, regions-cifar100 are\n" in err
+    assert "not taken: the study mine: only regions-cifar10, regions-cifar10-resnet18, regions-cifar100, advant" in err
     table = pd.read_csv(tmp_path / "ledger.csv").query("source.str.contains('poster')")
     assert table["ours"].dropna().tolist() == [1.0, 0.0]  # mean and standard deviation of one training
     assert table["verdict"].str.startswith("needs data").all()

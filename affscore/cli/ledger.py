@@ -29,7 +29,7 @@ def ledger(
     torchvision's pretrained networks (their default weights) on imagenet:DIR in a store, --results DIR fills it; the
     column command says what to measure. Studies are read from the folder studies in the store.
     """
-    from affscore.papers.all_results import ON_CIFAR, AllResults
+    from affscore.papers.all_results import TRAINED_AGAIN, AllResults
     from affscore.papers.claim import DEPENDS
     from affscore.papers.ledger import Ledger
     from affscore.papers.specifications import claims_by_specification, gathered_multiverses
@@ -47,8 +47,8 @@ def ledger(
         used, count = len(gathered.own) - len(gathered.unused), len(gathered.own)
         typer.echo(f"results in {results.name}: {used} of {count} are the papers' measurement", err=True)
         say((f"not taken for it: {name}: {why}" for name, why in gathered.unused.items()), err=True)
-        others = [name for name in gathered.own_studies if name.removesuffix("-paths") not in ON_CIFAR]
-        say((f"not taken: the study {name}: only {', '.join(ON_CIFAR)} are" for name in others), err=True)
+        known = ", ".join(name for names in TRAINED_AGAIN.values() for name in names)
+        say((f"not taken: the study {name}: only {known} are" for name in gathered.unused_studies), err=True)
     if csv is not None:
         typer.echo(f"written to {write_table(found.table, csv)}", err=True)
     if claims is not None:

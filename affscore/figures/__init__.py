@@ -21,6 +21,8 @@ from affscore.figures.linear_regions import mosaic as mosaic
 from affscore.figures.linear_regions import two_measures as two_measures
 from affscore.figures.multiverse import choice_effects as choice_effects
 from affscore.figures.multiverse import specification_curve as specification_curve
+from affscore.figures.nonlinear_advantage import accuracy_curves as accuracy_curves
+from affscore.figures.nonlinear_advantage import core_network as core_network
 from affscore.figures.one_dimension import activation_panels as activation_panels
 from affscore.figures.other_data import class_ratios as class_ratios
 from affscore.figures.other_data import class_signatures as class_signatures

@@ -26,8 +26,14 @@ from affscore.zoo.sources import torchvision_networks
 ON_MORE_DATA = ("cifar10", "cifar100", "random")
 """The data sets of figure 15 beside ImageNet."""
 
-ON_CIFAR = ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100")
-"""The studies of the poster's networks, which a reader makes (scripts/make_studies.py)."""
+TRAINED_AGAIN = {
+    "regions": ("regions-cifar10", "regions-cifar10-resnet18", "regions-cifar100"),
+    "advantage": ("advantage-cifar10", "advantage-cifar100", "advantage-wmt14"),
+}
+"""The studies of the sibling papers' networks, which a reader makes (scripts/make_studies.py), by the name of ours."""
+
+_PARTS = ("", "-paths", "-scores")
+"""Endings of the names of a study's tables."""
 
 _OF_KINDS = ("-cifar", "-photographs")
 """Endings of the names of studies of other networks than the small ones."""
@@ -51,7 +57,7 @@ class AllResults:
         studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification. They are of the small
             networks on digits, unless the name ends with ``-cifar`` (networks trained on CIFAR-10) or ``-photographs``
             (networks of torchvision).
-        own_studies: Those of a reader, by name; of them those of :data:`ON_CIFAR` are taken, with their paths.
+        own_studies: Those of a reader, by name; of them those of :data:`TRAINED_AGAIN` are taken, with all parts.
     """
 
     signatures: Sequence[Signature]
@@ -107,7 +113,7 @@ class AllResults:
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
         networks = (self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights)
-        return (self.as_printed, self.poster, functions, printed, other_inputs, *networks)
+        return (self.as_printed, self.poster, self.advantage, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
@@ -154,20 +160,33 @@ class AllResults:
     @cached_property
     def poster(self) -> Results:
         """The networks of the poster on linear regions, which a reader trained (scripts/make_studies.py)."""
-        of_both = {
-            f"regions{ending}": [
-                under(self.own_studies[f"{name}{ending}"], self.specification or PAPERS_CHOICE)
-                for name in ON_CIFAR
-                if f"{name}{ending}" in self.own_studies
-            ]
-            for ending in ("", "-paths")
-        }
         return Results(
             "the poster's networks on CIFAR, trained again",
             "3 trainings of each network and way, closed paths around test images; signatures of batches of 512, "
             "activate first, averaged over positions",
-            studies={name: pd.concat(tables, ignore_index=True) for name, tables in of_both.items() if tables},
+            studies=self._trained_again("regions"),
         )
+
+    @cached_property
+    def advantage(self) -> Results:
+        """The networks of "Nonlinear Advantage", which a reader trained (scripts/make_studies.py)."""
+        return Results(
+            "the networks of Nonlinear Advantage, trained again",
+            "3 trainings of each network and start, by our recipes",
+            studies=self._trained_again("advantage"),
+        )
+
+    def _trained_again(self, name: str) -> dict[str, pd.DataFrame]:
+        """The studies of a reader that are the papers' own of this name, with their parts, under the specification."""
+        found = {
+            f"{name}{part}": [
+                under(self.own_studies[f"{one}{part}"], self.specification or PAPERS_CHOICE)
+                for one in TRAINED_AGAIN[name]
+                if f"{one}{part}" in self.own_studies
+            ]
+            for part in _PARTS
+        }
+        return {name: pd.concat(tables, ignore_index=True) for name, tables in found.items() if tables}
 
     @cached_property
     def mini(self) -> Results:
@@ -258,6 +277,12 @@ class AllResults:
             ),
             studies=self._studies("-photographs"),
         )
+
+    @property
+    def unused_studies(self) -> list[str]:
+        """The names of the reader's studies that are not of the papers' networks."""
+        taken = {f"{one}{part}" for names in TRAINED_AGAIN.values() for one in names for part in _PARTS}
+        return [name for name in self.own_studies if name not in taken]
 
     @cached_property
     def unused(self) -> dict[str, str]:

@@ -57,6 +57,15 @@ class Estimate:
         freedom = (one + two) ** 2 / least if 0 < least < np.inf else min(self.freedom, other.freedom)
         return Estimate(self.value - other.value, float(np.sqrt(one + two)), freedom)
 
+    def __rmul__(self, factor: float) -> Estimate:
+        """A positive multiple, as in percent.
+
+        >>> f"{100 * mean_of([0.2, 0.3, 0.4]):.0f}"
+        '30 [5, 55]'
+        """
+        low, high = self.within
+        return Estimate(factor * self.value, factor * self.error, self.freedom, (factor * low, factor * high))
+
     def interval(self, together: int = 1) -> tuple[float, float]:
         """Student's 95 % interval; of several that are to hold together a wider one (Bonferroni).
 

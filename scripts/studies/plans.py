@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,13 @@ def _cifar(*depths: int) -> list[str]:
     return [f"examples/cifar_networks.py:{name}@{{weights}}/cifar10/{name}.pt" for name in names]
 
 
-SLOPE_SEEDS = range(1, 6)
+SLOPE_SEEDS, THREE = range(1, 6), range(1, 4)
+
+TWO_TASKS = ("digits", "sum")
+FOUR_TASKS = (*TWO_TASKS, "few", "noise")
+
+SIZES = [f"{MATCHED}:{name}" for name in ("residual8", "residual8_wide", "residual14_wide")]
+"""Of half the depth, and of twice the width, of residual14."""
 
 OMEGAS = {
     "digits": (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
@@ -146,8 +152,8 @@ def _pulled(
     models: Sequence[str],
     tasks: Sequence[str],
     starts: Sequence[float | None],
+    seeds: Iterable[int] = SLOPE_SEEDS,
     every: int = 1,
-    seeds: Sequence[int] = SLOPE_SEEDS,
     **more: Any,
 ) -> list[Slopes]:
     """Trainings of each network on each task, from each seed and start; every so many weights of the penalty."""
@@ -204,27 +210,23 @@ STUDIES = {
     ),
     "advantage": Study(
         slopes=[
-            *_pulled([f"{MATCHED}:residual14"], ["digits", "sum"], (NEVER, EARLY, 0.2, 0.5)),
-            *_pulled([f"{MATCHED}:residual14"], ["few", "noise"], (NEVER, EARLY)),
-            *_pulled([f"{MATCHED}:residual14"], ["digits", "sum", "few", "noise"], (LATE,), scored=True),
+            *_pulled([f"{MATCHED}:residual14"], FOUR_TASKS, (NEVER, EARLY)),
+            *_pulled([f"{MATCHED}:residual14"], FOUR_TASKS, (LATE,), scored=True),
+            *_pulled([f"{MATCHED}:residual14"], TWO_TASKS, (0.2, 0.5), THREE),
         ]
     ),
     "advantage-sizes": Study(
         slopes=[
-            *_pulled(
-                [f"{MATCHED}:{name}" for name in ("residual8", "residual8_wide", "residual14_wide")],
-                ["digits", "sum"],
-                (NEVER, EARLY, LATE),
-                every=2,
-            ),
-            *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (1, 3, 5, 7)], ["digits", "sum"], (NEVER,)),
+            *_pulled(SIZES, TWO_TASKS, (NEVER, LATE), every=2),
+            *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (1, 3, 5, 7)], TWO_TASKS, (NEVER,)),
+            *_pulled(SIZES, TWO_TASKS, (EARLY,), THREE, every=2),
         ]
     ),
     "advantage-criteria": Study(
         slopes=[
             Slopes(f"{MATCHED}:residual14", task, seed, LATE, (0.0, 0.001), criteria=True)
             for seed in SLOPE_SEEDS
-            for task in ("digits", "sum")
+            for task in TWO_TASKS
         ]
     ),
     "advantage-translation": Study(
@@ -283,17 +285,15 @@ STUDIES_OF_PAPERS = {
     **{
         f"advantage-{task}": Study(
             slopes=[
-                *_pulled(networks, [task], (NEVER, EARLY), seeds=(1, 2, 3)),
-                *_pulled(networks, [task], (LATE,), seeds=(1, 2, 3), scored=True),
+                *_pulled(networks, [task], (NEVER, EARLY), THREE),
+                *_pulled(networks, [task], (LATE,), THREE, scored=True),
             ]
         )
         for task in ("cifar10", "cifar100")
         for networks in [[f"examples/cifar_networks.py:resnet{depth}_{task}" for depth in (18, 50)]]
     },
     "advantage-wmt14": Study(
-        slopes=_pulled(
-            ["examples/translation_networks.py:transformer_base"], ["wmt14"], (NEVER, EARLY, LATE), seeds=(1, 2, 3)
-        )
+        slopes=_pulled(["examples/translation_networks.py:transformer_base"], ["wmt14"], (NEVER, EARLY, LATE), THREE)
     ),
 }
 """Those of chapters 16 and 17 with the papers' networks and data. Their tables do not come with the package: they take

@@ -27,7 +27,7 @@ from studies.tasks import TASKS, Samples, Task
 FIRST = 512
 """So many test samples are for the scores."""
 
-KEPT = (0.75, 0.5, 0.25, 0.1, 0.05)
+KEPT = (0.5, 0.25, 0.1)
 """Shares of the channels that stay non-linear when criteria are compared."""
 
 FURTHER = 5

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from synthetic_slopes import EASY, collapse, four_sizes, of_slopes, trainings_of, with_criteria
 
 from affscore.analysis import STATISTICS, independent_best
 from affscore.experiments.sweeps import sweep
@@ -555,6 +556,36 @@ CASES = {
     "batch-size-keeps-networks-apart": (lambda: in_batches(*[0.02] * 4), lambda: in_batches(*[0.2] * 4, apart=0.002)),
     "images-change-little": (lambda: in_batches(0.01, 0.01), lambda: in_batches(0.01, 0.01, noise=0.1)),
     "seeds-keep-the-signature": (lambda: trained_again(0.02), lambda: trained_again(0.4)),
+    "linear-early-costs-more": (
+        lambda: of_slopes(trainings_of("sum", collapse(4), collapse(2))),
+        lambda: of_slopes(trainings_of("sum", collapse(2), collapse(4))),
+    ),
+    "gap-vanishes-on-easy-tasks": (
+        lambda: of_slopes(trainings_of("digits", EASY)),
+        lambda: of_slopes(trainings_of("digits", collapse(4, 0.05), collapse(1, 0.08))),
+    ),
+    "many-channels-can-go": (
+        lambda: of_slopes(trainings_of("sum", collapse(8))),
+        lambda: of_slopes(trainings_of("sum", collapse(8)), trainings_of("digits", collapse(1))),
+    ),
+    "slow-decay-then-collapse": (
+        lambda: of_slopes(trainings_of("sum", collapse(4))),
+        lambda: of_slopes(trainings_of("sum", collapse(0.25))),
+    ),
+    "better-than-widened-plain-networks": (
+        lambda: of_slopes(trainings_of("sum", collapse(4), plain={3: 0.5, 5: 0.8})),
+        lambda: of_slopes(trainings_of("sum", collapse(4), plain={3: 0.5, 5: 0.95})),
+    ),
+    "core-of-constant-size": (lambda: four_sizes(0.25, 0.25), lambda: four_sizes(0.25, 0.5)),
+    "core-grows-with-difficulty": (
+        lambda: of_slopes(trainings_of("sum", collapse(4)), trainings_of("digits", collapse(8, 0.09))),
+        lambda: of_slopes(trainings_of("sum", collapse(8)), trainings_of("digits", collapse(1, 0.09))),
+    ),
+    "low-scores-survive": (
+        lambda: of_slopes(trainings_of("sum", EASY), score={0: 0.5, 1: 0.7, 2: 0.6, 3: 0.9}),
+        lambda: of_slopes(trainings_of("sum", EASY), score={0: 0.9, 1: 0.6, 2: 0.7, 3: 0.5}),
+    ),
+    "affinity-chooses-channels-well": (lambda: with_criteria(0.9, 0.8), lambda: with_criteria(0.8, 0.9)),
 }
 
 SINGLE = {"digits": {"batches": 1}}

@@ -28,6 +28,7 @@ BATCH_SIZE = REPOSITORY / "notebooks" / "10_batch_size_and_seed.ipynb"
 TRAINING = REPOSITORY / "notebooks" / "11_what_training_does.ipynb"
 OTHER_TRAINING = REPOSITORY / "notebooks" / "14_same_architecture_other_training.ipynb"
 OTHER_DATA = REPOSITORY / "notebooks" / "13_other_data_sets.ipynb"
+ADVANTAGE = REPOSITORY / "notebooks" / "17_nonlinear_advantage.ipynb"
 REGIONS = REPOSITORY / "notebooks" / "16_are_all_linear_regions_equal.ipynb"
 LEDGER = REPOSITORY / "notebooks" / "80_the_ledger.ipynb"
 PAPER = read_profile(REPOSITORY / "notebooks" / "params" / "paper.yml")
@@ -175,6 +176,24 @@ def test_linear_regions_with_the_profile_of_the_papers(made, imagenet, downloads
     assert f"{28 if made else 42} trainings: 2 architectures, 7 ways, {2 if made else 3} seeds" in text
     assert ("/studies: regions-cifar10, with its paths. There are regions, regions-width" in text) is not made
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 6
+
+
+@pytest.mark.notebook
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [True, False], ids=["made", "not made"])
+def test_nonlinear_advantage_with_the_profile_of_the_papers(made, imagenet, downloads, tmp_path, monkeypatch):
+    """The study of the paper's networks, for which one of smaller ones stands in; and where it is not made."""
+    assert PAPER["slopes_study"] == "advantage-cifar10"
+    folder = tmp_path / "results" / "studies"
+    folder.mkdir(parents=True)
+    for end in ("", "-scores") if made else ():
+        table = load_study(f"advantage{end}").query("seed < 4 and task == 'sum'").assign(task="cifar10")
+        write_parquet(table, {"study": "advantage-cifar10"}, [], folder / f"advantage-cifar10{end}.parquet")
+    more = {"model": "resnet18@IMAGENET1K_V1"}
+    outputs, text, _ = executed(ADVANTAGE, imagenet, downloads, tmp_path / "results", tmp_path, monkeypatch, **more)
+    assert ("on the cifar10, networks that lose it" in text.lower()) is made
+    assert ("/studies: advantage-cifar10. There are advantage" in text) is not made
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 9
 
 
 @pytest.mark.notebook

@@ -1,0 +1,235 @@
+"""The two abstracts: when non-linearity is needed, how much of it can go, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from affscore.papers.claim import Verdict, claim
+from affscore.papers.estimate import Estimate, every, mean_of, require
+from affscore.papers.nonlinear_advantage import PAPER
+from affscore.papers.nonlinear_advantage.cores import (
+    PLAIN,
+    beside_plain,
+    cores,
+    survival,
+    survival_correlations,
+    times_as_large,
+    where_it_begins_to_cost,
+)
+from affscore.papers.nonlinear_advantage.curves import (
+    LATE,
+    by_difficulty,
+    compared,
+    curve,
+    gap,
+    read_off,
+    seeds_of,
+    trainings,
+)
+from affscore.papers.results import Results
+
+_ABSTRACT, _FIRST = f"{PAPER} (abstract)", f"{PAPER} (abstract of the first version)"
+_OURS = f"ours, on the networks of {PAPER}"
+_NEEDS = "a study of slopes (python scripts/make_studies.py --only advantage,advantage-sizes,advantage-translation)"
+
+STUDIES = ("advantage", "advantage-sizes", "advantage-translation")
+"""Those that hold trainings."""
+
+HALF = 0.5
+"""A significant part of the channels."""
+
+SMALL = 0.02
+"""A gap of accuracies up to two points has vanished."""
+
+NEAR = 1.25
+"""Two sizes up to this ratio are nearly the same."""
+
+
+def all_trainings(results: Results) -> pd.DataFrame:
+    """The trainings of all studies of slopes.
+
+    Raises:
+        MissingResultsError: There are none.
+    """
+    there = [trainings(results.studies[name]) for name in STUDIES if name in results.studies]
+    require(there)
+    return pd.concat(there, ignore_index=True)
+
+
+def _verdict(
+    found: Mapping[str, Estimate],
+    test: Callable[[Estimate, int], bool | None],
+    what: str,
+    networks: int,
+    times: int = 100,
+) -> Verdict:
+    """Whether all of these pass a test that holds for them together."""
+    require(found)
+    listed = ", ".join(f"{name} {times * one:.{1 if times > 1 else 2}f}" for name, one in found.items())
+    return Verdict(every(test(one, len(found)) for one in found.values()), f"{what}: {listed}.", networks)
+
+
+def _is_positive(one: Estimate, together: int) -> bool | None:
+    return one.above(0.0, together)
+
+
+def _trained(table: pd.DataFrame, tasks: Iterable[str]) -> int:
+    return int((table["task"].isin(list(tasks)) & ~table["network"].str.startswith(PLAIN)).sum())
+
+
+@claim(63, _ABSTRACT, _NEEDS, of_scores=False)
+def linear_early_costs_more(results: Results) -> Verdict:
+    """Making channels linear early in training costs more accuracy than making them linear late.
+
+    Test: On each task that an affine network does at least 10 points worse, late regularisation is more accurate than
+    early one at equal normalised average path length, by the mean over lengths and seeds.
+    """
+    table = all_trainings(results)
+    found = {task: gap(table, network, task) for network, task in by_difficulty(table, hard=True)}
+    return _verdict(found, _is_positive, "Points of accuracy that late is ahead of early", _trained(table, found))
+
+
+@claim(64, _FIRST, _NEEDS, of_scores=False)
+def gap_vanishes_on_easy_tasks(results: Results) -> Verdict:
+    """On easy tasks it makes no difference whether channels become linear early or late.
+
+    Test: On each task that an affine network does less than 10 points worse, the difference at equal path length is
+    within 2 points.
+    """
+    table = all_trainings(results)
+    found = {task: gap(table, network, task) for network, task in by_difficulty(table, hard=False)}
+
+    def small(one: Estimate, together: int) -> bool | None:
+        return every([one.above(-SMALL, together), one.below(SMALL, together)])
+
+    return _verdict(found, small, "Points of accuracy that late is ahead of early", _trained(table, found))
+
+
+@claim(65, _ABSTRACT, _NEEDS, of_scores=False)
+def many_channels_can_go(results: Results) -> Verdict:
+    """After training a significant part of the channels can be made linear at high accuracy.
+
+    Test: On each task at least half of all channels are linear where late regularisation first costs a point of
+    accuracy, by the mean over seeds.
+    """
+    table = all_trainings(results)
+    found = {}
+    for network, task in compared(table):
+        left = [
+            where_it_begins_to_cost(table, network, task, seed)["share"]
+            for seed in seeds_of(table, network, task, LATE)
+        ]
+        found[task] = mean_of(1 - np.array(left), (0, 1))
+    what = "Percent of the channels that can be linear"
+    return _verdict(found, lambda one, together: one.above(HALF, together), what, _trained(table, found))
+
+
+@claim(66, _FIRST, _NEEDS, of_scores=False)
+def slow_decay_then_collapse(results: Results) -> Verdict:
+    """Accuracy falls slowly with the path length at first, and then collapses.
+
+    Test: On each task that an affine network does at least 10 points worse, a late curve loses more over the lower half
+    of its path lengths than over the upper half, by the mean over seeds.
+    """
+    table = all_trainings(results)
+    found = {}
+    for network, task in by_difficulty(table, hard=True):
+        curves = [curve(table, network, task, LATE, seed) for seed in seeds_of(table, network, task, LATE)]
+        read = [read_off(points, np.linspace(points["napl"].min(), points["napl"].max(), 3)) for points in curves]
+        found[task] = mean_of([(middle - low) - (high - middle) for low, middle, high in read])
+    what = "Points of accuracy that the lower half costs more than the upper one"
+    return _verdict(found, _is_positive, what, _trained(table, found))
+
+
+@claim(67, _FIRST, _NEEDS, of_scores=False)
+def better_than_widened_plain_networks(results: Results) -> Verdict:
+    """Partially linear networks are more accurate than plain networks of the same depth with as many parameters.
+
+    Test: Late regularisation to the path length of each plain network is more accurate than it, on each task, by the
+    means over seeds.
+    """
+    table = all_trainings(results)
+    found = {f"{one.task} at depth {one.depth}": one.partial - one.plain for one in beside_plain(table)}
+    count = int(table["network"].str.startswith(PLAIN).sum())
+    return _verdict(found, _is_positive, "Points of accuracy that the partially linear network is ahead", count)
+
+
+@claim(68, _ABSTRACT, _NEEDS, of_scores=False)
+def core_of_constant_size(results: Results) -> Verdict:
+    """What stays non-linear is a core of nearly constant effective depth and width, whatever network it is in.
+
+    Test: Where late regularisation first costs a point of accuracy, the path length in a network with twice as many
+    blocks, and the mean number of non-linear channels in one of twice the width, are at most 1.25 times as large, on
+    each task, by the mean logarithm over seeds.
+    """
+    found = cores(all_trainings(results))
+    require({"residual8", "residual8_wide", "residual14"} <= set(found["network"]))
+    ratios = {
+        f"{name} on {task}": times_as_large(found, of, larger, "residual8", task)
+        for task, (name, of, larger) in product(
+            dict.fromkeys(found[found["network"] == "residual8"]["task"]),
+            (("depth", "napl", "residual14"), ("width", "width", "residual8_wide")),
+        )
+    }
+    limit = float(np.log(NEAR))
+
+    def near(one: Estimate, together: int) -> bool | None:
+        return every([one.above(-limit, together), one.below(limit, together)])
+
+    return _verdict(ratios, near, "Logarithms of how many times as large it is", len(found), times=1)
+
+
+@claim(69, _ABSTRACT, _NEEDS, of_scores=False)
+def core_grows_with_difficulty(results: Results) -> Verdict:
+    """The core depends on how difficult the task is: a harder one needs a deeper core.
+
+    Test: Where late regularisation first costs a point of accuracy, the path length is larger on each task that an
+    affine network does at least 10 points worse than on each other one, in the same network, by the mean difference
+    over seeds.
+    """
+    table = all_trainings(results)
+    pairs = [by_difficulty(table, hard=one) for one in (True, False)]
+    depths = cores(table).pivot_table("napl", "seed", ["network", "task"])
+    found = {
+        f"{hard.task} against {easy.task}": mean_of((depths[hard] - depths[easy]).dropna())
+        for hard, easy in product(*pairs)
+        if hard.network == easy.network
+    }
+    networks = _trained(table, [pair.task for some in pairs for pair in some])
+    return _verdict(found, _is_positive, "How much longer the paths are", networks, times=1)
+
+
+@claim(70, _OURS, "a study of slopes with scores (python scripts/make_studies.py --only advantage)")
+def low_scores_survive(results: Results) -> Verdict:
+    """The activations with low affinity scores keep their non-linear channels.
+
+    Test: Over the activations of a network Spearman's correlation of the score before with the share of channels that
+    stay non-linear, the mean over weights of the penalty, is negative: on each task, by the mean over seeds.
+    """
+    require({"advantage", "advantage-scores"} <= set(results.studies))
+    each = survival_correlations(survival(results.studies["advantage"], results.studies["advantage-scores"]))
+    found = {str(task): mean_of(rows["correlation"], (-1, 1)) for task, rows in each.groupby("task", sort=False)}
+
+    def negative(one: Estimate, together: int) -> bool | None:
+        return one.below(0.0, together)
+
+    return _verdict(found, negative, "Mean rank correlations", len(each), times=1)
+
+
+@claim(71, _OURS, "a study of criteria (python scripts/make_studies.py --only advantage-criteria)", of_scores=False)
+def affinity_chooses_channels_well(results: Results) -> Verdict:
+    """Making the channels with the highest affinity scores linear costs less accuracy than making random ones linear.
+
+    Test: After a little further training the accuracy, the mean over shares that are kept, is higher: on each task, by
+    the mean difference over seeds.
+    """
+    require("advantage-criteria" in results.studies)
+    study = results.studies["advantage-criteria"]
+    means = study.pivot_table("accuracy", ["task", "seed"], "by")
+    ahead = (means["affinity"] - means["random"]).groupby("task", sort=False)
+    found = {str(task): mean_of(values, (-1, 1)) for task, values in ahead}
+    return _verdict(found, _is_positive, "Points of accuracy that affinity is ahead", len(means))

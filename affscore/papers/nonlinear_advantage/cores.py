@@ -1,0 +1,150 @@
+"""What stays non-linear: how deep and wide it is where a network begins to suffer, and in which activations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from affscore.papers.estimate import Estimate, mean_of, require
+from affscore.papers.nonlinear_advantage.curves import LATE, compared, curve, read_off, seeds_of
+
+LITTLE = 0.01
+"""The loss of accuracy up to which a network counts as good as before: one point."""
+
+SIZES = ["napl", "width", "share"]
+
+PLAIN = "plain"
+"""Beginning of the names of networks without shortcuts."""
+
+
+def where_it_begins_to_cost(table: pd.DataFrame, network: str, task: str, seed: int) -> dict[str, float]:
+    """What is left where a curve of late regularisation falls a point of accuracy below the untouched network.
+
+    Of several such places it is the one of the longest paths.
+
+    Args:
+        table: Of :func:`affscore.papers.nonlinear_advantage.curves.trainings`.
+        network: Which network.
+        task: On which task.
+        seed: Of which seed.
+
+    Returns:
+        ``napl``, ``width`` (the effective one) and ``share`` (of channels that are not linear), by a straight line
+        between two points of the curve; those of its end where it never falls so far.
+    """
+    points = curve(table, network, task, LATE, seed)
+    limit = points["accuracy"].iloc[-1] - LITTLE
+    below = np.flatnonzero(points["accuracy"] < limit)
+    if not len(below):
+        return {name: float(points[name].iloc[0]) for name in SIZES}
+    two = points.iloc[below[-1] : below[-1] + 2]  # the last one below is followed by one that is not
+    return {name: float(np.interp(limit, two["accuracy"], two[name])) for name in SIZES}
+
+
+def cores(table: pd.DataFrame) -> pd.DataFrame:
+    """The size of what is left of each network where it begins to cost accuracy.
+
+    Returns:
+        A row for each network, task and seed that was regularised late: ``network``, ``task``, ``seed``, ``napl``,
+        ``width``, ``share``.
+    """
+    late = table[table["start"] == LATE]
+    pairs = dict.fromkeys(zip(late["network"], late["task"], strict=True))
+    rows = [
+        {"network": network, "task": task, "seed": seed, **where_it_begins_to_cost(table, network, task, seed)}
+        for network, task in pairs
+        for seed in seeds_of(table, network, task, LATE)
+    ]
+    return pd.DataFrame(rows, columns=["network", "task", "seed", *SIZES])
+
+
+def times_as_large(found: pd.DataFrame, of: str, one: str, other: str, task: str) -> Estimate:
+    """The mean logarithm, over seeds, of how many times as large a size is in one network as in another.
+
+    Args:
+        found: Of :func:`cores`.
+        of: "napl", "width" or "share".
+        one: The one network.
+        other: The other.
+        task: On which task.
+
+    Raises:
+        MissingResultsError: A network is not there.
+    """
+    sizes = found[found["task"] == task].pivot_table(of, "seed", "network")
+    require({one, other} <= set(sizes))
+    ratio = sizes[one] / sizes[other]
+    return mean_of(np.log(ratio[np.isfinite(ratio) & (ratio > 0)]))
+
+
+class Beside(NamedTuple):
+    """A partially linear network beside a plain one of the same depth and about as many parameters.
+
+    Attributes:
+        task: Of both.
+        depth: The depth of the plain network, and the normalised average path length at which the other is read off.
+        plain: Its accuracy.
+        partial: The accuracy of the other.
+    """
+
+    task: str
+    depth: int
+    plain: Estimate
+    partial: Estimate
+
+
+def beside_plain(table: pd.DataFrame) -> list[Beside]:
+    """Each plain network beside the residual one whose slopes were pulled late, where all its curves get so far.
+
+    Args:
+        table: Of trainings; names of plain networks begin with "plain".
+    """
+    found = []
+    for network, task in compared(table):
+        curves = [curve(table, network, task, LATE, seed) for seed in seeds_of(table, network, task, LATE)]
+        plain = table[table["network"].str.startswith(PLAIN) & (table["task"] == task)]
+        for depth in sorted(set(plain["napl"])):
+            read = np.array([read_off(points, np.array([depth]))[0] for points in curves])
+            if np.isfinite(read).all():
+                alone = mean_of(plain[plain["napl"] == depth]["accuracy"], (0, 1))
+                found.append(Beside(task, round(depth), alone, mean_of(read, (0, 1))))
+    return found
+
+
+def survival(study: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """How much of each activation stays non-linear under late regularisation, beside its affinity score before.
+
+    Args:
+        study: A row for each training and activation.
+        scores: The scores at the start of the penalty, under one specification.
+
+    Returns:
+        A row for each network, task, seed and activation: ``survival``, the share of its channels that are not linear,
+        the mean over the weights of the penalty; ``score``; ``auc``, the mean of ``channel_auc``; ``index``.
+    """
+    keys = ["network", "task", "seed", "layer", "call"]
+    late = study[study["start"] == LATE].assign(survival=lambda rows: rows["active"] / rows["channels"])
+    found = late.groupby(keys, sort=False).agg(
+        survival=("survival", "mean"), auc=("channel_auc", "mean"), index=("index", "first")
+    )
+    return found.reset_index().merge(scores[[*keys, "score"]], on=keys, validate="1:1")
+
+
+def survival_correlations(table: pd.DataFrame, of: str = "score") -> pd.DataFrame:
+    """Spearman's correlation of survival with the score over the activations of each trained network.
+
+    Args:
+        table: Of :func:`survival`.
+        of: Another column in the place of the score, as "index".
+
+    Returns:
+        A row for each: ``network``, ``task``, ``seed``, ``correlation``.
+    """
+    rows = [
+        (*names, float(stats.spearmanr(some[of], some["survival"]).statistic))
+        for names, some in table.groupby(["network", "task", "seed"], sort=False)
+    ]
+    return pd.DataFrame(rows, columns=["network", "task", "seed", "correlation"])

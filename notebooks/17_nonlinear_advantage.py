@@ -1,0 +1,412 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# %% [markdown]
+# # Nonlinear advantage
+#
+# The affinity score measures a network as it is. {cite:t}`mehmetigopel2023nonlinear` take its non-linearity away instead, channel by
+# channel, and see when it breaks. This page does so with small networks, and asks whether the score knows which activations
+# are needed.
+
+# %% tags=["parameters"]
+slopes_study: str = "advantage"  # the study of the figures; or one of yours, as advantage-cifar10
+store: str = "../_build/results"  # the folder of your results; your studies are in its folder studies
+model: str = "mini:digitsnet"  # the network that is looked at first, MODEL or MODEL@WEIGHTS
+seed: int = 0  # of random weights and the order of images
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% tags=["hide-input"]
+import matplotlib.pyplot as plt
+import pandas as pd
+import torch
+from IPython.display import Markdown
+from torch import nn
+
+import affscore
+from affscore.figures import accuracy_curves, bundles_of_signatures, core_network, two_measures
+from affscore.nonlinear_advantage import average_path_length, to_prelu, train
+from affscore.papers.all_results import AllResults
+from affscore.papers.estimate import mean_of
+from affscore.papers.ledger import Ledger
+from affscore.papers.nonlinear_advantage.cores import PLAIN, beside_plain, cores, survival, survival_correlations
+from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, gap, lost_when_affine, trainings
+from affscore.survey.studies import load_studies, stored_studies, under
+
+studies = stored_studies(store) | load_studies()
+if slopes_study not in studies:
+    made = ", ".join(name for name in studies if name.startswith("advantage"))
+    print(f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others.")
+    print("This page shows advantage, small networks on digits.")
+    slopes_study = "advantage"
+study, scores = studies[slopes_study], under(studies[f"{slopes_study}-scores"])
+WORDS = {"sum": "sum of two digits", "few": "few digits", "noise": "wrong labels", "numbers": "French numbers"}
+WHEN = {EARLY: "early", LATE: "late"}
+
+
+def in_words(table):
+    """With names of tasks and starts as the page has them."""
+    when = table["start"].map(lambda start: WHEN.get(start, f"after {start:.0%} of training"))
+    return table.assign(task=table["task"].replace(WORDS), when=when)
+
+
+def by_task(found):
+    """A column of a table: percentages or points, with their intervals."""
+    return {WORDS.get(task, task): f"{100 * one:.1f}" for task, one in found.items()}
+
+
+trained = trainings(study)
+pairs = {task: network for network, task in compared(trained)}
+gaps = {task: gap(trained, network, task) for task, network in pairs.items()}
+losses = {task: lost_when_affine(trained, network, task) for task, network in pairs.items()}
+left = cores(trained)
+linear = {task: mean_of(1 - left[left["task"] == task]["share"], (0, 1)) for task in pairs}
+print(f"{len(trained)} trainings of {', '.join(dict.fromkeys(pairs.values()))}, {trained['seed'].nunique()} seeds")
+
+# %% tags=["remove-input"]
+hardest = max(losses, key=lambda task: losses[task].value)
+difference = max(abs(one.value) for task, one in gaps.items() if task != hardest) if len(gaps) > 1 else float("nan")
+shares = [100 * one.value for one in linear.values()]
+Markdown(
+    f"**The finding: on the task that needs it most, non-linearity is needed early.** On the {WORDS.get(hardest, hardest)}, networks "
+    f"that lose it from the start are {100 * gaps[hardest].value:.0f} points less accurate than those that lose as much after training; on the "
+    f"other tasks the two differ by {100 * difference:.1f} points at most. After training, {min(shares):.0f} to {max(shares):.0f} % of the channels "
+    "can become linear before that costs a point."
+)
+
+# %% [markdown]
+# You will learn
+#
+# * how a channel of a trained network is made linear, and how training finds those that are not needed,
+# * how deep a network with shortcuts is: the average path length,
+# * when non-linearity is needed: early in training, late, or hardly at all,
+# * whether the affinity score tells which activations are needed.
+#
+# Two numbers in brackets are a 95 % interval over seeds.
+#
+# ## A slope for each channel
+#
+# Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel:
+#
+# $$\phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x).$$
+#
+# At $\alpha_c = 0$ it is ReLU; there we begin, so that the network computes the same as before. At $\alpha_c = 1$ it is the identity: the channel is linear.
+# Slopes are trained with the weights, under a penalty that pulls them to 1:
+#
+# $$\mathcal L = \text{task loss} + \omega \sum_c |1 - \alpha_c|^{1/2}.$$
+#
+# The power 1/2 does not shrink all differences a little, as a square would: it sends some slopes all the way to 1. A channel within 0.01 of it is frozen, linear
+# for good. The larger $\omega$, the more channels go.
+#
+# ## How deep is what is left?
+#
+# The **average path length** follows channels from the input to the output. APL is the number of non-linear units that a path meets, the mean over all
+# paths. The normalised one, **NAPL**, chooses a branch with probability 1/2 at each addition instead. Shortcuts make the difference, as in the
+# paper's example, four layers of width 4 with a shortcut over all of them:
+
+
+# %%
+class Skip(nn.Module):
+    """Four layers of four units, and a shortcut over all."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(before, 4) for before in (1, 4, 4, 4))
+        self.out = nn.Linear(4, 1)
+
+    def forward(self, x):
+        y = x
+        for layer in self.layers:
+            y = torch.relu(layer(y))
+        return x + self.out(y)
+
+
+for name, one, example in (("the example", Skip(), torch.zeros(1, 1)), (model, affscore.load_model(model, seed), None)):
+    normalised, plain = (average_path_length(to_prelu(one, example), example, which) for which in (True, False))
+    print(f"{name}: NAPL {normalised:.3f}, APL {plain:.3f}")
+
+# %% [markdown]
+# Of the 257 paths of the example one is the shortcut: APL = 1024/257. But it is one branch of two: NAPL = 2. From here on, lengths are normalised.
+#
+# ## One training
+#
+# A small residual network learns the digits for ten epochs as usual, and for ten more while its slopes are pulled to 1:
+
+# %%
+prepare = affscore.zoo.Preprocessing(channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,))
+(images, labels), (test_images, test_labels) = affscore.zoo.digits("train"), affscore.zoo.digits("test")
+images, test_images = (torch.stack([prepare(image) for image in some]) for some in (images, test_images))
+
+small = to_prelu(affscore.load_model("../examples/matched_networks.py:residual8", seed), images[:2])
+record = train(
+    small, images, labels, epochs=20, omega=0.005, start=10, test=(test_images, test_labels),
+    rate=4e-3, slope_rate=2e-2, weight_decay=1e-2, seed=seed, progress=False,
+)  # fmt: skip
+columns = {"accuracy": "accuracy", "active": "share of channels not linear", "napl": "path length (NAPL)"}
+record.loc[9::2].set_index("epoch")[[*columns]].rename(columns=columns).round(3)
+
+# %% [markdown]
+# ## Early or late?
+#
+# The paper claims that a network which loses its non-linearity from the start is worse than one which loses it after training. Its networks,
+# epochs and rates are not at hand, so ours are an analogue: a residual network with 13 ReLUs, and 20 epochs, in which the learning rate falls to
+# zero twice. **Early** training has the penalty in all epochs, **late** training in the last ten. Weights $\omega$ from small to large make a
+# curve, from the untouched network to an affine one. There are four tasks:
+#
+# * *digits*: 1,200 images; *few digits*: 120 of these, ten times an epoch; *wrong labels*: 40 % of the labels are wrong;
+# * *sum of two digits*: 2,400 pairs of images side by side; the label is the last digit of the sum. An affine network cannot learn it.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds. On the other tasks the curves lie together, and affine networks (length 0) are nearly as good or better (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Four panels with two curves each over the normalised average path length. On the sum of two digits both are high on the right; to the left the early one falls steeply before the late one does. In the other panels the two curves lie close together; with wrong labels they rise towards the left."}}
+of_pairs = [pairs.get(task) == network for network, task in zip(trained["network"], trained["task"], strict=True)]
+main = in_words(trained[of_pairs])
+both = main[main["start"].isin(WHEN)]
+LENGTH = "path length (NAPL)"
+accuracy_curves(both, "napl", "when", "task", "omega", LENGTH)
+plt.show()
+
+# %% tags=["hide-input"]
+untouched = main[main["start"].isna()].groupby("task")["accuracy"].mean()
+pd.DataFrame(
+    {
+        "accuracy, untouched (%)": (100 * untouched).round(1),
+        "lost when affine (points)": by_task(losses),
+        "late ahead of early (points)": by_task(gaps),
+        "channels that late training can make linear (%)": by_task(linear),
+    }
+).loc[[WORDS.get(task, task) for task in pairs]].rename_axis("task")
+
+# %% [markdown]
+# Late and early are compared at equal path length, and averaged over lengths up to half of the untouched network's. The last column is read
+# off where a late curve is first a point below the untouched network; 100 says that it never gets there.
+#
+# ```{admonition} Hard, or only ambiguous?
+# :class: note
+# Few images and wrong labels make a task harder to generalise in, not harder to express: an affine network is as good or better there, as it has less
+# to overfit with. The gap between late and early is large only where an affine network fails.
+# ```
+#
+# The same trainings against the share of channels:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-share", "caption": "The same trainings against the share of the channels that are not linear. After training, most channels can go before accuracy falls (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Four panels with two curves each over the percentage of channels that are not linear. They are flat over most of the axis; on the sum of two digits they fall near its left end, the early one first."}}
+accuracy_curves(
+    both.assign(percent=100 * both["share"]), "percent", "when", "task", "omega", "channels that are not linear (%)"
+)
+plt.show()
+
+# %% [markdown]
+# ## From when on?
+#
+# Between early and late, the penalty can begin at any epoch of ordinary training:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; means over seeds. On the sum of two digits a fifth of the training makes most of the difference (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the curve that begins with training falls first; the others follow in the order of their starts, close to each other. On digits all four lie together."}}
+begun = main[main["start"].notna()].sort_values("start")
+several = begun.groupby("task")["start"].nunique() > 2
+begun = begun[begun["task"].map(several)] if several.any() else begun
+accuracy_curves(begun, "napl", "when", "task", "omega", LENGTH)
+plt.show()
+
+# %% tags=["hide-input"]
+starts = sorted(start for start in trained["start"].dropna().unique() if start > EARLY)
+columns = {
+    in_words(pd.DataFrame({"start": [start], "task": ""}))["when"][0]: {
+        WORDS.get(task, task): f"{100 * gap(trained, network, task, start, EARLY):.1f}"
+        for task, network in pairs.items()
+        if start in set(trained[trained["task"] == task]["start"])
+    }
+    for start in starts
+}
+pd.DataFrame(columns).rename_axis("points ahead of early").fillna("")
+
+# %% [markdown]
+# ## Two widths, two depths, and plain networks
+#
+# The same, late, for networks of 7 or 13 ReLUs, each also with twice the channels (*wide*). Beside them stand plain networks of 1 to 7 ReLUs without shortcuts,
+# which are as wide as makes their parameters as many as those of *residual14*: networks of the same depth, not by pruning but by design.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of four sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. At equal path length partially linear networks are ahead of plain ones where these are shallow (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of four residual networks, and one of plain networks that lies below them at small lengths."}}
+sizes = pd.concat([trained, trainings(studies["advantage-sizes"])], ignore_index=True)
+is_plain = sizes["network"].str.startswith(PLAIN)
+chosen = sizes[is_plain | (sizes["start"] == LATE)]
+chosen = chosen[chosen["task"].isin(sizes[is_plain]["task"])]
+series = chosen["network"].where(~chosen["network"].str.startswith(PLAIN), "plain, widened")
+along = chosen["omega"].where(~chosen["network"].str.startswith(PLAIN), chosen["napl"])
+accuracy_curves(in_words(chosen).assign(series=series, along=along), "napl", "series", "task", "along", LENGTH)
+plt.show()
+
+# %% tags=["hide-input"]
+beside = beside_plain(sizes)
+pd.DataFrame(
+    [
+        (WORDS.get(one.task, one.task), one.depth, f"{100 * one.plain:.1f}", f"{100 * one.partial:.1f}",
+         f"{100 * (one.partial - one.plain):.1f}")
+        for one in beside
+    ],
+    columns=["task", "depth", "plain, widened (%)", "residual14, partially linear (%)", "ahead (points)"],
+).set_index(["task", "depth"])  # fmt: skip
+
+# %% [markdown]
+# A shallow plain network of 3 x 3 convolutions sees little of the image at once. Linear layers see more of it without a further non-linearity: a part of the advantage.
+#
+# The paper says that what is left forms a *core network* of nearly constant depth and width. How large it is where it first costs a point (the effective
+# width is the mean number of non-linear channels, over activations that have any; our definition):
+
+# %% tags=["hide-input"]
+whole = sizes[sizes["start"].isna()].groupby("network")[["napl", "width"]].first()
+found = cores(sizes)
+found = found[found["task"].isin(sizes[is_plain]["task"])]
+rows = {
+    (WORDS.get(task, task), network): {
+        "path length, untouched": f"{whole.loc[network, 'napl']:.1f}",
+        "path length, core": f"{mean_of(some['napl'], (0, float('inf'))):.1f}",
+        "width, untouched": f"{whole.loc[network, 'width']:.0f}",
+        "width, core": f"{mean_of(some['width'], (0, float('inf'))):.1f}",
+    }
+    for (task, network), some in found.groupby(["task", "network"], sort=False)
+}
+pd.DataFrame(rows).T.rename_axis(["task", "network"])
+
+# %% [markdown]
+# ## The core network
+#
+# Where the non-linear channels are that stay:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: channels of each activation (grey), and those that are not linear (blue, the number above; means over seeds), late, for the largest weight of the penalty that costs less than two points. Early activations stay, late ones go (`affscore.figures.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left, and get small or vanish on the right."}}
+late = study[study["start"] == LATE]
+kept = {}
+for task, network in pairs.items():
+    own = late[(late["network"] == network) & (late["task"] == task)]
+    reached = own.groupby("omega")["accuracy"].mean()
+    enough = reached[reached >= untouched[WORDS.get(task, task)] - 0.02]
+    omega = enough.index.max() if len(enough) else reached.index.min()
+    kept[task] = own[own["omega"] == omega].assign(panel=f"{WORDS.get(task, task)}, $\\omega$ = {omega:g}")
+core_network(pd.concat(kept.values()), "panel")
+plt.show()
+
+# %% [markdown]
+# ## Does the affinity score know?
+#
+# The affinity score is measured at the end of ordinary training, before any slope moves. Do activations with a low score, the more non-linear ones, keep their channels?
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-survival", "caption": "Each activation by its affinity score before, and by the share of its channels that stay non-linear, the mean over weights of the penalty (`affscore.figures.two_measures`)."}, "image": {"alt": "Panels for the tasks with points in three colours for the first, middle and last third of the activations. Points of the first third lie highest."}}
+survived = survival(study, scores)
+thirds = ["first third", "middle third", "last third"]
+part = survived.groupby("network")["index"].transform(lambda index: pd.cut(index, 3, labels=False))
+survived = survived.assign(
+    part=part.astype(int).map(dict(enumerate(thirds))), task_name=survived["task"].replace(WORDS)
+)
+axes = ("affinity score before", "share that stays non-linear")
+two_measures(survived, "score", "survival", "task_name", "part", axes)
+plt.show()
+
+# %% tags=["hide-input"]
+columns = {"score": "with the score", "index": "with the place in the network"}
+correlations = {
+    words: {
+        WORDS.get(task, task): f"{mean_of(some['correlation'], (-1, 1)):.2f}"
+        for task, some in survival_correlations(survived, name).groupby("task", sort=False)
+    }
+    for name, words in columns.items()
+}
+inside = {
+    WORDS.get(task, task): f"{mean_of(some.groupby('seed')['auc'].mean().dropna(), (0, 1)):.2f}"
+    for task, some in survived.groupby("task", sort=False)
+}
+pd.DataFrame({**correlations, "inside an activation (chance: 0.5)": inside}).rename_axis("survival, rank correlation")
+
+# %% [markdown]
+# The first two columns are over the activations of a network. The last one is over the channels of an activation: how likely one that stays had a lower score than one that went.
+#
+# What the penalty does to the signature:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-signatures", "caption": "Affinity signatures before the penalty and at the end, for the weights of the figure above; thin lines are seeds. Activations that lost their channels score 1 (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "A panel for each task with two bundles of lines over the activations. After the penalty the lines are higher, and at 1 where no channel is left."}}
+keys = ["network", "task", "seed", "layer", "call"]
+ends = pd.concat(kept.values())
+ends = ends.merge(scores[[*keys, "score", "depth"]], on=keys)
+bundles = pd.concat(
+    [ends.assign(group="before"), ends.assign(group="after", score=ends["score_after"])], ignore_index=True
+)
+bundles_of_signatures(bundles.assign(line=bundles["seed"], task=bundles["task"].replace(WORDS)), "task", columns=2)
+plt.show()
+
+# %% [markdown]
+# ## Choosing channels without training
+#
+# `affscore.linearize` makes the least needed channels of a trained network linear at once: those with the highest affinity scores, random ones, or those
+# whose trained slopes are nearest to 1.
+
+# %%
+found = affscore.linearize(model, "digits", keep=0.9, by="affinity", progress=False)
+print(f"{model}: accuracy {found.accuracy_before:.1%}, with 90 % of its channels left {found.accuracy_after:.1%}")
+
+# %% [markdown]
+# Without training it costs a lot: a slope of 1 lets through what ReLU blocked, whatever the score, which does not see scale and offset. So
+# criteria are compared after five more epochs, in which the chosen channels stay linear:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. The network for the slopes was trained with a weak penalty, the others as long without one (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
+criteria = studies["advantage-criteria"]
+accuracy_curves(
+    in_words(criteria.assign(start=LATE, percent=100 * criteria["keep"])), "percent", "by", "task", "keep",
+    "channels that were to stay non-linear (%)",
+)  # fmt: skip
+plt.show()
+
+# %% tags=["hide-input"]
+means = criteria.groupby(["task", "by"], sort=False)[["accuracy_before", "accuracy_after", "accuracy"]].mean()
+named = {"accuracy_before": "before (%)", "accuracy_after": "at once (%)", "accuracy": "after five epochs (%)"}
+(100 * means).round(1).rename(columns=named, index=WORDS).rename_axis(["task", "criterion"])
+
+# %% [markdown]
+# Means over the shares that are kept, and seeds.
+#
+# ## Translation
+#
+# The paper has a Transformer that translates, too. Ours reads numbers in French words and writes them in digits (*quatre vingt dix sept*: 97), all of
+# whose digits must be right. Its ReLUs are in the feed-forward parts:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-translation", "caption": "Translation: accuracy on held-out numbers against the path length. Even with no ReLU left it translates: attention and normalisation are not linear, and are not counted (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "One panel with two nearly flat curves, early and late, over the normalised average path length from 0 to 1."}}
+translated = trainings(studies["advantage-translation"])
+pulled = in_words(translated[translated["start"].isin(WHEN)])
+accuracy_curves(pulled, "napl", "when", "task", "omega", LENGTH)
+plt.show()
+
+# %% [markdown]
+# A path length of 0 does not make this network affine: softmax, products of attention and layer normalisation are left. For Transformers
+# average path length measures only a part of the non-linearity. The affinity score has the same limit; it looks at activations only.
+#
+# ## What the paper claims, what we see
+
+# %% tags=["hide-input"]
+names = [
+    "linear-early-costs-more", "gap-vanishes-on-easy-tasks", "many-channels-can-go", "slow-decay-then-collapse",
+    "better-than-widened-plain-networks", "core-of-constant-size", "core-grows-with-difficulty", "low-scores-survive",
+    "affinity-chooses-channels-well",
+]  # fmt: skip
+Ledger(AllResults.gather()).conclusions(*names)
+
+# %% [markdown]
+# The last two are ours. A claim holds if it holds on every task (or pair) that its test is about; {doc}`80_the_ledger` has the tests and numbers.
+#
+# ```{admonition} What this rests on
+# :class: note
+# Of the paper its abstracts and a summary were at hand. They do not state its recipes: epochs, learning rates, weights $\omega$, which epochs
+# are *early*, how ResNets were fitted to CIFAR, what is scored in WMT14. The profile of the paper (`make_studies.py --only advantage-cifar10`, and
+# so on) has recipes of ours. Why late linearisation is better the paper links with the tangent kernel of the network; we do not measure that.
+# One architecture carries most of this page, on pictures of digits.
+# ```
+#
