@@ -134,7 +134,7 @@ def test_slopes_of_a_shipped_study_are_pulled_again(tmp_path):
     about = {"network": one.network, "task": one.task, "start": one.start, "omega": one.omegas[0]}
     shipped = load_study("advantage-sizes")
     shipped = shipped[shipped[[*about]].eq(pd.Series(about)).all(axis=1)]
-    seeds = shipped.groupby("seed")[["accuracy_before", "accuracy", "share", "napl"]].first()
+    seeds = shipped.groupby("seed")[["accuracy_before", "accuracy", "share", "napl"]].first().astype(float)
     for name in seeds:
         wide = max(0.02, 4 * seeds[name].std())
         assert again[name].iloc[0] == pytest.approx(seeds[name].mean(), abs=wide), name
