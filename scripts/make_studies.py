@@ -12,15 +12,14 @@
 
 A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
 and images that are not the package's, unless their folders are given. Each training uses one processor. A run that was
-stopped goes on where it was: with the next training, the next batch of a measurement.
+stopped goes on where it was: with the next training (of slopes: epoch), the next batch of a measurement.
 
 The networks of the papers on linear regions (regions-cifar10, regions-cifar10-resnet18, regions-cifar100) and on slopes
 (advantage-cifar10, advantage-cifar100, advantage-wmt14) are trained only where their studies are named: that takes a
 GPU, and days. The recipes of the latter are ours, since the paper's are not known. CIFAR is read from $AFFSCORE_DATA
 (~/.cache/affscore), or downloaded; WMT14 from the folder $AFFSCORE_WMT14: train.en, train.de, test.en and test.de, with
 a sentence a line (pip install "affscore[transformers]" for its tokens).
-The tables are a reader's own: in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds those of
-regions, and a chapter both.
+The tables are a reader's own: in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds them.
 """
 
 from __future__ import annotations
