@@ -231,6 +231,22 @@ def test_criteria_are_compared(small, tmp_path, monkeypatch):
     assert set(table["seed"]) == {2}
 
 
+def test_no_slope_moves_after_the_criterion(small, tmp_path, monkeypatch):
+    moved = []
+
+    def watched(model, images, labels, epochs, *arguments, **more):
+        before = [unit.slope.detach().clone() for unit in slopes(model).values()]
+        record = train(model, images, labels, epochs, *arguments, **more)
+        same = [torch.equal(*pair) for pair in zip(before, (one.slope for one in slopes(model).values()), strict=True)]
+        moved.append((epochs, not all(same)))
+        return record
+
+    monkeypatch.setattr(of_slopes, "train", watched)
+    monkeypatch.setattr(of_slopes, "KEPT", (0.5,))
+    Slopes(small, "tiny", 2, LATE, (0.0, 0.05), criteria=True).run(tmp_path)
+    assert moved == [(4, False), (5, False), (5, False), (4, True), (5, False)]
+
+
 def two(small):
     """A study of two trainings, one of them with scores."""
     return Study(slopes=[Slopes(small, "tiny", 1, NEVER), Slopes(small, "tiny", 1, LATE, (0.3,), scored=True)])
