@@ -70,14 +70,15 @@ def load_study(name: str) -> pd.DataFrame:
         as "supervised") and ``seed``; of subsets ``draw``, the number of a random one and 0 for a class; of a course
         ``step``, of the optimiser, and not all of the others. A study of paths has a row for each segment: ``network``,
         ``way``, ``seed``, ``accuracy``, ``fitted`` (the share of the training labels that the network reproduces),
-        ``path``, ``segment``, and the means over logits of :func:`affscore.linear_regions.along_paths`. A study of slopes
-        has a row for each training and activation: ``network``, ``task``, ``seed``, ``start`` (the part of ordinary training
-        after which slopes were pulled to 1; missing for never), ``omega``; of the training ``accuracy`` and
-        ``accuracy_before`` (at the start), ``loss``, ``share`` (of the channels that are not linear), ``napl`` and
-        ``width`` (:func:`affscore.nonlinear_advantage.effective_width`); of the activation ``index``, ``layer``,
-        ``call``, ``channels``, ``active``, and where it was measured ``score_after`` and ``channel_auc`` (how likely a
-        channel that stays had a lower score than one that became linear). One of criteria has ``by``, ``keep``,
-        ``kept``, and the accuracies before, at once and after some epochs.
+        ``path``, ``segment``, and the means over logits of :func:`affscore.linear_regions.along_paths`.
+
+        A study of slopes has a row for each training and activation: ``network``, ``task``, ``seed``, ``start`` (the
+        part of ordinary training after which slopes were pulled to 1; missing for never), ``omega``; of the training
+        ``accuracy`` and ``accuracy_before`` (at the start), ``loss``, ``share`` (of the channels that are not linear),
+        ``napl`` and ``width`` (:func:`affscore.nonlinear_advantage.effective_width`); of the activation ``index``,
+        ``layer``, ``call``, ``channels``, ``active``, and where it was measured ``score_after`` and ``channel_auc``
+        (how likely a channel that stays had a lower score than one that became linear). One of criteria has ``by``,
+        ``keep``, ``kept``, and the accuracies before, at once and after some epochs.
 
     Raises:
         AffscoreError: There is no such study.

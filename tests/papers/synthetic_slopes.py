@@ -22,6 +22,11 @@ def collapse(power: float = 4, lost: float = 0.8, best: float = 0.9):
     return lambda left: best - lost * (1 - left) ** power
 
 
+def fall_at(part):
+    """An accuracy that begins to fall where such a part is left."""
+    return lambda left: 0.9 if left > part - 0.01 else 0.9 - 2 * (part - left)
+
+
 EASY = collapse(2, 0.02)
 
 
@@ -89,5 +94,5 @@ def with_criteria(affinity: float, random: float, seeds: int = 5):
 def four_sizes(depth: float = 0.5, width: float = 0.5):
     """Networks of which about these parts of depth and width are the core, in the larger one of two."""
     at = {"residual8": 0.5, "residual14": depth, "residual8_wide": width, "residual14_wide": 0.5}
-    curves = {name: (lambda left, part=part: 0.9 if left >= part else 0.9 - (part - left)) for name, part in at.items()}
+    curves = {name: fall_at(part) for name, part in at.items()}
     return of_slopes(*(trainings_of("sum", curve, network=name, noise=1e-6) for name, curve in curves.items()))

@@ -104,9 +104,9 @@ def gap(table: pd.DataFrame, network: str, task: str, one: float = LATE, other: 
 
 
 def lost_when_affine(table: pd.DataFrame, network: str, task: str) -> Estimate:
-    """How much accuracy a trained network loses when all its channels become linear: the largest loss of either start.
+    """How much accuracy a network loses that is made linear as far as the largest weights of the penalty get.
 
-    Of a task whose networks were never made affine by the largest weight of the penalty it is what they lost there.
+    Of each seed it is the training that ends with the least path length, early or late.
 
     >>> table = pd.DataFrame({"network": "a", "task": "b", "seed": [1, 1, 2, 2], "start": [1.0, None] * 2,
     ...     "omega": [1.0, 0.0] * 2, "accuracy": [0.6, 0.9, 0.4, 0.9], "napl": [0.0, 3.0] * 2, "share": [0.0, 1.0] * 2,
