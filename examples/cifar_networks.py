@@ -3,6 +3,9 @@
     affscore signature examples/cifar_networks.py:resnet20 --dataset cifar10 --images 512
     affscore signature examples/cifar_networks.py:plainnet56@my_weights.pt --dataset folder:my_images
 
+``resnet18_cifar10`` to ``resnet50_cifar100`` are their networks for ImageNet, made to fit small images as is usual: the
+first convolution looks at 3 x 3 pixels without leaving any out, and no max pooling follows it.
+
 A factory is a function without arguments that returns a network; an attribute ``preprocessing`` of the
 network says what it expects of an image. A file of your own can look the same.
 
@@ -20,6 +23,9 @@ CIFAR10 = Preprocessing(
     size=32, resize=32, mean=(0.49186879, 0.49185976, 0.49185842), std=(0.24697122, 0.24696767, 0.24697199)
 )
 """Images of 32 x 32 pixels, with the mean and the standard deviation that the weights were trained with."""
+
+CIFAR = Preprocessing(size=32, resize=32, mean=(0.4914, 0.4822, 0.4465), std=(0.2470, 0.2435, 0.2616))
+"""The same with those of each channel, over the training images of CIFAR-10; those of CIFAR-100 are near."""
 
 
 class Block(nn.Module):
@@ -90,6 +96,18 @@ class CifarNetwork(nn.Module):
         return self.fcOut(x.mean(dim=(2, 3)))
 
 
+def _from_imagenet(name: str, classes: int) -> nn.Module:
+    """Torchvision's network, without weights, for small images."""
+    from torchvision.models import get_model  # takes seconds
+
+    network = get_model(name, num_classes=classes)
+    network.conv1 = nn.Conv2d(3, 64, 3, padding=1, bias=False)
+    nn.init.kaiming_normal_(network.conv1.weight, mode="fan_out", nonlinearity="relu")  # as torchvision begins
+    network.maxpool = nn.Identity()
+    network.preprocessing = CIFAR
+    return network
+
+
 resnet20 = partial(CifarNetwork, 20, shortcuts=True)
 resnet32 = partial(CifarNetwork, 32, shortcuts=True)
 resnet44 = partial(CifarNetwork, 44, shortcuts=True)
@@ -98,3 +116,6 @@ plainnet20 = partial(CifarNetwork, 20, shortcuts=False)
 plainnet32 = partial(CifarNetwork, 32, shortcuts=False)
 plainnet44 = partial(CifarNetwork, 44, shortcuts=False)
 plainnet56 = partial(CifarNetwork, 56, shortcuts=False)
+
+resnet18_cifar10, resnet18_cifar100 = partial(_from_imagenet, "resnet18", 10), partial(_from_imagenet, "resnet18", 100)
+resnet50_cifar10, resnet50_cifar100 = partial(_from_imagenet, "resnet50", 10), partial(_from_imagenet, "resnet50", 100)

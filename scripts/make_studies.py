@@ -3,7 +3,7 @@
     python scripts/make_studies.py
     python scripts/make_studies.py --only seeds,shortcuts --jobs 2
     python scripts/make_studies.py --only classes-cifar --weights path/to/weights --images path/to/images
-    python scripts/make_studies.py --only regions-cifar10,regions-cifar100 --out STORE/studies
+    python scripts/make_studies.py --only regions-cifar10,advantage-cifar100 --out STORE/studies
 
 1. The networks of a study are trained on the digits (_build/studies/weights), unless that was done in the same way.
 2. They are measured under every specification (_build/studies/results, a store), unless that was done.
@@ -12,10 +12,13 @@
 
 A study whose table is there, made of the same trainings and measurements, is left alone, and so is one of networks
 and images that are not the package's, unless their folders are given. Each training uses one processor. A run that was
-stopped goes on where it was: with the next training, the next batch of a measurement.
+stopped goes on where it was: with the next training (of slopes: epoch), the next batch of a measurement.
 
-The networks of the poster (regions-cifar10, regions-cifar10-resnet18, regions-cifar100) are trained on CIFAR, which
-takes a GPU, only where their studies are named. CIFAR is read from $AFFSCORE_DATA (~/.cache/affscore), or downloaded.
+The networks of the papers on linear regions (regions-cifar10, regions-cifar10-resnet18, regions-cifar100) and on slopes
+(advantage-cifar10, advantage-cifar100, advantage-wmt14) are trained only where their studies are named: that takes a
+GPU, and days. The recipes of the latter are ours, since the paper's are not known. CIFAR is read from $AFFSCORE_DATA
+(~/.cache/affscore), or downloaded; WMT14 from the folder $AFFSCORE_WMT14: train.en, train.de, test.en and test.de, with
+a sentence a line (pip install "affscore[transformers]" for its tokens).
 The tables are a reader's own: in the folder ``studies`` of a store ``affscore ledger --results STORE`` finds them.
 """
 
@@ -31,7 +34,7 @@ from typing import Any, get_args
 import pandas as pd
 from joblib import Parallel, delayed
 from studies.paths import follow
-from studies.plans import STUDIES, STUDIES_OF_THE_POSTER, Study
+from studies.plans import STUDIES, STUDIES_OF_PAPERS, Study
 from tqdm import tqdm
 
 from affscore import AffscoreError, load_record
@@ -59,9 +62,9 @@ WORK = Path(__file__).parents[1] / "_build" / "studies"
 def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    others = ", ".join(STUDIES_OF_THE_POSTER)
+    others = ", ".join(STUDIES_OF_PAPERS)
     listed = f"names with commas between them (default: all of the package): {', '.join(STUDIES)}; or {others}"
-    parser.add_argument("--only", help=f"{listed} (of the poster's networks: CIFAR, a GPU, --out)")
+    parser.add_argument("--only", help=f"{listed} (with the papers' networks: their data, a GPU, --out)")
     parser.add_argument("--jobs", type=int, default=2, help="trainings or measurements at once (default: 2)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of all else (default: _build/studies)")
     parser.add_argument("--out", type=Path, default=SHIPPED, help="folder of the tables (default: the package's)")
@@ -71,7 +74,7 @@ def main() -> None:
     names = options.only.split(",") if options.only else list(STUDIES)
     if unknown := sorted(set(names) - set(known())):
         parser.error(f"no study is called {', '.join(unknown)}; there are {', '.join(known())}")
-    if options.out.resolve() == SHIPPED.resolve() and (own := sorted(set(names) & set(STUDIES_OF_THE_POSTER))):
+    if options.out.resolve() == SHIPPED.resolve() and (own := sorted(set(names) & set(STUDIES_OF_PAPERS))):
         parser.error(f"{', '.join(own)}: the table does not come with the package; give a folder, --out STORE/studies")
     missing = {name: known()[name] for name in names if not is_made(name, options.out)}
     places = {name: str(place) for name in ("weights", "images") if (place := getattr(options, name)) is not None}
@@ -98,7 +101,7 @@ def main() -> None:
 
 def known() -> dict[str, Study]:
     """All studies by name."""
-    return {**STUDIES, **STUDIES_OF_THE_POSTER}
+    return {**STUDIES, **STUDIES_OF_PAPERS}
 
 
 def describe(study: Study) -> dict[str, Any]:

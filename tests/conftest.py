@@ -12,6 +12,7 @@ import torch
 from hypothesis import HealthCheck, settings
 
 from affscore import cli
+from tests.small_cifar import write_small_cifar
 
 # The same examples in every run: a red test stays red until somebody repairs something.
 settings.register_profile(
@@ -45,6 +46,12 @@ def run(monkeypatch, capsys):
         return caught.value.code or 0, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def small_cifar(tmp_path, monkeypatch):
+    """Both data sets with a few pictures, where affscore looks for them."""
+    write_small_cifar(tmp_path / "data", monkeypatch)
 
 
 class Refused:

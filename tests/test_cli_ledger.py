@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torchvision
 import typer
-from studies.plans import STUDIES_OF_THE_POSTER
+from studies.plans import STUDIES_OF_PAPERS
 
 from affscore.cli.main import app
 from affscore.network.parquet import write_parquet
@@ -184,7 +184,7 @@ def test_every_command_can_be_given_as_it_is_written(rows):
             program, name, *words = shlex.split(part)
             if program == "python":
                 assert (Path(__file__).parents[1] / name).samefile(make_studies.__file__)
-                assert words in [["--only", one, "--out", "results/studies"] for one in STUDIES_OF_THE_POSTER]
+                assert words in [["--only", one, "--out", "results/studies"] for one in STUDIES_OF_PAPERS]
                 continue
             assert (program, name) == ("affscore", "survey")
             found = group.commands[name].make_context(name, words).params

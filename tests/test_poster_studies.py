@@ -1,8 +1,6 @@
 """The networks of the poster on linear regions, trained on a CIFAR of the tests, and their rows in the ledger."""
 
-import hashlib
 import math
-import pickle
 import sys
 from dataclasses import replace
 
@@ -12,13 +10,12 @@ import pandas as pd
 import pytest
 import torch
 import torch.nn.functional as F
-import torchvision
 from make_studies import describe, train
 from mini_zoo.training import accuracy
 from studies import cifar, plans
 from studies.cifar import CifarTraining, PosterRecipe, augmented
 from studies.paths import follow
-from studies.plans import STUDIES, STUDIES_OF_THE_POSTER
+from studies.plans import STUDIES, STUDIES_OF_PAPERS
 from studies.ways import REGION_WAYS, wrong_labels
 from torch import nn
 
@@ -33,41 +30,9 @@ from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import stored_studies
 from affscore.zoo import Preprocessing
 from affscore.zoo.weight_files import read_state_dict
+from tests.small_cifar import ramps
 
 NETWORKS = "examples/region_networks.py"
-
-
-def ramps(count, seed):
-    """Flat pictures with a slight slope, each of its own, so that a path around one crosses few boundaries."""
-    random = np.random.default_rng(seed)
-    slopes, levels = random.uniform(-0.2, 0.2, (2, count, 3, 1, 1)), random.uniform(60, 200, (count, 3, 1, 1))
-    places = np.arange(32)
-    return (levels + slopes[0] * places[:, None] + slopes[1] * places).clip(0, 255).astype(np.uint8)
-
-
-@pytest.fixture
-def small_cifar(tmp_path, monkeypatch):
-    """Both data sets in torchvision's layout, with 20 images in each file of the training part, and 32 of the test."""
-    monkeypatch.setenv("AFFSCORE_DATA", str(tmp_path / "data"))
-    for made, key, classes in (
-        (torchvision.datasets.CIFAR10, "labels", 10),
-        (torchvision.datasets.CIFAR100, "fine_labels", 100),
-    ):
-        folder = tmp_path / "data" / made.base_folder
-        folder.mkdir(parents=True)
-        names = {made.meta["key"]: [f"class {number}" for number in range(classes)]}
-        files = {made.meta["filename"]: names}
-        for number, (file, _) in enumerate([*made.train_list, *made.test_list]):
-            count = 32 if [file] == [name for name, _ in made.test_list] else 20
-            labels = np.random.default_rng(number).integers(0, classes, count).tolist()
-            files[file] = {"data": ramps(count, number).reshape(count, -1), key: labels}
-        sums = {}
-        for name, content in files.items():
-            (folder / name).write_bytes(written := pickle.dumps(content))
-            sums[name] = hashlib.md5(written, usedforsecurity=False).hexdigest()
-        for part in ("train_list", "test_list"):
-            monkeypatch.setattr(made, part, [[name, sums[name]] for name, _ in getattr(made, part)])
-        monkeypatch.setattr(made, "meta", {**made.meta, "md5": sums[made.meta["filename"]]})
 
 
 @pytest.fixture
@@ -77,8 +42,8 @@ def short(monkeypatch):
 
 
 def test_the_plans_are_those_of_the_poster():
-    vgg, residual, hundred = STUDIES_OF_THE_POSTER.values()
-    assert not set(STUDIES_OF_THE_POSTER) & set(STUDIES)
+    vgg, residual, hundred = (study for name, study in STUDIES_OF_PAPERS.items() if name.startswith("regions-"))
+    assert not set(STUDIES_OF_PAPERS) & set(STUDIES)
     for name, ten in (("vgg8_cifar10", vgg), ("resnet18_cifar10", residual)):
         found = {(one.network, one.way, one.seed) for one in ten.trainings}
         assert found == {(name, way, seed) for way in REGION_WAYS for seed in (1, 2, 3)}
@@ -90,12 +55,12 @@ def test_the_plans_are_those_of_the_poster():
     assert (vgg.paths, residual.paths, hundred.paths) == (1024, 1024, 1024)
     assert {one.dataset for one in hundred.trainings} == set(hundred.datasets) == {"cifar100"}
     # none has the files of a network for digits
-    names = [one.name for study in (STUDIES | STUDIES_OF_THE_POSTER).values() for one in set(study.trainings)]
+    names = [one.name for study in (STUDIES | STUDIES_OF_PAPERS).values() for one in set(study.trainings)]
     assert len(names) == len(set(names))
 
 
 def test_the_recipe_is_that_of_the_published_code():
-    told = describe(STUDIES_OF_THE_POSTER["regions-cifar10"])["trainings"][0]
+    told = describe(STUDIES_OF_PAPERS["regions-cifar10"])["trainings"][0]
     recipe = {"epochs": 300, "rate": 0.1, "momentum": 0.9, "batch_size": 128, "weight_decay": 0.0, "cut": 0.2}
     recipe |= {"padding": 4, "images": 49_000}
     assert told["recipe"] | recipe == told["recipe"]
@@ -248,9 +213,9 @@ def test_the_residual_network_trains(tmp_path, monkeypatch):
 @pytest.fixture
 def small_plans(monkeypatch):
     """Both studies with VGG8 alone, two ways, and two paths for each network."""
-    for name, study in STUDIES_OF_THE_POSTER.items():
+    for name, study in STUDIES_OF_PAPERS.items():
         some = [one for one in study.trainings if "vgg8" in one.model and one.way in ("vanilla", "augmented")]
-        monkeypatch.setitem(STUDIES_OF_THE_POSTER, name, replace(study, trainings=some[:4], n=(32,), paths=2))
+        monkeypatch.setitem(STUDIES_OF_PAPERS, name, replace(study, trainings=some[:4], n=(32,), paths=2))
 
 
 @pytest.mark.slow
@@ -259,8 +224,8 @@ def test_from_training_to_the_ledger(tmp_path, monkeypatch, capsys):
     work, store = tmp_path / "work", tmp_path / "results"
     words = ["make_studies.py", "--only", "regions-cifar10,regions-cifar100", "--jobs", "1"]
     monkeypatch.setattr(sys, "argv", [*words, "--work", str(work), "--out", str(store / "studies")])
-    first = STUDIES_OF_THE_POSTER["regions-cifar10"].trainings[0]
-    train({"one": replace(STUDIES_OF_THE_POSTER["regions-cifar10"], trainings=[first])}, work / "weights", jobs=1)
+    first = STUDIES_OF_PAPERS["regions-cifar10"].trainings[0]
+    train({"one": replace(STUDIES_OF_PAPERS["regions-cifar10"], trainings=[first])}, work / "weights", jobs=1)
     done = first.weights(work / "weights").stat().st_mtime_ns
     capsys.readouterr()
     make_studies.main()

@@ -32,6 +32,9 @@ OptimizerName = Literal["adamw", "sgd"]
 OfEpoch = float | Callable[[int], float]
 Change = Callable[[Tensor, torch.Generator], Tensor]
 
+IGNORED = -100
+"""The label that PyTorch's cross entropy leaves out."""
+
 
 @dataclass(frozen=True)
 class _Plan:
@@ -239,14 +242,22 @@ def _check_outputs(model: nn.Module, images: Tensor, labels: Tensor) -> None:
     with left_as_it_was(model):
         given = guarded(lambda: model(images[:2].to(device_of(model))), "the network does not take these images")
     classes = given.shape[1] if isinstance(given, Tensor) and given.ndim > 1 else 0
-    if not classes or (len(given), *given.shape[2:]) != labels[:2].shape or int(labels.max()) >= classes:
+    if not classes or (len(given), *given.shape[2:]) != labels[:2].shape:
         found = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
         raise AffscoreError(
-            f"the network must return a tensor (N, classes) for labels (N,), (N, classes, length) for (N, length); it "
-            f"returned {found} for labels {tuple(labels[:2].shape)} of up to {int(labels.max())}"
+            "the network must return a tensor (N, classes) for labels (N,), or (N, classes, length) for (N, length); "
+            f"it returned {found} for labels {tuple(labels[:2].shape)}"
+        )
+    counts = labels != IGNORED
+    if bool((counts & ((labels < 0) | (labels >= classes))).any() or not counts.reshape(len(labels), -1).any(1).all()):
+        raise AffscoreError(
+            f"labels must be from 0 to {classes - 1}, as the network has {classes} outputs, or {IGNORED} for what does "
+            f"not count, and one of each sample must count; they go from {int(labels.min())} to {int(labels.max())}"
         )
 
 
 def _fingerprint(images: Tensor, labels: Tensor) -> str:
-    parts = (one.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() for one in (images, labels))
-    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+    digest = hashlib.sha256()
+    for one in (images, labels):
+        digest.update(one.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()[:16]

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from affscore.network.model_state import choose_device
 from affscore.zoo import Preprocessing, card_of
 from affscore.zoo.data.torchvision_images import images_of
+from affscore.zoo.text import Expected
 from studies.trainings import Part, Training
 from studies.ways import NOISES, wrong_labels
 
@@ -74,14 +75,11 @@ class CifarTraining(Training):
         Raises:
             AffscoreError: The files are neither here nor can they be downloaded.
         """
-        data = images_of(self.dataset, part).prepared_for(card_of(model).preprocessing)
-        number = {name: place for place, name in enumerate(data.classes)}
-        chosen = list(range(len(data)))
-        if part == "train":
-            generator = torch.Generator().manual_seed(SPLIT_SEED)
-            chosen = torch.randperm(len(data), generator=generator)[: self.recipe.images].tolist()
-        labels = torch.tensor([number[label] for label in data.labels or ()])
-        return torch.stack([data[place] for place in chosen]), labels[chosen]
+        images, labels = images_and_labels(self.dataset, part, card_of(model).preprocessing)
+        if part == "test":
+            return images, labels
+        chosen = torch.randperm(len(images), generator=torch.Generator().manual_seed(SPLIT_SEED))[: self.recipe.images]
+        return images[chosen], labels[chosen]
 
     def given(self, labels: Tensor) -> Tensor:
         """The labels that the training images are given, wrong ones with them."""
@@ -113,6 +111,23 @@ class CifarTraining(Training):
                     after()
                 schedule.step()
         return model.eval()
+
+
+def images_and_labels(name: str, part: Part, expected: Expected) -> tuple[Tensor, Tensor]:
+    """All images of the "train" or the "test" part, and the numbers of their classes.
+
+    Args:
+        name: "cifar10" or "cifar100".
+        part: Which.
+        expected: What a network expects of an image.
+
+    Raises:
+        AffscoreError: The files are neither here nor can they be downloaded.
+    """
+    data = images_of(name, part).prepared_for(expected)
+    number = {label: place for place, label in enumerate(data.classes)}
+    labels = torch.tensor([number[label] for label in data.labels or ()])
+    return torch.stack([data[place] for place in range(len(data))]), labels
 
 
 def augmented(images: Tensor, black: Tensor, padding: int, generator: torch.Generator) -> Tensor:

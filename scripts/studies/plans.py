@@ -143,7 +143,7 @@ OMEGAS = {
 """Weights of the penalty for each task, from hardly any channel linear to nearly all."""
 
 OF_THE_PAPER = (0.0001, 0.0003, 0.001, 0.003, 0.01)
-"""The same for the tasks of the paper, whose weights are not known."""
+"""The same for the tasks of the paper, whose own are not known."""
 
 EARLY, LATE, NEVER = 0.0, 1.0, None
 
@@ -264,7 +264,7 @@ STUDIES = {
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""
 
-STUDIES_OF_THE_POSTER = {
+STUDIES_OF_PAPERS = {
     **{
         name: Study(
             [CifarTraining(f"{REGIONS}:{network}", way, seed) for way in REGION_WAYS for seed in (1, 2, 3)],
@@ -282,9 +282,26 @@ STUDIES_OF_THE_POSTER = {
         datasets=("cifar100",),
         paths=1024,
     ),
+    **{
+        f"advantage-{task}": Study(
+            slopes=[
+                *_pulled(networks, [task], (NEVER, EARLY), THREE),
+                *_pulled(networks, [task], (LATE,), THREE, scored=True),
+            ]
+        )
+        for task in ("cifar10", "cifar100")
+        for networks in [[f"examples/cifar_networks.py:resnet{depth}_{task}" for depth in (18, 50)]]
+    },
+    "advantage-wmt14": Study(
+        slopes=_pulled(["examples/translation_networks.py:transformer_base"], ["wmt14"], (NEVER, EARLY, LATE), THREE)
+    ),
 }
-"""Those of chapter 16 as the poster has them. Their tables do not come with the package: they take CIFAR and a GPU.
+"""Those of chapters 16 and 17 with the papers' networks and data. Their tables do not come with the package: they take
+a GPU.
 
-A segment of a path crosses some 7,000 boundaries of VGG8 and 140,000 of ResNet-18 as these begin, and each takes a
-forward pass in double precision.
+The first are the poster's. A segment of a path crosses some 7,000 boundaries of VGG8 and 140,000 of ResNet-18 as these
+begin, and each takes a forward pass in double precision.
+
+The others are of the tasks and networks that a summary of Mehmeti-Göpel and Disselhoff's paper names. How these were
+trained is not known to us: recipes and weights of the penalty are ours (:data:`studies.tasks.TASKS`).
 """

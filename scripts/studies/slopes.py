@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import pandas as pd
 from mini_zoo.members import layout
 from mini_zoo.training import one_thread
 from sklearn.metrics import roc_auc_score
-from torch import nn
+from torch import Tensor, nn
 
 from affscore import linearize, load_model, multiverse, signature
+from affscore.network.files import atomic_write
 from affscore.network.model_state import choose_device
 from affscore.network.parquet import read_description, write_parquet
 from affscore.nonlinear_advantage import active_channels, effective_width, slopes, to_prelu, train, without_slopes
@@ -72,9 +74,8 @@ class Slopes:
         half = TASKS[self.task].half
         return 2 * half if self.start is None else round(self.start * half)
 
-    def build(self) -> nn.Module:
-        """The network before it is trained, with slopes."""
-        images, _, _, _ = TASKS[self.task].samples()
+    def build(self, images: Tensor) -> nn.Module:
+        """The network before it is trained, with slopes, for such images."""
         return to_prelu(load_model(self.model, self.seed), images[:2])
 
     def describe(self) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class Slopes:
         more = {name: value if not callable(value) else value.__name__ for name, value in task.more.items()}
         recipe = {"half": task.half, "rate": task.rate, "slope_rate": task.slope_rate, **more}
         about = {name: getattr(self, name) for name in ("network", "task", "seed", "start", "scored", "criteria")}
-        return {**about, "omegas": list(self.omegas), "recipe": recipe, "layout": layout(load_model(self.model, 0))}
+        return {**about, "omegas": list(self.omegas), "recipe": recipe, "layout": _layout(self.model)}
 
     def run(self, work: Path) -> pd.DataFrame:
         """Train, unless that was done.
@@ -99,38 +100,43 @@ class Slopes:
             return pd.read_parquet(file)
         file.parent.mkdir(parents=True, exist_ok=True)
         with one_thread():
-            table = self._compared(file) if self.criteria else self._trained(file)
+            table = self._compared(file.parent) if self.criteria else self._trained(file.parent)
         self._write(table, file)
-        for left in file.parent.glob(f"{self.name}*.pt"):
-            left.unlink()
+        for omega in (None, *self.omegas):
+            self.checkpoint(file.parent, omega).unlink(missing_ok=True)
         return pd.read_parquet(file)
 
     def scores(self, folder: Path) -> Path:
         """The file of the affinity scores at the start of the penalty, under every specification."""
         return folder / f"{self.name}-scores.parquet"
 
+    def checkpoint(self, folder: Path, omega: float | None) -> Path:
+        """The file of a training with one weight while it lasts; None for the part before the penalty, of all."""
+        return folder / f"{self.name}{'' if omega is None else f'-{omega:g}'}.pt"
+
     def _write(self, table: pd.DataFrame, file: Path) -> None:
         about = {name: getattr(self, name) for name in ("network", "task", "seed")}
         write_parquet(table.assign(**about), {"job": self.describe()}, [], file)
 
-    def _trained(self, file: Path) -> pd.DataFrame:
+    def _trained(self, folder: Path) -> pd.DataFrame:
         task, samples = TASKS[self.task], TASKS[self.task].samples()
         test = tuple(some[:FIRST] for some in samples[2:])
-        base, before, channels = file.with_suffix(".pt"), {}, None
+        base, before, channels = self.checkpoint(folder, None), {}, None
         if 0 < self.first < 2 * task.half:
-            model = self.build()
+            model = self.build(samples[0])
             record = _fit(model, task, samples, self.first, self.first, 0.0, self.seed, base)
             before = {"accuracy_before": record["accuracy"].iloc[-1]}
             if self.scored:
                 scores = study_of([multiverse(without_slopes(model), test, n=FIRST, progress=False)])
-                self._write(scores, self.scores(file.parent))
+                self._write(scores, self.scores(folder))
                 channels = linearize(model, test, keep=1.0, by="affinity", progress=False).kept
         rows = []
         for omega in self.omegas:
-            own = file.with_name(f"{file.stem}-{omega:g}.pt")
+            own = self.checkpoint(folder, omega)
             if before and not own.is_file():
-                shutil.copy(base, own)
-            model = self.build()
+                with atomic_write(own) as part:
+                    shutil.copyfile(base, part)
+            model = self.build(samples[0])
             record = _fit(model, task, samples, 2 * task.half, self.first, omega, self.seed, own)
             found = active_channels(model).assign(**before)
             found["start"], found["omega"] = np.nan if self.start is None else self.start, omega
@@ -144,23 +150,14 @@ class Slopes:
             rows.append(found.reset_index(names="index"))
         return pd.concat(rows, ignore_index=True)
 
-    def _compared(self, file: Path) -> pd.DataFrame:
+    def _compared(self, folder: Path) -> pd.DataFrame:
         """Channels made linear by each criterion, and the network trained a little further."""
         task, samples = TASKS[self.task], TASKS[self.task].samples()
         rows = []
         for omega in self.omegas:
-            model = self.build()
-            never = 2 * task.half if omega == 0 else self.first
-            _fit(
-                model,
-                task,
-                samples,
-                2 * task.half,
-                never,
-                omega,
-                self.seed,
-                file.with_name(f"{self.name}-{omega:g}.pt"),
-            )
+            model = self.build(samples[0])
+            first = 2 * task.half if omega == 0 else self.first
+            _fit(model, task, samples, 2 * task.half, first, omega, self.seed, self.checkpoint(folder, omega))
             for by in ("affinity", "random") if omega == 0 else ("slope",):
                 for keep in KEPT:
                     found = linearize(model, samples[2:], keep, by, seed=self.seed, progress=False)
@@ -176,6 +173,11 @@ class Slopes:
                         }
                     )  # fmt: skip
         return pd.DataFrame(rows)
+
+
+@cache
+def _layout(model: str) -> str:
+    return layout(load_model(model, 0))
 
 
 def _fit(

@@ -180,6 +180,78 @@ def test_bad_arguments(options, message):
         fit(network(), **options)
 
 
+class Tagger(nn.Module):
+    """Names each of three numbers by itself: logits (N, 2, 3) of features (N, 3)."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(1, 8), nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.last(self.first(x[..., None]).relu()).movedim(-1, 1)
+
+
+def sequences():
+    """Which of three numbers are positive; of some samples the last is not asked for."""
+    x, _ = data(60)
+    labels = (x > 0).long()
+    labels[::4, 2] = -100
+    return x, labels
+
+
+def test_labels_of_sequences_are_all_to_be_right():
+    torch.manual_seed(0)
+    net, (x, labels) = to_prelu(Tagger(), torch.zeros(2, 3)), sequences()
+    record = train(net, x, labels, 3, 0.0, rate=0.02, progress=False)
+    named = net(x).argmax(dim=1)
+    right = [all(a in (b, -100) for a, b in zip(*pair, strict=True)) for pair in zip(labels, named, strict=True)]
+    assert record["accuracy"].iloc[-1] == pytest.approx(sum(right) / 60)
+    of_labels = (named == labels)[labels != -100].double().mean()
+    assert record["accuracy"].iloc[-1] < of_labels  # of single labels more are right
+
+
+def test_the_loss_is_over_the_labels_that_count():
+    torch.manual_seed(0)
+    net, (x, labels) = to_prelu(Tagger(), torch.zeros(2, 3)), sequences()
+    with torch.no_grad():
+        chances = net(x).log_softmax(dim=1)
+    terms = [-chances[n, labels[n, k], k] for n in range(60) for k in range(3) if labels[n, k] >= 0]
+    record = train(net, x, labels, 1, 0.0, rate=0.0, batch_size=60, progress=False)
+    assert record["loss"][0] == pytest.approx(float(sum(terms)) / len(terms))
+    changed = x.clone()
+    changed[::4, 2] += 5  # what does not count for the loss is free
+    again = train(net, changed, labels, 1, 0.0, rate=0.0, batch_size=60, progress=False)
+    assert again["loss"][0] == pytest.approx(record["loss"][0])
+
+
+@pytest.mark.parametrize(
+    ("make", "labels", "message"),
+    [
+        (Tagger, torch.zeros(60).long(), r"returned \(2, 2, 3\) for labels \(2,\)"),
+        (Tagger, torch.zeros(60, 4).long(), r"returned \(2, 2, 3\) for labels \(2, 4\)"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU()), torch.zeros(60, 3).long(), r"returned \(2, 4\) for labels"),
+        (lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Flatten(0)), torch.zeros(60).long(), r"returned \(8,\)"),
+        (Tagger, torch.full((60, 3), 2), "from 0 to 1, as the network has 2 outputs.* go from 2 to 2"),
+        (Tagger, torch.full((60, 3), -1), "they go from -1 to -1"),
+        (Tagger, torch.full((60, 3), -100), "one of each sample must count"),
+    ],
+)
+def test_labels_that_do_not_fit_the_outputs(make, labels, message):
+    """Whether the training has them or the test."""
+    net, (x, fitting) = to_prelu(make(), torch.zeros(2, 3)), sequences()
+    with pytest.raises(AffscoreError, match=message):
+        train(net, x, labels, 1, 0.0, progress=False)
+    if make is Tagger:
+        with pytest.raises(AffscoreError, match=message):
+            train(net, x, fitting, 1, 0.0, test=(x, labels), progress=False)
+
+
+def test_samples_that_the_network_does_not_take():
+    net = to_prelu(Tagger(), torch.zeros(2, 3))
+    with pytest.raises(AffscoreError, match="the network does not take these images"):
+        train(net, torch.zeros(60, 3).long(), torch.zeros(60, 3).long(), 1, 0.0, progress=False)
+
+
 def test_a_network_without_slopes():
     with pytest.raises(AffscoreError, match="to_prelu"):
         fit(nn.Linear(3, 2))
