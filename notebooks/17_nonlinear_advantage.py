@@ -42,6 +42,7 @@ from IPython.display import Markdown
 from torch import nn
 
 import affscore
+from affscore import AffscoreError
 from affscore.figures import accuracy_curves, bundles_of_signatures, core_network, two_measures
 from affscore.nonlinear_advantage import average_path_length, to_prelu, train
 from affscore.papers.all_results import AllResults
@@ -57,6 +58,8 @@ if slopes_study not in studies:
     print(f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others.")
     print("This page shows advantage, small networks on digits.")
     slopes_study = "advantage"
+if f"{slopes_study}-scores" not in studies:
+    raise AffscoreError(f"this page needs affinity scores, and the study {slopes_study} has none; take another one")
 study, scores = studies[slopes_study], under(studies[f"{slopes_study}-scores"])
 WORDS = {"sum": "sum of two digits", "few": "few digits", "noise": "wrong labels", "numbers": "French numbers"}
 WHEN = {EARLY: "early", LATE: "late"}

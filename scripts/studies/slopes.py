@@ -84,6 +84,8 @@ class Slopes:
         more = {name: value if not callable(value) else value.__name__ for name, value in task.more.items()}
         recipe = {"half": task.half, "rate": task.rate, "slope_rate": task.slope_rate, **more}
         about = {name: getattr(self, name) for name in ("network", "task", "seed", "start", "scored", "criteria")}
+        if self.criteria:
+            about |= {"kept": list(KEPT), "further": FURTHER}
         return {**about, "omegas": list(self.omegas), "recipe": recipe, "layout": _layout(self.model)}
 
     def run(self, work: Path) -> pd.DataFrame:
