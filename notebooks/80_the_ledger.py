@@ -17,8 +17,8 @@
 # # The ledger
 #
 # Papers report numbers and make claims. This page compares each of them with ours: every number that is printed in
-# {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, one row each, and then the claims in words, each
-# with a test that decides it. No verdict is written down; they are computed while the page is built.
+# {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, one row each, and then the claims in words, also
+# those in the abstracts of {cite:t}`mehmetigopel2023nonlinear`, each with a test that decides it. No verdict is written down; they are computed while the page is built.
 
 # %% tags=["parameters"]
 models: list[str] = []  # networks to measure for this page, where results are missing; none: what there is already
