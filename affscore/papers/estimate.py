@@ -60,8 +60,8 @@ class Estimate:
     def __rmul__(self, factor: float) -> Estimate:
         """A positive multiple, as in percent.
 
-        >>> f"{100 * mean_of([0.2, 0.3, 0.4]):.0f}"
-        '30 [5, 55]'
+        >>> f"{100 * mean_of([0.8, 0.9, 1.0], SCORES):.0f}"
+        '90 [65, 100]'
         """
         low, high = self.within
         return Estimate(factor * self.value, factor * self.error, self.freedom, (factor * low, factor * high))

@@ -125,7 +125,8 @@ def _cifar(*depths: int) -> list[str]:
     return [f"examples/cifar_networks.py:{name}@{{weights}}/cifar10/{name}.pt" for name in names]
 
 
-SLOPE_SEEDS, THREE = range(1, 6), range(1, 4)
+SLOPE_SEEDS, FIVE_MORE, THREE = range(1, 6), range(6, 11), range(1, 4)
+"""Of each training; more where five left the comparison of early and late open; fewer of what stands beside it."""
 
 TWO_TASKS = ("digits", "sum")
 FOUR_TASKS = (*TWO_TASKS, "few", "noise")
@@ -142,6 +143,9 @@ OMEGAS = {
 }
 """Weights of the penalty for each task, from hardly any channel linear to nearly all."""
 
+FEWER_OMEGAS = {"digits": (0.002, 0.01, 0.05), "sum": (0.003, 0.005, 0.02, 0.05, 0.1)}
+"""The same for networks of other sizes."""
+
 OF_THE_PAPER = (0.0001, 0.0003, 0.001, 0.003, 0.01)
 """The same for the tasks of the paper, whose own are not known."""
 
@@ -153,14 +157,12 @@ def _pulled(
     tasks: Sequence[str],
     starts: Sequence[float | None],
     seeds: Iterable[int] = SLOPE_SEEDS,
-    every: int = 1,
+    omegas: Mapping[str, tuple[float, ...]] = OMEGAS,
     **more: Any,
 ) -> list[Slopes]:
-    """Trainings of each network on each task, from each seed and start; every so many weights of the penalty."""
+    """Trainings of each network on each task, from each seed and start."""
     return [
-        Slopes(
-            model, task, seed, start, OMEGAS.get(task, OF_THE_PAPER)[::every] if start is not NEVER else (0.0,), **more
-        )
+        Slopes(model, task, seed, start, omegas.get(task, OF_THE_PAPER) if start is not NEVER else (0.0,), **more)
         for seed in seeds
         for model in models
         for task in tasks
@@ -212,14 +214,15 @@ STUDIES = {
         slopes=[
             *_pulled([f"{MATCHED}:residual14"], FOUR_TASKS, (NEVER, EARLY)),
             *_pulled([f"{MATCHED}:residual14"], FOUR_TASKS, (LATE,), scored=True),
+            *_pulled([f"{MATCHED}:residual14"], ["sum"], (NEVER, EARLY), FIVE_MORE),
+            *_pulled([f"{MATCHED}:residual14"], ["sum"], (LATE,), FIVE_MORE, scored=True),
             *_pulled([f"{MATCHED}:residual14"], TWO_TASKS, (0.2, 0.5), THREE),
         ]
     ),
     "advantage-sizes": Study(
         slopes=[
-            *_pulled(SIZES, TWO_TASKS, (NEVER, LATE), every=2),
+            *_pulled(SIZES, TWO_TASKS, (NEVER, EARLY, LATE), THREE, FEWER_OMEGAS),
             *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (1, 3, 5, 7)], TWO_TASKS, (NEVER,)),
-            *_pulled(SIZES, TWO_TASKS, (EARLY,), THREE, every=2),
         ]
     ),
     "advantage-criteria": Study(

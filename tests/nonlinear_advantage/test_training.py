@@ -88,6 +88,20 @@ def test_a_schedule_of_the_epoch():
     assert record["slope_rate"].equals(record["rate"].rename("slope_rate"))
 
 
+def test_each_epoch_has_its_own_random_numbers():
+    drawn = []
+
+    def change(images, generator):
+        drawn.append(float(torch.rand((), generator=generator)))
+        return images
+
+    fit(network(), 3, batch_size=100, change=change)
+    first = list(drawn)
+    fit(network(), 3, batch_size=100, change=change)
+    assert len(set(first)) == 3
+    assert drawn[3:] == first
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
 @pytest.mark.parametrize("start", [0, 2, 3])
 def test_going_on_is_as_if_never_interrupted(tmp_path, optimizer, start):
