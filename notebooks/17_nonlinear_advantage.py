@@ -198,12 +198,17 @@ pd.DataFrame(
 
 # %% [markdown]
 # Late and early are compared at equal path length, and averaged over lengths up to half of the untouched network's. The last column is read
-# off where a late curve is first five points below the untouched network; 100 says that it never gets there.
+# off where a late curve is first five points below the untouched network; 100 says that it never gets there. The sum of two digits has ten seeds, since five left
+# the comparison open.
+#
+# * **Sum of two digits**: the advantage of late networks is large at lengths of one to three units, where early ones have collapsed. At
+#   lengths above four they are a few points behind: the penalty disturbs their last ten epochs, and early ones have had twenty to adapt.
+# * **Wrong labels**: less non-linearity is better, as it fits fewer of them; here, too, late networks are ahead, for another reason.
 #
 # ```{admonition} Hard, or only ambiguous?
 # :class: note
-# Few images and wrong labels make a task harder to generalise in, not harder to express: an affine network is as good or better there, as it has less
-# to overfit with. The gap between late and early is large only where an affine network fails.
+# Few images and wrong labels make it harder to generalise, not harder to express: an affine network is as good or better there. The paper ties the gap to how
+# difficult a task is, which can mean either.
 # ```
 #
 # The same trainings against the share of channels:
@@ -219,7 +224,7 @@ plt.show()
 #
 # Between early and late, the penalty can begin at any epoch of ordinary training:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; means over seeds. On the sum of two digits a fifth of the training makes most of the difference (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the curve that begins with training falls first; the others follow in the order of their starts, close to each other. On digits all four lie together."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; lines are means over three to ten seeds. On the sum of two digits the first fifth of training makes most of the difference (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the curve that begins with training falls first; the others follow in the order of their starts, close to each other. On digits all four lie together."}}
 begun = main[main["start"].notna()].sort_values("start")
 several = begun.groupby("task")["start"].nunique() > 2
 begun = begun[begun["task"].map(several)] if several.any() else begun
@@ -367,10 +372,11 @@ found = affscore.linearize(model, "digits", keep=0.9, by="affinity", progress=Fa
 print(f"{model}: accuracy {found.accuracy_before:.1%}, with 90 % of its channels left {found.accuracy_after:.1%}")
 
 # %% [markdown]
-# Without training it costs a lot: a slope of 1 lets through what ReLU blocked, whatever the score, which does not see scale and offset. So
-# criteria are compared after five more epochs, in which the chosen channels stay linear:
+# Without training it costs a lot, whatever chooses. A high score says that an affine map comes close to ReLU on this channel, not that the identity does: where
+# inputs are mostly negative ReLU is nearly constant, and a slope of 1 lets through all that it blocked. So criteria are compared after five
+# more epochs, in which the chosen channels stay linear (scores are measured on the test images, which does not show them the labels):
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. The network for the slopes was trained with a weak penalty, the others as long without one (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. Trained slopes choose best; their network was trained with a weak penalty, the others as long without one. Affinity scores do not choose better than chance (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
 criteria = studies["advantage-criteria"]
 accuracy_curves(
     in_words(criteria.assign(start=LATE, percent=100 * criteria["keep"])), "percent", "by", "task", "keep",

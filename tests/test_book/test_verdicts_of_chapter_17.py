@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from affscore.options import Specification
-from affscore.papers.estimate import mean_of
+from affscore.papers.estimate import Estimate, mean_of
 from affscore.papers.nonlinear_advantage.abstract import all_trainings
-from affscore.papers.nonlinear_advantage.cores import cores, survival, survival_correlations
-from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, gap, lost_when_affine
+from affscore.papers.nonlinear_advantage.cores import beside_plain, cores, survival, survival_correlations
+from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, curve, gap, lost_when_affine, read_off
 from affscore.papers.results import Results
-from affscore.survey.studies import load_studies, under
+from affscore.survey.studies import load_studies, load_study, under
 
 pytestmark = pytest.mark.slow
 
 CHOICES = [
     Specification(*choice)
-    for choice in load_studies()["advantage-scores"][[*Specification._fields]].drop_duplicates().values
+    for choice in load_study("advantage-scores")[[*Specification._fields]].drop_duplicates().values
 ]
 EASY = ("digits", "few", "noise")
 
@@ -29,19 +30,36 @@ def table() -> pd.DataFrame:
     return all_trainings(Results("shipped", studies=load_studies()))
 
 
-def late_ahead(task: str, one: float = LATE):
+def late_ahead(task: str, one: float = LATE) -> Estimate:
     return gap(table(), "residual14", task, one, EARLY)
 
 
 def test_every_task_was_learned_early_and_late_from_five_seeds() -> None:
     assert {pair.task for pair in compared(table())} == {"digits", "sum", "few", "noise", "numbers"}
     counts = table().groupby(["network", "task", "start"], dropna=False)["seed"].nunique()
-    assert (counts.xs("residual14").loc[:, [EARLY, LATE]] == 5).all()
+    assert (counts.xs("residual14").loc[:, [EARLY, LATE]].unstack() == [[5, 5], [5, 5], [5, 5], [10, 10]]).all(
+        axis=None
+    )
 
 
 def test_late_is_better_where_an_affine_network_fails() -> None:
     assert lost_when_affine(table(), "residual14", "sum").above(0.5)
-    assert late_ahead("sum").above(0.05)
+    assert late_ahead("sum").above()
+    assert 0.1 < late_ahead("sum").value < 0.2
+
+
+def test_the_advantage_is_at_short_lengths() -> None:
+    at = np.array([1.0, 2.0, 5.0])
+    difference = np.mean(
+        [
+            read_off(curve(table(), "residual14", "sum", LATE, seed), at)
+            - read_off(curve(table(), "residual14", "sum", EARLY, seed), at)
+            for seed in range(1, 11)
+        ],
+        axis=0,
+    )
+    assert (difference[:2] > 0.1).all()
+    assert -0.1 < difference[2] < 0
 
 
 @pytest.mark.parametrize("task", EASY)
@@ -69,8 +87,7 @@ def test_a_core_of_few_units_does_the_sum_of_two_digits() -> None:
 
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: "-".join(choice[:4]))
 def test_among_neighbours_low_scores_keep_more_channels(choice: Specification) -> None:
-    studies = load_studies()
-    found = survival_correlations(survival(studies["advantage"], under(studies["advantage-scores"], choice)))
+    found = survival_correlations(survival(load_study("advantage"), under(load_study("advantage-scores"), choice)))
     by_task = found.groupby("task")
     assert (by_task["index"].mean() < -0.6).all()
     assert (by_task["partial"].mean() < 0).all()
@@ -81,3 +98,16 @@ def test_translation_does_without_relu() -> None:
     untouched = table().query("task == 'numbers' and start.isna()", engine="python")
     assert len(affine) > 10
     assert affine["accuracy"].mean() > untouched["accuracy"].mean() - 0.03
+
+
+def test_plain_networks_of_the_same_depth_are_worse() -> None:
+    found = beside_plain(table())
+    assert {(one.task, one.depth) for one in found} >= {("sum", 1), ("sum", 3), ("sum", 5), ("sum", 7)}
+    assert all((one.partial - one.plain).value > 0 for one in found if one.depth < 5)
+
+
+def test_affinity_chooses_no_better_than_chance_and_slopes_do() -> None:
+    means = load_study("advantage-criteria").pivot_table("accuracy", ["task", "seed"], "by")
+    for task in ("digits", "sum"):
+        assert mean_of(means.loc[task]["affinity"] - means.loc[task]["random"]).above() is None
+    assert mean_of(means.loc["sum"]["slope"] - means.loc["sum"]["random"]).above(0.05)
