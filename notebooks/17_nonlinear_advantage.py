@@ -201,8 +201,8 @@ pd.DataFrame(
 # off where a late curve is first five points below the untouched network; 100 says that it never gets there. The sum of two digits has ten seeds, since five left
 # the comparison open.
 #
-# * **Sum of two digits**: the advantage of late networks is large at lengths of one to three units, where early ones have collapsed. At
-#   lengths above four they are a few points behind: the penalty disturbs their last ten epochs, and early ones have had twenty to adapt.
+# * **Sum of two digits**: the advantage of late networks is large at one to three units, where early ones have collapsed, and gone at five. Above
+#   six early ones are a little ahead: the penalty disturbs the last ten epochs of the late ones, and early ones have had twenty to adapt.
 # * **Wrong labels**: less non-linearity is better, as it fits fewer of them; here, too, late networks are ahead, for another reason.
 #
 # ```{admonition} Hard, or only ambiguous?
@@ -249,7 +249,7 @@ pd.DataFrame(columns).rename_axis("points ahead of early").fillna("")
 # The same, late, for networks of 7 or 13 ReLUs, each also with twice the channels (*wide*). Beside them stand plain networks of 1 to 7 ReLUs without shortcuts,
 # which are as wide as makes their parameters as many as those of *residual14*: networks of the same depth, not by pruning but by design.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of four sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. At equal path length partially linear networks are ahead of plain ones where these are shallow (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of four residual networks, and one of plain networks that lies below them at small lengths."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of four sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. On the sum of two digits partially linear networks are far ahead of plain ones of the same depth; on digits plain ones of three and more layers are a point ahead (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of four residual networks, and one of plain networks that lies below them at small lengths."}}
 sizes = pd.concat([trained, trainings(studies["advantage-sizes"])], ignore_index=True)
 is_plain = sizes["network"].str.startswith(PLAIN)
 chosen = sizes[is_plain | (sizes["start"] == LATE)]
@@ -271,7 +271,8 @@ pd.DataFrame(
 ).set_index(["task", "depth"])  # fmt: skip
 
 # %% [markdown]
-# A shallow plain network of 3 x 3 convolutions sees little of the image at once. Linear layers see more of it without a further non-linearity: a part of the advantage.
+# A shallow plain network of 3 x 3 convolutions sees little of the image at once: eleven pixels of sixteen with three of them, where the two digits are 32 wide. Linear layers
+# see more without a further non-linearity. That is a part of the advantage, and perhaps the larger one.
 #
 # The paper says that what is left forms a *core network* of nearly constant depth and width. How large it is where it first costs five points (the effective
 # width is the mean number of non-linear channels, over activations that have any; our definition):

@@ -222,7 +222,8 @@ STUDIES = {
     "advantage-sizes": Study(
         slopes=[
             *_pulled(SIZES, TWO_TASKS, (NEVER, EARLY, LATE), THREE, FEWER_OMEGAS),
-            *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (1, 3, 5, 7)], TWO_TASKS, (NEVER,)),
+            *_pulled([f"{MATCHED}:plain1_wide"], TWO_TASKS, (NEVER,), THREE),
+            *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (3, 5, 7)], TWO_TASKS, (NEVER,)),
         ]
     ),
     "advantage-criteria": Study(

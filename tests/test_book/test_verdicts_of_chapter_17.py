@@ -49,17 +49,14 @@ def test_late_is_better_where_an_affine_network_fails() -> None:
 
 
 def test_the_advantage_is_at_short_lengths() -> None:
-    at = np.array([1.0, 2.0, 5.0])
-    difference = np.mean(
-        [
-            read_off(curve(table(), "residual14", "sum", LATE, seed), at)
-            - read_off(curve(table(), "residual14", "sum", EARLY, seed), at)
-            for seed in range(1, 11)
-        ],
-        axis=0,
-    )
-    assert (difference[:2] > 0.1).all()
-    assert -0.1 < difference[2] < 0
+    at = np.array([1.0, 2.0, 5.0, 7.0])
+    pairs = [[curve(table(), "residual14", "sum", start, seed) for start in (LATE, EARLY)] for seed in range(1, 11)]
+    ahead = np.array([read_off(late, at) - read_off(early, at) for late, early in pairs])
+    one, two, five, seven = (mean_of(some) for some in ahead.T)
+    assert one.above(0.1)
+    assert two.above(0.1)
+    assert five.above() is None
+    assert seven.below()
 
 
 @pytest.mark.parametrize("task", EASY)
@@ -81,7 +78,7 @@ def test_most_of_the_difference_is_made_in_the_first_fifth() -> None:
 def test_a_core_of_few_units_does_the_sum_of_two_digits() -> None:
     left = cores(table()).query("network == 'residual14'")
     assert mean_of(left.query("task == 'sum'")["napl"]).above(1)
-    assert left.query("task == 'sum'")["share"].between(0.05, 0.3).all()
+    assert mean_of(left.query("task == 'sum'")["share"]).below(0.5)
     assert left[left["task"].isin(EASY)]["share"].max() < 0.05
 
 
@@ -94,16 +91,17 @@ def test_among_neighbours_low_scores_keep_more_channels(choice: Specification) -
 
 
 def test_translation_does_without_relu() -> None:
-    affine = table().query("task == 'numbers' and napl == 0")
+    affine = table().query("task == 'numbers' and napl < 0.05")
     untouched = table().query("task == 'numbers' and start.isna()", engine="python")
     assert len(affine) > 10
     assert affine["accuracy"].mean() > untouched["accuracy"].mean() - 0.03
 
 
-def test_plain_networks_of_the_same_depth_are_worse() -> None:
-    found = beside_plain(table())
-    assert {(one.task, one.depth) for one in found} >= {("sum", 1), ("sum", 3), ("sum", 5), ("sum", 7)}
-    assert all((one.partial - one.plain).value > 0 for one in found if one.depth < 5)
+def test_plain_networks_of_the_same_depth_are_worse_where_it_is_hard() -> None:
+    ahead = {(one.task, one.depth): one.partial - one.plain for one in beside_plain(table())}
+    assert all(ahead["sum", depth].above(0.05) for depth in (1, 3, 5, 7))
+    assert all(ahead["digits", depth].below(0) for depth in (3, 5))
+    assert all(-0.02 < ahead["digits", depth].value < 0 for depth in (3, 5, 7))
 
 
 def test_affinity_chooses_no_better_than_chance_and_slopes_do() -> None:
