@@ -38,8 +38,9 @@ class PerCall(nn.ModuleList):
         if turn >= len(self):
             raise AffscoreError(
                 f"an activation is called more often than on the example input, where {len(self)} calls got features, "
-                "so this call has no slopes of its own; give to_prelu an example_input as the network gets it, and "
-                "each activation that runs in training only, or on weights, a module of its own"
+                "so this call has no slopes of its own; give to_prelu an example_input as the network gets it; if a "
+                "call runs in training only, in a formula, or on weights, make each activation of the layer a "
+                "torch.nn.ReLU or GELU of its own"
             )
         _turns.next[self] = turn + 1
         unit = self[turn]
