@@ -28,7 +28,7 @@ from affscore.network.reduction import check_word
 from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.units import ChannelPReLU
-from affscore.options import Execution, Options, options_of
+from affscore.options import Execution, Options, is_number, options_of
 from affscore.zoo.datasets import load_data
 from affscore.zoo.models import card_of, load_model
 
@@ -117,7 +117,7 @@ def linearize(
     (True, True)
     """
     check_word("by", by, CriterionName)
-    if isinstance(keep, bool) or not isinstance(keep, (int, float)) or not 0 <= keep <= 1:
+    if not is_number(keep) or not 0 <= keep <= 1:
         raise AffscoreError(f"keep must be a share of the channels, from 0 to 1, got {keep!r}")
     options, execution, _ = options_of({**locals(), "criteria": False})
     if isinstance(model, str):
