@@ -140,6 +140,10 @@ def test_random_follows_the_seed():
     assert not first["value"].equals(other["value"])
 
 
+def test_the_name_in_the_package_is_the_function():
+    assert affscore.nonlinear_advantage.linearize is linearize
+
+
 def test_without_labels_there_is_no_accuracy_and_a_note():
     result = linearize(network(), data()[0])
     assert np.isnan([result.accuracy_before, result.accuracy_after]).all()

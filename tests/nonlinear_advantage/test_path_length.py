@@ -306,3 +306,11 @@ def test_nothing_is_left_behind():
 def test_a_name_is_no_network():
     with pytest.raises(AffscoreError, match=r"load_model\('resnet18'\) makes one"):
         average_path_length("resnet18")
+
+
+def test_a_product_of_features_and_their_relu_is_one_activation():
+    class Product(torch.nn.Module):
+        def forward(self, h):
+            return h * h.relu()
+
+    assert average_path_length(Product(), torch.ones(1, 3)) == 1.0
