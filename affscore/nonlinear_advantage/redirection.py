@@ -32,9 +32,15 @@ class PerCall(nn.ModuleList):
         """The unit of this call.
 
         Raises:
-            AffscoreError: There are more calls than there were.
+            AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        turn = _turns.next.get(self, 0)
+        turn = _turns.next.get(self)
+        if turn is None:
+            raise AffscoreError(
+                "a part of the network runs by itself, but its activation belongs to several parts, and its calls are "
+                "counted over the whole: run (or checkpoint) what holds all of them, or give each part its own "
+                "activation"
+            )
         if turn >= len(self):
             raise AffscoreError(
                 f"an activation is called more often than on the example input, where {len(self)} calls got features, "
@@ -81,7 +87,7 @@ class Scope:
             AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
         """
         for part in self.units(module):
-            if 0 < (turn := _turns.next[part]) < len(part):
+            if 0 < (turn := _turns.next.pop(part, 0)) < len(part):
                 raise AffscoreError(
                     f"an activation is called {turn} times, and {len(part)} times on the example input: which slopes "
                     "belong to which call cannot be known; give each activation that may be left out its own module"

@@ -416,6 +416,17 @@ def test_fewer_calls_than_in_the_example():
     same(net, sloped, x, 0)
 
 
+def test_a_part_whose_activation_belongs_to_others_too():
+    """Also in the thread of a backward pass, which may recompute it and has begun no forward."""
+    act = nn.ReLU()
+    net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), act), nn.Sequential(nn.Linear(4, 3), act))
+    sloped, x = to_prelu(net), torch.randn(2, 3)
+    for _ in range(2):
+        same(net, sloped, x, 0)
+        with pytest.raises(AffscoreError, match="counted over the whole"):
+            sloped[0](x)
+
+
 def test_two_threads_at_once():
     """The second begins between the two calls of the first, and ends after it."""
     inside, waiting = threading.Event(), threading.Event()
