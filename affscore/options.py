@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from affscore.errors import AffscoreError
@@ -229,6 +229,16 @@ def check_integer(name: str, value: Any, least: int, most: int = 2**63 - 1) -> i
     if int(value) > most:
         raise AffscoreError(f"{name} must be at most {most}, got {value}")
     return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number, of Python or NumPy.
+
+    >>> import numpy as np
+    >>> is_number(np.float32(0.5)), is_number(True)
+    (True, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_reductions(names: Any) -> tuple[Any, ...]:

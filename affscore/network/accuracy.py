@@ -17,7 +17,7 @@ NO_LABELS = 2**31
 """Stands for the outputs beyond the largest label where there is no label."""
 
 Predictions = tuple[Tensor, Tensor, int]
-"""The outputs that are largest for some samples, their labels, and how many outputs there are."""
+"""The outputs that are largest for some samples (-1 among NaN), their labels, and how many outputs there are."""
 
 
 def predictions(output: Any, labels: Tensor | None) -> Predictions | None:
@@ -31,7 +31,8 @@ def predictions(output: Any, labels: Tensor | None) -> Predictions | None:
     fits = isinstance(scores, Tensor) and scores.ndim == 2 and scores.shape[1] > 1 and scores.is_floating_point()
     if labels is None or not fits or len(scores) != len(labels):
         return None
-    return scores.argmax(dim=1), labels.long(), scores.shape[1]  # which waits for no GPU
+    largest = scores.argmax(dim=1).masked_fill(scores.isnan().any(dim=1), -1)
+    return largest, labels.long(), scores.shape[1]  # which waits for no GPU
 
 
 def count_right(
@@ -46,7 +47,8 @@ def count_right(
 
     Returns:
         How many there are, None where labels and output do not match; how many outputs lie beyond the largest label,
-        where classes have no names: 0 if these match; why there is no accuracy though there are labels, in a sentence.
+        where classes have no names: 0 if these match; and in sentences why there is no accuracy though there are
+        labels, or that some outputs are NaN.
 
     >>> count_right([predictions(torch.eye(3), torch.tensor([0, 1, 1]))], None, None)
     (2, 1, [])
@@ -61,7 +63,9 @@ def count_right(
     if least < 0 or largest >= len(outputs):
         note = f"there is no accuracy: some labels are not from 0 to {count - 1}, the numbers of the outputs"
         return None, NO_LABELS, [note] if data is None else []
-    return int((found == torch.tensor(outputs)[labels]).sum()), 0 if data else count - 1 - largest, []
+    nan = "some outputs of the network are NaN: these samples count as classified wrongly"
+    right = int((found == torch.tensor(outputs)[labels]).sum())
+    return right, 0 if data else count - 1 - largest, [nan] if bool((found < 0).any()) else []
 
 
 def outputs_of_classes(data: Sequence[str] | None, network: Sequence[str] | None, outputs: int) -> list[int] | None:

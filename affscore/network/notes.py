@@ -155,7 +155,10 @@ def on_weights(card: ModelCard) -> Iterator[str]:
 def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, unused: int) -> Iterator[str]:
     """Which classes were taken for those of a network that does not name its own; or that there are more outputs."""
     if accuracy is None and 0 < unused < NO_LABELS:
-        yield f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the data"
+        yield (
+            f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the samples "
+            "that were used"
+        )
     folders = stream.name.startswith("folder:") and card.classes is None
     if accuracy is not None and folders and not are_wordnet_ids(stream.classes or ()):
         yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"

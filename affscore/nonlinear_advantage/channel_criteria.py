@@ -42,17 +42,17 @@ def values_of_channels(model: nn.Module, pairs: list[Pair], by: CriterionName, s
         return np.random.default_rng(seed).random(sum(unit.num_parameters for unit in units.values()))
     of_unit = {unit: path or ROOT for path, unit in model.named_modules() if isinstance(unit, ChannelPReLU)}
     of_path = {pair.call.layer: pair for pair in pairs}
-    return np.concatenate([_of_unit(unit, of_path[of_unit[unit]]) for unit in units.values()])
+    return np.concatenate([_of_unit(key, unit, of_path[of_unit[unit]]) for key, unit in units.items()])
 
 
-def _of_unit(unit: ChannelPReLU, pair: Pair) -> NDArray[np.float64]:
+def _of_unit(key: tuple[str, int], unit: ChannelPReLU, pair: Pair) -> NDArray[np.float64]:
     y = pair.y
     if isinstance(unit, ChannelGELU):  # the recorder sees the GELU inside; means keep the interpolation
         y = torch.lerp(y, pair.x, unit.slope.detach().to(y))
     try:
         return channel_scores(pair.x, y, pair.rounding)
     except AffscoreError as error:
-        raise AffscoreError(f"{pair.call}: {error}") from None
+        raise AffscoreError(f"layer {key[0]!r}, call {key[1]}: {error}") from None
 
 
 def channel_scores(x: Tensor, y: Tensor, rounding: float | None = None) -> NDArray[np.float64]:

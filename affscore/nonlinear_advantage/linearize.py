@@ -22,13 +22,13 @@ from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, unwrapped
-from affscore.network.notes import give_warnings, on_accuracy
+from affscore.network.notes import as_warning, give_warnings, on_accuracy
 from affscore.network.randomness import random_states_kept
 from affscore.network.reduction import check_word
 from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels
-from affscore.nonlinear_advantage.prelu import slopes, to_prelu
+from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
 from affscore.nonlinear_advantage.units import ChannelPReLU
-from affscore.options import Execution, Options, options_of
+from affscore.options import Execution, Options, is_number, options_of
 from affscore.zoo.datasets import load_data
 from affscore.zoo.models import card_of, load_model
 
@@ -117,13 +117,13 @@ def linearize(
     (True, True)
     """
     check_word("by", by, CriterionName)
-    if isinstance(keep, bool) or not isinstance(keep, (int, float)) or not 0 <= keep <= 1:
+    if not is_number(keep) or not 0 <= keep <= 1:
         raise AffscoreError(f"keep must be a share of the channels, from 0 to 1, got {keep!r}")
     options, execution, _ = options_of({**locals(), "criteria": False})
     if isinstance(model, str):
         model = load_model(model, options.seed)
     data = load_data(data, seed=options.seed) if isinstance(data, str) else data
-    sloped, notes = _with_slopes(model, data, by, options, example_input), list[str]()
+    sloped, notes = _with_slopes(model, data, by, options, example_input)
     units = slopes(sloped)
     accuracy_before, pairs = _run(sloped, data, options, execution, model, notes)
     value = values_of_channels(sloped, pairs, by, options.seed)
@@ -131,6 +131,11 @@ def linearize(
     kept = chosen(value, linear, keep, by)
     if kept.sum() < (most := count_to_keep(keep, len(kept))):
         notes.append(f"only {kept.sum()} of {len(kept)} channels were non-linear before, fewer than the {most} to keep")
+    if by == "affinity" and (unknown := np.isnan(value)).any():
+        notes.append(
+            f"{unknown.sum()} of {len(kept)} channels have no score (constant input or output), "
+            f"{(unknown & ~kept & ~linear).sum()} of them were made linear"
+        )
     table = pd.DataFrame(
         [(layer, call, channel) for (layer, call), unit in units.items() for channel in range(unit.num_parameters)],
         columns=["layer", "call", "channel"],
@@ -142,8 +147,10 @@ def linearize(
     return Linearized(sloped, accuracy_before, accuracy_after, table, by, notes)
 
 
-def _with_slopes(model: nn.Module, data: Any, by: str, options: Options, example_input: Any) -> nn.Module:
-    """A copy of the network that has slopes."""
+def _with_slopes(
+    model: nn.Module, data: Any, by: str, options: Options, example_input: Any
+) -> tuple[nn.Module, list[str]]:
+    """A copy of the network that has slopes, and notes on how it was made."""
     found = slopes(unwrapped(model)).values()
     if by == "slope" and not any(bool((unit.slope != 0).any()) for unit in found):
         raise AffscoreError(
@@ -152,11 +159,12 @@ def _with_slopes(model: nn.Module, data: Any, by: str, options: Options, example
             'choose by="affinity", which needs no training'
         )
     if found:
-        return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied")
+        return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
     example = _first_samples(unwrapped(model), data, options) if example_input is None else example_input
-    if not slopes(made := to_prelu(model, example)):
+    made, notes = sloped_copy(model, example)
+    if not slopes(made):
         raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
-    return made
+    return made, [as_warning(note) for note in notes]
 
 
 def _first_samples(model: nn.Module, data: Any, options: Options) -> Any:

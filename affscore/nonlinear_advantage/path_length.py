@@ -31,8 +31,8 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     What the paper does not state, and we chose:
 
     * One edge joins two channels, whatever the size of the kernel; weights of 0 are edges, too.
-    * Every elementwise activation counts, also those that :func:`to_prelu` leaves. Max pooling, softmax,
-      normalisations and products are not counted.
+    * Every elementwise activation counts, also those that :func:`to_prelu` leaves; h * relu(h) is one. Max pooling,
+      softmax, normalisations and products are not counted.
     * A sum x + a + b is two additions, as it is written. Concatenation joins channels.
     * What softmax or a sigmoid returns are weights: of weights times features the paths go through the features. So
       attention is a linear branch that mixes positions, which multiply no paths, and units that only feed a gate

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.nonlinear_advantage.prelu import existing_slopes
+from affscore.options import is_number
 
 SNAP = 0.01
 """How near to 1 a slope is set to exactly 1."""
@@ -41,11 +42,11 @@ class SlopePenalty:
     """
 
     def __init__(self, omega: float, reduction: str = "sum", threshold: float = SNAP) -> None:
-        if isinstance(omega, bool) or not isinstance(omega, (int, float)) or not 0 <= omega < float("inf"):
+        if not is_number(omega) or not 0 <= omega < float("inf"):
             raise AffscoreError(f"omega must be a number of at least 0, got {omega!r}")
         if reduction not in ("sum", "mean"):
             raise AffscoreError(f'reduction must be "sum" or "mean", got {reduction!r}')
-        self.omega, self.reduction, self.threshold = omega, reduction, _checked(threshold)
+        self.omega, self.reduction, self.threshold = float(omega), reduction, _checked(threshold)
 
     def __call__(self, model: nn.Module) -> Tensor:
         """The penalty, a scalar to be added to the loss."""
@@ -140,6 +141,6 @@ def parameter_groups(model: nn.Module, **of_slopes: Any) -> list[dict[str, Any]]
 
 
 def _checked(threshold: float) -> float:
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 < threshold < 1:
+    if not is_number(threshold) or not 0 < threshold < 1:
         raise AffscoreError(f"threshold must be a number between 0 and 1, got {threshold!r}")
-    return threshold
+    return float(threshold)

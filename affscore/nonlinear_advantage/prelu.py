@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 from torch import nn
 
-from affscore.errors import AffscoreError, guarded
+from affscore.errors import AffscoreError, AffscoreWarning, guarded
 from affscore.network.model_state import unwrapped
 from affscore.nonlinear_advantage.example import run_on_example
 from affscore.nonlinear_advantage.redirection import PerCall, Redirecting
@@ -29,6 +30,12 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
     auxiliary heads of GoogLeNet and Inception, since the calls are found in evaluation mode. Where channels are split
     into heads, the heads share their slopes.
 
+    Slopes belong to the number of a call in its module: on each input the network must make as many calls as on the
+    example. Wrappers (DataParallel, ``torch.compile``) are taken off. Attention in evaluation mode takes the way of
+    training, and not the fused one, which may round otherwise. Gradient checkpointing of a *function* that calls
+    ``F.relu`` or ``F.gelu`` is not supported and may give wrong gradients: checkpoint a whole submodule instead.
+    For a PReLU minus infinity counts as the lowest finite number, so that a slope of 0 gives 0.
+
     All else is as it was: mode, device, types, ``requires_grad``, the names of the weights in ``state_dict()``. A slope
     has the type that the features have, and is trained.
 
@@ -38,8 +45,13 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
             one, random inputs are tried that fit what the network says of itself, or its first linear layer or
             convolution.
 
+    Warns:
+        AffscoreWarning: Nothing was replaced, or a call of ReLU or GELU was left, since it is a part of another
+            activation: in h * relu(h), say.
+
     Raises:
-        AffscoreError: The network does not run, has such slopes already, or has an activation that cannot be replaced.
+        AffscoreError: The network does not run, has such slopes already, or has an activation that cannot be replaced,
+            as one whose module has hooks. When the copy runs: it makes more calls than on the example, or fewer.
 
     Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023). That slopes begin at 0 is our reading.
 
@@ -49,6 +61,14 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
     >>> bool((sloped(x) == net(x)).all()), sloped[1]
     (True, ChannelPReLU(num_parameters=3, axis=-1, frozen=0))
     """
+    made, notes = sloped_copy(model, example_input)
+    for note in notes:
+        warnings.warn(note, AffscoreWarning, stacklevel=2)
+    return made
+
+
+def sloped_copy(model: nn.Module, example_input: Any = None) -> tuple[nn.Module, list[str]]:
+    """What :func:`to_prelu` returns, and what it warns of: in sentences, one at most."""
     model = unwrapped(model)
     check_has_weights(model, type(model).__name__)
     if slopes(model):
@@ -57,10 +77,20 @@ def to_prelu(model: nn.Module, example_input: Any = None) -> nn.Module:
     card = card_of(model)
     if card.preprocessing_known and not hasattr(made, "preprocessing"):
         vars(made)["preprocessing"] = card.preprocessing  # a card belongs to one network, and not to its copies
-    seen, example = run_on_example(made, example_input, lambda example: (calls_in(made, example), example))
+    (seen, left), example = run_on_example(made, example_input, lambda example: (calls_in(made, example), example))
     made = exchange(made, seen)
-    check_complete(made, calls_in(made, example))
-    return made
+    check_complete(made, calls_in(made, example)[0])
+    notes = []
+    if left:
+        where = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+        notes.append(
+            f"{len(left)} call{'s' * (len(left) > 1)} of ReLU or GELU stayed, as part of a formula that counts as one "
+            f"activation: {where}"
+        )
+    if not slopes(made):
+        others = ", ".join(dict.fromkeys(one.call.activation for one in seen)) or "no activation"
+        notes.append(f"nothing was replaced, and the network has no slopes: it calls {others}, and no ReLU or GELU")
+    return made, ["; ".join(notes)] if notes else []
 
 
 def without_slopes(model: nn.Module) -> nn.Module:

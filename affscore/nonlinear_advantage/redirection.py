@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import threading
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
@@ -18,29 +21,35 @@ class PerCall(nn.ModuleList):
 
     Args:
         units: One for each call.
-
-    Attributes:
-        turn: Which one is next; :func:`begin` sets it to 0.
+        scope: The hooks of the module in whose one run all the calls are.
     """
 
-    def __init__(self, units: Iterable[ChannelPReLU] = ()) -> None:
+    def __init__(self, units: Iterable[ChannelPReLU], scope: Scope) -> None:
         super().__init__(units)
-        self.turn = 0
+        self.scope = scope
 
     def next(self) -> ChannelPReLU:
         """The unit of this call.
 
         Raises:
-            AffscoreError: There are more calls than there were.
+            AffscoreError: There are more calls than there were, or nobody counts them.
         """
-        if self.turn >= len(self):
+        turn = _turns.next.get(self)
+        if turn is None:
             raise AffscoreError(
-                f"an activation is called more often than on the example input ({len(self)} times), so this call has "
-                "no slopes of its own; give to_prelu an example_input as the network gets it, and each activation that "
-                "runs in training only, or on weights, a module of its own"
+                "a part of the network runs by itself, but its activation belongs to several parts, and its calls are "
+                "counted over the whole: run (or checkpoint) what holds all of them, or give each part its own "
+                "activation"
             )
-        self.turn += 1
-        unit = self[self.turn - 1]
+        if turn >= len(self):
+            raise AffscoreError(
+                f"an activation is called more often than on the example input, where {len(self)} calls got features, "
+                "so this call has no slopes of its own; give to_prelu an example_input as the network gets it; if a "
+                "call runs in training only, in a formula, or on weights, make each activation of the layer a "
+                "torch.nn.ReLU or GELU of its own"
+            )
+        _turns.next[self] = turn + 1
+        unit = self[turn]
         assert isinstance(unit, ChannelPReLU)
         return unit
 
@@ -49,11 +58,52 @@ class PerCall(nn.ModuleList):
         return self.next()(input)
 
 
-def begin(module: nn.Module, args: Any) -> None:
-    """A forward pre-hook of the module in whose one run all the calls are: the first call comes next."""
-    for part in module.modules():
-        if isinstance(part, PerCall):
-            part.turn = 0
+class _Turns(threading.local):
+    """Which unit is next in each thread: networks may run in several at once."""
+
+    def __init__(self) -> None:
+        self.next: WeakKeyDictionary[PerCall, int] = WeakKeyDictionary()
+
+
+_turns = _Turns()
+
+
+class Scope:
+    """The hooks of the module in whose one run all the calls of some units are: there their turns begin and end."""
+
+    def units(self, module: nn.Module) -> Iterator[PerCall]:
+        """Those whose calls are counted here, in this copy of the module."""
+        return (part for part in module.modules() if isinstance(part, PerCall) and part.scope is self)
+
+    def begin(self, module: nn.Module, args: Any) -> None:
+        """A forward pre-hook: the first call comes next."""
+        for part in self.units(module):
+            _turns.next[part] = 0
+
+    def end(self, module: nn.Module, args: Any, output: Any) -> None:
+        """A forward hook.
+
+        Raises:
+            AffscoreError: There were fewer calls than on the example, so that nobody knows which slopes they needed.
+        """
+        for part in self.units(module):
+            if 0 < (turn := _turns.next.pop(part, 0)) < len(part):
+                raise AffscoreError(
+                    f"an activation is called {turn} times, and {len(part)} times on the example input: which slopes "
+                    "belong to which call cannot be known; give each activation that may be left out its own module"
+                )
+
+    def attach(self, module: nn.Module) -> None:
+        """Put the hooks on a module."""
+        module.register_forward_pre_hook(self.begin)
+        module.register_forward_hook(self.end)
+
+
+def detach(module: nn.Module) -> None:
+    """Take the hooks of every :class:`Scope` off a module."""
+    for hooks in (module._forward_pre_hooks, module._forward_hooks):
+        for key in [key for key, hook in hooks.items() if isinstance(getattr(hook, "__self__", None), Scope)]:
+            del hooks[key]
 
 
 class Redirected(TorchFunctionMode):
@@ -83,11 +133,6 @@ class Redirecting(nn.Module):
     plain: ClassVar[type[nn.Module]]
     channelwise_prelus: PerCall
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """That of the class, with the calls redirected."""
-        with Redirected(self.channelwise_prelus):
-            return super().forward(*args, **kwargs)
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         return _new, (self.plain,), *super().__reduce_ex__(protocol)[2:]
 
@@ -96,13 +141,20 @@ _made: dict[type[nn.Module], type[Redirecting]] = {}
 
 
 def redirecting(plain: type[nn.Module]) -> type[Redirecting]:
-    """The class with its calls redirected, always the same one.
+    """The class with its calls redirected, always the same one; its forward has the same signature.
 
     >>> redirecting(nn.ReLU) is redirecting(nn.ReLU), issubclass(redirecting(nn.ReLU), nn.ReLU)
     (True, True)
     """
     if plain not in _made:
-        _made[plain] = type(plain.__name__, (Redirecting, plain), {"plain": plain, "__doc__": plain.__doc__})
+
+        @functools.wraps(plain.forward)
+        def forward(self: Redirecting, *args: Any, **kwargs: Any) -> Any:
+            with Redirected(self.channelwise_prelus):
+                return plain.forward(self, *args, **kwargs)
+
+        contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}
+        _made[plain] = type(plain.__name__, (Redirecting, plain), contents)
     return _made[plain]
 
 

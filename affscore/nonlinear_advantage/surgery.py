@@ -13,7 +13,7 @@ from affscore.errors import AffscoreError, guarded
 from affscore.network.recorder import ActivationCall, Listener, recording
 from affscore.network.recorder.functions import library_class_name
 from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
-from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, begin, redirecting
+from affscore.nonlinear_advantage.redirection import PerCall, Redirecting, Scope, detach, redirecting
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU
 
 UNITS: dict[str, type[ChannelPReLU]] = {"relu": ChannelPReLU, "gelu": ChannelGELU}
@@ -36,16 +36,25 @@ class Seen(NamedTuple):
 class _Listener(Listener):
     def __init__(self) -> None:
         self.seen: list[Seen] = []
+        self.left: list[str] = []
+        self._parts: list[ActivationCall] = []
 
     def before(self, call: ActivationCall, x: Tensor, apply: Any) -> None:
+        if not call.builtin:
+            parts = (part for part in self._parts if part.activation in UNITS)
+            self.left += [f"{part} in {call.activation}" for part in parts]
+        self._parts.clear()
         self.seen.append(Seen(call, x.device, x.dtype))
 
     def forget(self, call: ActivationCall) -> None:
-        self.seen.pop()
+        self._parts.append(self.seen.pop().call)
 
 
-def calls_in(model: nn.Module, arguments: Arguments) -> list[Seen]:
+def calls_in(model: nn.Module, arguments: Arguments) -> tuple[list[Seen], list[str]]:
     """The activations that a network calls in evaluation mode; it is as before.
+
+    Returns:
+        The calls; and those of ReLU and GELU that are a part of another activation, in words.
 
     Raises:
         AffscoreError: The network fails.
@@ -54,14 +63,15 @@ def calls_in(model: nn.Module, arguments: Arguments) -> list[Seen]:
     with left_as_it_was(model), recording(model, listener) as recorder:
         recorder.start((args, kwargs))
         guarded(lambda: model(*args, **kwargs), "the network fails")
-    return listener.seen
+    return listener.seen, listener.left
 
 
 def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
     """Put a unit in the place of each call of ReLU and GELU; returns the network, another one if it is one activation.
 
     Raises:
-        AffscoreError: An activation is written out as a formula, or its features have no axis of channels.
+        AffscoreError: An activation is written out as a formula, its features have no axis of channels, or its module
+            has hooks.
     """
     layers: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
@@ -71,19 +81,21 @@ def exchange(model: nn.Module, seen: Sequence[Seen]) -> nn.Module:
         module = model if layer == ROOT else model.get_submodule(layer)
         whole = _is_activation(module)
         units = [_unit(one, module if whole else None).train(module.training) for one in calls]
+        several = PerCall(units, scope := Scope()).train(module.training)
         if not whole:
             if not all(one.call.builtin for one in calls):
                 raise AffscoreError(
                     f"layer {layer!r} computes {calls[0].call.activation} by a formula, which cannot be replaced; call "
                     f"torch.nn.functional.{calls[0].call.activation} there, or use the module of PyTorch"
                 )
-            module.add_module("channelwise_prelus", PerCall(units).train(module.training))
+            module.add_module("channelwise_prelus", several)
             module.__class__ = redirecting(type(module))
         else:
-            model = put(model, module, units[0] if len(units) == 1 else PerCall(units).train(module.training))
+            _check_no_hooks(layer, module)
+            model = put(model, module, units[0] if len(units) == 1 else several)
         if not whole or len(units) > 1:
             path = _scope(calls)
-            (model.get_submodule(path) if path else model).register_forward_pre_hook(begin)
+            scope.attach(model.get_submodule(path) if path else model)
     for part in model.modules():
         for kind, (name, value) in FUSED.items():
             if isinstance(part, kind) and any(isinstance(inner, ChannelPReLU) for inner in part.modules()):
@@ -102,8 +114,7 @@ def restore(model: nn.Module) -> nn.Module:
         if isinstance(part, Redirecting):
             del part.channelwise_prelus
             part.__class__ = type(part).plain  # type: ignore[assignment]
-        for key in [key for key, hook in part._forward_pre_hooks.items() if hook is begin]:
-            del part._forward_pre_hooks[key]
+        detach(part)
         for name, _ in FUSED.values():
             if hasattr(part, f"kept_{name}"):
                 setattr(part, name, getattr(part, f"kept_{name}"))
@@ -139,6 +150,15 @@ def check_complete(model: nn.Module, seen: Sequence[Seen]) -> None:
             f"the activation of layer {wrong[0]!r} cannot be replaced: the network calls it in a way that exchanging "
             "modules and redirecting functions does not reach (a reference outside its modules, or calls that differ "
             "between two runs); make it a torch.nn.ReLU of its own"
+        )
+
+
+def _check_no_hooks(layer: str, module: nn.Module) -> None:
+    hooks = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+    if any(getattr(module, name) for name in hooks):
+        raise AffscoreError(
+            f"the activation {layer!r} has hooks, which would be lost with the module that is replaced; remove them, "
+            "and register them after the surgery"
         )
 
 

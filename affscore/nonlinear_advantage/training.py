@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from affscore.nonlinear_advantage.example import left_as_it_was
 from affscore.nonlinear_advantage.path_length import active_channels, average_path_length
 from affscore.nonlinear_advantage.penalty import SNAP, SlopePenalty, freeze, hold_frozen, parameter_groups
 from affscore.nonlinear_advantage.prelu import existing_slopes
-from affscore.options import check_integer
+from affscore.options import check_integer, is_number
 
 OptimizerName = Literal["adamw", "sgd"]
 OfEpoch = float | Callable[[int], float]
@@ -76,6 +77,8 @@ def train(
 
     .. math:: \mathcal L = \text{cross entropy} + \omega \sum_i |1 - \alpha_i|^{0.5}
 
+    Slopes whose weight requires no gradient when this is called are not trained; freezing applies to them, too.
+
     Before ``start`` the slopes stay what they are (0: ReLU), and there is no penalty. From it on they are trained; the
     channels that are near 1 after an epoch are frozen (:func:`affscore.nonlinear_advantage.freeze`). Early
     regularisation is ``start=0``, late one the end of ordinary training; arms that are compared need the same
@@ -97,11 +100,11 @@ def train(
         rate: The learning rate, or a function of the epoch.
         slope_rate: That of the slopes, likewise; None for the same. With few steps it must be larger, since a slope has
             to get from 0 to 1.
-        momentum: Of "sgd".
+        momentum: Of "sgd", in [0, 1).
         weight_decay: Of all parameters but the slopes.
         reduction: As in :class:`affscore.nonlinear_advantage.SlopePenalty`.
         threshold: As there.
-        batch_size: Samples of a step.
+        batch_size: Samples of a step; the last one of an epoch has those that are left.
         change: Changes the images of a step at random, given a generator: augmentation.
         seed: Fixes the order of the samples, and all else that is random.
         checkpoint: A .pt file, written after each epoch as a whole. If it is there, the training goes on from it.
@@ -114,8 +117,9 @@ def train(
         ``napl`` (:func:`affscore.nonlinear_advantage.average_path_length`), the last three after freezing.
 
     Raises:
-        AffscoreError: Bad arguments, a network without slopes, a loss that is not finite, or a checkpoint that is
-            broken or of another training.
+        AffscoreError: Bad arguments, NaN or infinity in the images, a network without slopes, a last batch of one
+            sample where the network takes none (batch normalisation), a loss that is not finite, or a checkpoint that
+            is broken or of another training.
 
     Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023). Its epochs and rates were not at hand; that
     slopes wait for ``start`` is our reading.
@@ -129,17 +133,24 @@ def train(
     check_word("optimizer", optimizer, OptimizerName)
     epochs, start = check_integer("epochs", epochs, 1), check_integer("start", start, 0)
     seed, batch_size = check_integer("seed", seed, 0), check_integer("batch_size", batch_size, 1)
-    for name, value in (("momentum", momentum), ("weight_decay", weight_decay)):
-        _number(name, value)
-    plan = _Plan(start, optimizer, momentum, weight_decay, reduction, threshold, batch_size, seed)
+    momentum, weight_decay = _number("momentum", momentum), _number("weight_decay", weight_decay)
+    if momentum >= 1:
+        raise AffscoreError(f"momentum must be below 1, got {momentum}")
+    if not (change is None or callable(change)):
+        raise AffscoreError(f"change must be a function of images and a generator, got {change!r}")
+    if test is not None and not (isinstance(test, (tuple, list)) and len(test) == 2):
+        raise AffscoreError("test must be two tensors, images and labels; or None for those of the training")
+    penalty = SlopePenalty(0.0, reduction, threshold)
+    plan = _Plan(start, optimizer, momentum, weight_decay, reduction, penalty.threshold, batch_size, seed)
     tested = _checked_samples(*((images, labels) if test is None else test))
     images, labels = _checked_samples(images, labels)
-    penalty = SlopePenalty(0.0, reduction, threshold)
     file = None if checkpoint is None else check_destination(checkpoint, (".pt",))
 
     units = list(existing_slopes(model).values())
     _check_outputs(model, images, labels)
     _check_outputs(model, *tested)
+    if len(images) % batch_size == 1 or batch_size == 1:
+        _check_single(model, images[:1])
     device, stepping = device_of(model), _optimizer(model, plan)
     identity = {**asdict(plan), "samples": _fingerprint(images, labels), "tested": _fingerprint(*tested)}
     rows = [] if file is None else resumed(file, identity, epochs, model, stepping)
@@ -162,8 +173,8 @@ def train(
                 penalty.omega = numbers["omega"]
                 for group, name in zip(stepping.param_groups, ("rate", "slope_rate"), strict=True):
                     group["lr"] = numbers[name]
-                for unit in units:
-                    unit.weight.requires_grad_(regular)
+                for unit, needed in zip(units, before[1], strict=True):
+                    unit.weight.requires_grad_(regular and needed)
                 model.train()
                 generator = _generator(seed, epoch, device)
                 total = 0.0
@@ -220,20 +231,27 @@ def _state(model: nn.Module, images: Tensor, labels: Tensor) -> dict[str, float]
 def _number(name: str, value: Any, epoch: int | None = None) -> float:
     """A number of at least 0, or that of an epoch."""
     found = value(epoch) if epoch is not None and callable(value) else value
-    if isinstance(found, bool) or not isinstance(found, (int, float)) or not 0 <= found < math.inf:
+    if not is_number(found) or not 0 <= found < math.inf:
         where = f" in epoch {epoch}" if callable(value) else ""
         raise AffscoreError(f"{name} must be a number of at least 0, got {found!r}{where}")
     return float(found)
 
 
 def _checked_samples(images: Any, labels: Any) -> tuple[Tensor, Tensor]:
-    """Images and labels, on the CPU."""
+    """Images and labels, on the CPU.
+
+    Raises:
+        AffscoreError: They are no tensors, do not belong together, or hold NaN or infinity.
+    """
     if not isinstance(images, Tensor) or not isinstance(labels, Tensor):
         kinds = f"{type(images).__name__} and {type(labels).__name__}"
         raise AffscoreError(f"images and labels must be tensors (N, ...) and (N,), got {kinds}")
     if labels.is_floating_point() or not labels.ndim or labels.shape[:1] != images.shape[:1] or not len(labels):
         shapes = f"{tuple(images.shape)} and {labels.dtype} {tuple(labels.shape)}"
         raise AffscoreError(f"there must be integer labels for each image, got {shapes}")
+    if not bool(torch.isfinite(images).all()):
+        wrong = int((~torch.isfinite(images)).reshape(len(images), -1).any(dim=1).sum())
+        raise AffscoreError(f"{wrong} of {len(images)} images hold NaN or infinity; leave them out or repair them")
     return images.detach().cpu(), labels.detach().cpu().long()
 
 
@@ -253,6 +271,17 @@ def _check_outputs(model: nn.Module, images: Tensor, labels: Tensor) -> None:
         raise AffscoreError(
             f"labels must be from 0 to {classes - 1}, as the network has {classes} outputs, or {IGNORED} for what does "
             f"not count, and one of each sample must count; they go from {int(labels.min())} to {int(labels.max())}"
+        )
+
+
+def _check_single(model: nn.Module, image: Tensor) -> None:
+    """Look whether the network takes a batch of one sample in training, which batch normalisation may not."""
+    with random_states_kept(device_of(model)), torch.no_grad():
+        alone = copy.deepcopy(model).train()
+        guarded(
+            lambda: alone(image.to(device_of(model))),
+            "the last batch of an epoch holds a single sample, which the network does not take in training",
+            "choose another batch_size, or leave a sample out",
         )
 
 

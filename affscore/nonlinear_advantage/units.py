@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 
@@ -19,7 +20,7 @@ class ChannelPReLU(nn.PReLU):
     .. math:: \phi_{\alpha_c}(x) = \max(0, x) + \alpha_c \min(0, x)
 
     A slope of 0 is ReLU; with a slope of 1 the channel is linear. A frozen channel has the slope 1 whatever ``weight``
-    says, and no gradient reaches it.
+    says, and no gradient reaches it. Minus infinity counts as the lowest finite number, so that ReLU of it is 0.
 
     Args:
         channels: How many.
@@ -66,7 +67,7 @@ class ChannelPReLU(nn.PReLU):
         return overwritten(input, self._bent) if self.inplace else self._bent(input)
 
     def _bent(self, x: Tensor) -> Tensor:
-        second = self._channels_second(x)
+        second = self._channels_second(x).nan_to_num(math.nan, math.inf)  # -inf, of which 0 times is NaN
         return self._as_before(F.prelu(second, self.slope.to(x.dtype)), x)
 
     def _channels_second(self, x: Tensor) -> Tensor:

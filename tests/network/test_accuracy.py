@@ -232,9 +232,20 @@ def test_labels_that_give_no_accuracy_are_said():
     for given, notes in labels.items():
         found = signature(network, (rows, torch.tensor(given)), n=4, **QUIET)
         said = [note for note in found.notes if "accuracy" in note or "labels for" in note]
-        assert [note.removesuffix(" of the data") for note in said] == notes
+        assert [note.removesuffix(" of the samples that were used") for note in said] == notes
         assert (found.metadata["accuracy"] is None) == bool(notes)
     assert not any("accuracy" in note for note in signature(network, rows, n=4, **QUIET).notes)
+
+
+def test_nan_is_the_largest_of_no_outputs():
+    class Outputs(nn.Sequential):
+        def forward(self, x):
+            return super().forward(x).index_fill(1, torch.tensor(0), torch.nan)
+
+    rows = torch.randn(8, 5, generator=torch.Generator().manual_seed(0))
+    found = signature(Outputs(nn.Linear(5, 3), nn.ReLU()), (rows, torch.arange(8) % 3), n=4, **QUIET)
+    assert found.metadata["accuracy"] == 0
+    assert any("outputs of the network are NaN" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("kind", [torch.bool, torch.complex64])

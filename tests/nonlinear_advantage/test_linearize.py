@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import affscore
-from affscore import AffscoreError, affinity_score, linearize
+from affscore import AffscoreError, AffscoreWarning, affinity_score, linearize
 from affscore.nonlinear_advantage import active_channels, average_path_length, slopes, to_prelu
 from affscore.nonlinear_advantage.channel_criteria import channel_scores
 
@@ -112,6 +112,10 @@ def test_a_channel_that_is_never_positive_is_made_linear_last():
     result = linearize(net, data(), keep=0.125)
     assert np.flatnonzero(np.isnan(result.kept["value"])).tolist() == [2]
     assert np.flatnonzero(result.kept["kept"]).tolist() == [2]
+    assert "1 of 8 channels have no score (constant input or output), 0 of them were made linear" in result.notes
+    without = linearize(net, data(), keep=0)
+    assert any("1 of them were made linear" in note for note in without.notes)
+    assert not any("no score" in note for note in linearize(net, data(), by="random").notes)
 
 
 @pytest.mark.parametrize("function", [False, True])
@@ -134,6 +138,10 @@ def test_random_follows_the_seed():
     first, again, other = (linearize(network(), data(), by="random", seed=seed).kept for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first["value"].equals(other["value"])
+
+
+def test_the_name_in_the_package_is_the_function():
+    assert affscore.nonlinear_advantage.linearize is linearize
 
 
 def test_without_labels_there_is_no_accuracy_and_a_note():
@@ -187,6 +195,37 @@ def test_slopes_that_were_not_trained():
 def test_activations_that_have_no_slopes():
     with pytest.raises(AffscoreError, match="no ReLU or GELU"):
         linearize(nn.Sequential(nn.Linear(3, 4), nn.SiLU()), data())
+
+
+class Functions(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.first, self.second, self.function = nn.Linear(3, 4), nn.Linear(4, 2), function
+        self.act, self.other = nn.ReLU(), nn.ReLU()
+
+    def forward(self, x):
+        return self.function(self, self.first(x))
+
+
+def test_errors_name_the_layer_and_the_call_of_the_original():
+    net = Functions(lambda self, x: self.second((x.relu() / 0).relu()))
+    with pytest.raises(AffscoreError, match=r"layer '\(root\)', call 1: the input must be finite"):
+        linearize(net, data())
+
+
+def test_what_the_surgery_leaves_is_warned_of_once():
+    net = Functions(lambda self, x: self.second(self.act(x * self.other(x))))
+    with pytest.warns(AffscoreWarning, match="1 call of ReLU or GELU stayed") as given:
+        result = linearize(net, data())
+    assert len(given) == 1
+    assert given[0].filename == __file__
+    assert sum("stayed" in note for note in result.notes) == 1
+
+
+def test_without_samples_of_the_last_class():
+    x, labels = data()
+    notes = linearize(network(), (x[labels == 0], labels[labels == 0])).notes
+    assert any("beyond the largest label of the samples that were used" in note for note in notes)
 
 
 def test_features_that_are_not_finite():

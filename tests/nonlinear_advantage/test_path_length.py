@@ -301,3 +301,16 @@ def test_nothing_is_left_behind():
     assert all(torch.equal(value, state[name]) for name, value in net.state_dict().items())
     assert torch.equal(torch.get_rng_state(), seed)
     assert not net[2]._forward_hooks
+
+
+def test_a_name_is_no_network():
+    with pytest.raises(AffscoreError, match=r"load_model\('resnet18'\) makes one"):
+        average_path_length("resnet18")
+
+
+def test_a_product_of_features_and_their_relu_is_one_activation():
+    class Product(torch.nn.Module):
+        def forward(self, h):
+            return h * h.relu()
+
+    assert average_path_length(Product(), torch.ones(1, 3)) == 1.0

@@ -1,8 +1,12 @@
 """Surgery: the same function, a slope for each channel of each call, and the way back."""
 
 import copy
+import inspect
 import io
 import pickle
+import re
+import threading
+import warnings
 
 import pytest
 import torch
@@ -12,7 +16,7 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import affscore
-from affscore import AffscoreError
+from affscore import AffscoreError, AffscoreWarning
 from affscore.nonlinear_advantage import ChannelGELU, ChannelPReLU, slopes, to_prelu, without_slopes
 from affscore.zoo import Preprocessing
 from tests.linear_regions.architectures import normalised
@@ -384,6 +388,118 @@ def test_more_calls_or_other_channels_than_in_the_example():
     sloped.times = 2
     with pytest.raises(AffscoreError, match="with 3 slopes got features of shape"):
         sloped(torch.ones(1, 4))
+
+
+class Skipping(nn.Module):
+    """One activation in several blocks, each with a function of its own; blocks and calls can be left out."""
+
+    def __init__(self):
+        super().__init__()
+        self.act, self.blocks, self.skipped = nn.ReLU(), nn.ModuleList([Functional(F.relu) for _ in range(3)]), ()
+
+    def forward(self, x):
+        for number, block in enumerate(self.blocks):
+            x = x if number in self.skipped else self.act(block(x))
+        return x
+
+
+def test_fewer_calls_than_in_the_example():
+    net, x = Skipping(), torch.randn(5, 4)
+    sloped = to_prelu(net, x)
+    sloped.skipped = (0,)
+    with pytest.raises(AffscoreError, match="called 2 times, and 3 times on the example input"):
+        sloped(x)
+    sloped.skipped = ()
+    same(net, sloped, x, 0)
+    sloped.act, sloped.skipped = nn.ReLU(), (0, 2)  # blocks whose calls are all left out shift no slopes
+    net.skipped = (0, 2)
+    same(net, sloped, x, 0)
+
+
+def test_a_part_whose_activation_belongs_to_others_too():
+    """Also in the thread of a backward pass, which may recompute it and has begun no forward."""
+    act = nn.ReLU()
+    net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), act), nn.Sequential(nn.Linear(4, 3), act))
+    sloped, x = to_prelu(net), torch.randn(2, 3)
+    for _ in range(2):
+        same(net, sloped, x, 0)
+        with pytest.raises(AffscoreError, match="counted over the whole"):
+            sloped[0](x)
+
+
+def test_two_threads_at_once():
+    """The second begins between the two calls of the first, and ends after it."""
+    inside, waiting = threading.Event(), threading.Event()
+
+    def pausing(self, x):
+        x = F.relu(x)
+        if len(x) == 3:
+            inside.set()
+            assert waiting.wait(10)
+        return F.relu(x - 0.1)
+
+    sloped = to_prelu(Odd(pausing), torch.randn(2, 4))
+    for value, unit in zip((0.2, 0.7), slopes(sloped).values(), strict=True):
+        unit.weight.data.fill_(value)
+    x, found = torch.randn(3, 4), []
+    thread = threading.Thread(target=lambda: found.append(sloped(x)))
+    thread.start()
+    assert inside.wait(10)
+    expected = F.leaky_relu(F.leaky_relu(x[:2], 0.2) - 0.1, 0.7)
+    try:
+        torch.testing.assert_close(sloped(x[:2]), expected)
+    finally:
+        waiting.set()
+        thread.join()
+    torch.testing.assert_close(found[0][:2], expected)
+
+
+def test_the_signature_of_forward_stays():
+    class Named(nn.Module):
+        def forward(self, pixels, *, scale: float = 2.0):
+            return F.relu(pixels * scale)
+
+    net, x = Named(), torch.randn(20, 4)
+    sloped = to_prelu(net, {"pixels": x})
+    assert inspect.signature(sloped.forward) == inspect.signature(net.forward)
+    assert len(affscore.signature(sloped, {"pixels": x, "other": x}, progress=False)) == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
+def test_of_what_is_not_finite_a_slope_of_0_makes_what_relu_does(dtype):
+    x = torch.tensor([[-torch.inf, torch.inf, torch.nan, -1.0, torch.finfo(dtype).min]], dtype=dtype)
+    sloped = to_prelu(nn.ReLU(), torch.zeros(1, 5, dtype=dtype))
+    torch.testing.assert_close(sloped(x), x.relu(), rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("register", ["register_forward_hook", "register_forward_pre_hook"])
+def test_hooks_of_an_activation_are_not_lost_silently(register):
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+    handle = getattr(net[1], register)(lambda module, args, *_: args[0])
+    with pytest.raises(AffscoreError, match="activation '1' has hooks"):
+        to_prelu(net)
+    handle.remove()
+    assert len(slopes(to_prelu(net))) == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "messages"),
+    [
+        (lambda self, x: x.relu() * (x + 1).relu(), ["^2 calls of ReLU or GELU stayed", "relu of layer", "nothing"]),
+        (lambda self, x: self.other(x * self.act(x + 3) / 6), [r"^1 call.* 'act' in x\*relu$"]),
+        (lambda self, x: F.relu6(x).tanh(), ["nothing was replaced, .* it calls relu6, tanh, and no ReLU"]),
+        (lambda self, x: x.relu(), []),
+    ],
+)
+def test_what_is_left_is_said_once(function, messages):
+    net = Odd(function)
+    net.act, net.other = nn.ReLU(), nn.ReLU()
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        to_prelu(net, torch.randn(2, 3))
+    assert [issubclass(one.category, AffscoreWarning) for one in given] == [True] * bool(messages)
+    assert all(re.search(message, str(given[0].message)) for message in messages)
+    assert all(one.filename == __file__ for one in given)
 
 
 def test_a_root_that_is_an_activation_and_one_without():

@@ -1,7 +1,9 @@
 """Slopes in training: when they move, what is frozen, and a training that was interrupted."""
 
+import copy
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -175,6 +177,38 @@ def test_what_is_around_stays_as_it_is():
     assert record["accuracy"][0] == pytest.approx((net(images).argmax(1) == labels).double().mean().item())
 
 
+def test_slopes_that_require_no_gradient_are_held():
+    net = network()
+    held, trained = slopes(net).values()
+    held.weight.requires_grad_(False).fill_(0.3)
+    fit(net, 3, omega=0.5, start=1, slope_rate=0.1)
+    assert bool((held.weight == 0.3).all())
+    assert bool((trained.weight != 0).all())
+    assert not held.weight.requires_grad
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    one, other = network(), network()
+    single = np.float32(0.0625)
+    fit(one, 2, omega=lambda epoch: single, rate=single, weight_decay=single, threshold=single)
+    for _ in range(2):  # written, and taken up
+        options = {"weight_decay": 0.0625, "threshold": 0.0625, "checkpoint": tmp_path / "training.pt"}
+        fit(other, 2, omega=0.0625, rate=0.0625, **options)
+        fit(network(), 2, omega=single, rate=single, **{**options, "weight_decay": single, "threshold": single})
+    assert same(one, other)
+
+
+def test_a_last_batch_of_one_sample():
+    torch.manual_seed(0)
+    net = to_prelu(nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)))
+    before = copy.deepcopy(net)
+    with pytest.raises(AffscoreError, match=r"a single sample, which the network does not take.*another batch_size"):
+        fit(net, batch_size=33)
+    assert same(net, before)
+    fit(net, 1, batch_size=32)
+    fit(network(), 1, batch_size=33)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -187,6 +221,11 @@ def test_what_is_around_stays_as_it_is():
         ({"test": (torch.zeros(3, 3), torch.zeros(2).long())}, "integer labels"),
         ({"checkpoint": "training.txt"}, r"\.pt"),
         ({"rate": 1e30, "optimizer": "sgd"}, "not finite"),
+        ({"test": 3}, "test must be two tensors"),
+        ({"test": (torch.zeros(3, 3),)}, "test must be two tensors"),
+        ({"test": (torch.full((3, 3), torch.nan), torch.zeros(3).long())}, "3 of 3 images hold NaN or infinity"),
+        ({"change": 3}, "change must be a function"),
+        ({"momentum": 1}, "momentum must be below 1"),
     ],
 )
 def test_bad_arguments(options, message):

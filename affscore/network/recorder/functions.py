@@ -63,8 +63,8 @@ MOVES = _names(
 )
 """Names of functions that put entries elsewhere, or constants beside them."""
 
-COPIES = _names("clone contiguous detach data real alias")
-"""Names of functions that return what they get."""
+COPIES = _names("clone contiguous detach data real alias nan_to_num")
+"""Names of functions that return what they get, as far as it is finite."""
 
 # By function: looked up for every call of a network.
 SUMS, MULTIPLICATIONS = spellings("add"), spellings("mul multiply")
