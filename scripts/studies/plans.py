@@ -125,44 +125,56 @@ def _cifar(*depths: int) -> list[str]:
     return [f"examples/cifar_networks.py:{name}@{{weights}}/cifar10/{name}.pt" for name in names]
 
 
-SLOPE_SEEDS, FIVE_MORE, THREE = range(1, 6), range(6, 11), range(1, 4)
-"""Of each training; more where five left the comparison of early and late open; fewer of what stands beside it."""
+THREE, FIVE, TEN = range(1, 4), range(1, 6), range(1, 11)
+"""Seeds: of what stands beside the comparison of early and late; of this; and of it where networks differ most."""
 
 TWO_TASKS = ("digits", "sum")
-FOUR_TASKS = (*TWO_TASKS, "few", "noise")
+OTHER_TASKS = ("larger", "few", "noise")
 
 SIZES = [f"{MATCHED}:{name}" for name in ("residual8", "residual8_wide", "residual14_wide")]
 """Of half the depth, and of twice the width, of residual14."""
 
-OMEGAS = {
-    "digits": (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
-    "few": (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02),
-    "noise": (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
-    "sum": (0.001, 0.002, 0.003, 0.005, 0.007, 0.01, 0.02, 0.05, 0.1),
-    "numbers": (0.0001, 0.0003, 0.001, 0.003, 0.01),
-}
-"""Weights of the penalty for each task, from hardly any channel linear to nearly all."""
+EARLY, LATE, NEVER = 0.0, 1.0, None
 
-FEWER_OMEGAS = {"digits": (0.002, 0.01, 0.05), "sum": (0.003, 0.005, 0.02, 0.05, 0.1)}
-"""The same for networks of other sizes."""
+OMEGAS: dict[tuple[str, float | None], tuple[float, ...]] = {
+    ("digits", EARLY): (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    ("larger", EARLY): (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
+    ("larger", LATE): (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2),
+    ("few", EARLY): (0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02),
+    ("noise", EARLY): (0.002, 0.005, 0.007, 0.01, 0.014, 0.02, 0.05),
+    ("noise", LATE): (0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1),
+    ("sum", EARLY): (0.001, 0.002, 0.003, 0.004, 0.005, 0.007, 0.01),
+    ("sum", 0.2): (0.002, 0.004, 0.006, 0.01, 0.02, 0.05),
+    ("sum", LATE): (0.002, 0.005, 0.01, 0.02, 0.05, 0.07, 0.1),
+    ("numbers", EARLY): (0.0001, 0.0003, 0.001, 0.003, 0.01),
+}
+"""Weights of the penalty for each task and start, from hardly any channel linear to nearly all.
+
+Those of a start that is not here are those of the one before it.
+"""
 
 OF_THE_PAPER = (0.0001, 0.0003, 0.001, 0.003, 0.01)
 """The same for the tasks of the paper, whose own are not known."""
 
-EARLY, LATE, NEVER = 0.0, 1.0, None
+
+def _omegas(task: str, start: float | None) -> tuple[float, ...]:
+    """The weights of the penalty for a task and a start."""
+    if start is NEVER:
+        return (0.0,)
+    known = [one for name, one in OMEGAS if name == task and one is not None and one <= start]
+    return OMEGAS[task, max(known)] if known else OF_THE_PAPER
 
 
 def _pulled(
     models: Sequence[str],
     tasks: Sequence[str],
     starts: Sequence[float | None],
-    seeds: Iterable[int] = SLOPE_SEEDS,
-    omegas: Mapping[str, tuple[float, ...]] = OMEGAS,
+    seeds: Iterable[int] = FIVE,
     **more: Any,
 ) -> list[Slopes]:
     """Trainings of each network on each task, from each seed and start."""
     return [
-        Slopes(model, task, seed, start, omegas.get(task, OF_THE_PAPER) if start is not NEVER else (0.0,), **more)
+        Slopes(model, task, seed, start, _omegas(task, start), **more)
         for seed in seeds
         for model in models
         for task in tasks
@@ -212,16 +224,18 @@ STUDIES = {
     ),
     "advantage": Study(
         slopes=[
-            *_pulled([f"{MATCHED}:residual14"], FOUR_TASKS, (NEVER, EARLY)),
-            *_pulled([f"{MATCHED}:residual14"], FOUR_TASKS, (LATE,), scored=True),
-            *_pulled([f"{MATCHED}:residual14"], ["sum"], (NEVER, EARLY), FIVE_MORE),
-            *_pulled([f"{MATCHED}:residual14"], ["sum"], (LATE,), FIVE_MORE, scored=True),
-            *_pulled([f"{MATCHED}:residual14"], TWO_TASKS, (0.2, 0.5), THREE),
+            training
+            for tasks, seeds in ((["sum"], TEN), (["digits", *OTHER_TASKS], FIVE))
+            for training in (
+                *_pulled([f"{MATCHED}:residual14"], tasks, (NEVER, EARLY), seeds),
+                *_pulled([f"{MATCHED}:residual14"], tasks, (LATE,), seeds, scored=True),
+            )
         ]
+        + _pulled([f"{MATCHED}:residual14"], TWO_TASKS, (0.2, 0.5), THREE)
     ),
     "advantage-sizes": Study(
         slopes=[
-            *_pulled(SIZES, TWO_TASKS, (NEVER, EARLY, LATE), THREE, FEWER_OMEGAS),
+            *_pulled(SIZES, TWO_TASKS, (NEVER, EARLY, LATE), THREE),
             *_pulled([f"{MATCHED}:plain1_wide"], TWO_TASKS, (NEVER,), THREE),
             *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (3, 5, 7)], TWO_TASKS, (NEVER,)),
         ]
@@ -229,7 +243,7 @@ STUDIES = {
     "advantage-criteria": Study(
         slopes=[
             Slopes(f"{MATCHED}:residual14", task, seed, LATE, (0.0, 0.001), criteria=True)
-            for seed in SLOPE_SEEDS
+            for seed in FIVE
             for task in TWO_TASKS
         ]
     ),

@@ -36,10 +36,9 @@ def late_ahead(task: str, one: float = LATE) -> Estimate:
 
 def test_every_task_was_learned_early_and_late_from_five_seeds() -> None:
     assert {pair.task for pair in compared(table())} == {"digits", "sum", "few", "noise", "numbers"}
-    counts = table().groupby(["network", "task", "start"], dropna=False)["seed"].nunique()
-    assert (counts.xs("residual14").loc[:, [EARLY, LATE]].unstack() == [[5, 5], [5, 5], [5, 5], [10, 10]]).all(
-        axis=None
-    )
+    main = table().query("network == 'residual14'")
+    for (task, start), some in main[main["start"].isin([EARLY, LATE])].groupby(["task", "start"]):
+        assert some["seed"].nunique() == (10 if task == "sum" else 5), start
 
 
 def test_late_is_better_where_an_affine_network_fails() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,11 @@ from affscore.papers.nonlinear_advantage.cores import (
     survival,
     survival_correlations,
     times_as_large,
-    where_it_begins_to_cost,
 )
 from affscore.papers.nonlinear_advantage.curves import (
+    EARLY,
     LATE,
+    Pair,
     by_difficulty,
     compared,
     curve,
@@ -36,8 +37,8 @@ _ABSTRACT, _FIRST = f"{PAPER} (abstract)", f"{PAPER} (abstract of the first vers
 _OURS = f"ours, on the networks of {PAPER}"
 _NEEDS = "a study of slopes (python scripts/make_studies.py --only advantage,advantage-sizes,advantage-translation)"
 
-STUDIES = ("advantage", "advantage-sizes", "advantage-translation")
-"""Those that hold trainings."""
+IMAGES, TRANSLATION = ("advantage", "advantage-sizes"), ("advantage-translation",)
+"""The studies that hold trainings; without its ReLUs a network that translates is not affine."""
 
 HALF = 0.5
 """A significant part of the channels."""
@@ -45,17 +46,20 @@ HALF = 0.5
 SMALL = 0.02
 """A gap of accuracies up to two points has vanished."""
 
+EQUAL = 0.5
+"""An accuracy at which networks of several sizes are compared."""
+
 NEAR = 1.25
 """Two sizes up to this ratio are nearly the same."""
 
 
-def all_trainings(results: Results) -> pd.DataFrame:
-    """The trainings of all studies of slopes.
+def all_trainings(results: Results, studies: Iterable[str] = (*IMAGES, *TRANSLATION)) -> pd.DataFrame:
+    """The trainings of several studies of slopes.
 
     Raises:
         MissingResultsError: There are none.
     """
-    there = [trainings(results.studies[name]) for name in STUDIES if name in results.studies]
+    there = [trainings(results.studies[name]) for name in studies if name in results.studies]
     require(there)
     return pd.concat(there, ignore_index=True)
 
@@ -77,36 +81,43 @@ def _is_positive(one: Estimate, together: int) -> bool | None:
     return one.above(0.0, together)
 
 
-def _trained(table: pd.DataFrame, tasks: Iterable[str]) -> int:
-    return int((table["task"].isin(list(tasks)) & ~table["network"].str.startswith(PLAIN)).sum())
+def _trained(table: pd.DataFrame, pairs: Iterable[Pair], *starts: float) -> int:
+    """How many trainings there are of these networks and tasks, without a penalty or with one from these times on."""
+    own = pd.MultiIndex.from_frame(table[["network", "task"]]).isin(list(pairs))
+    return int((own & (table["start"].isna() | table["start"].isin(starts))).sum())
 
 
 @claim(63, _ABSTRACT, _NEEDS, of_scores=False)
 def linear_early_costs_more(results: Results) -> Verdict:
     """Making channels linear early in training costs more accuracy than making them linear late.
 
-    Test: On each task that an affine network does at least 10 points worse, late regularisation is more accurate than
-    early one at equal normalised average path length, by the mean over lengths and seeds.
+    Test: On each hard task, which an affine network does at least 10 points worse, late regularisation is more accurate
+    than early one at equal normalised average path length, by the mean over lengths and seeds.
     """
-    table = all_trainings(results)
-    found = {task: gap(table, network, task) for network, task in by_difficulty(table, hard=True)}
-    return _verdict(found, _is_positive, "Points of accuracy that late is ahead of early", _trained(table, found))
+    table = all_trainings(results, IMAGES)
+    pairs = by_difficulty(table, hard=True)
+    found = {pair.task: gap(table, *pair) for pair in pairs}
+    return _verdict(found, _is_positive, _AHEAD, _trained(table, pairs, EARLY, LATE))
+
+
+_AHEAD = "Points of accuracy that late is ahead of early"
 
 
 @claim(64, _FIRST, _NEEDS, of_scores=False)
 def gap_vanishes_on_easy_tasks(results: Results) -> Verdict:
     """On easy tasks it makes no difference whether channels become linear early or late.
 
-    Test: On each task that an affine network does less than 10 points worse, the difference at equal path length is
-    within 2 points.
+    Test: On each easy task, whose accuracy an affine network reaches up to 10 points more or less, the difference at
+    equal path length is within 2 points.
     """
-    table = all_trainings(results)
-    found = {task: gap(table, network, task) for network, task in by_difficulty(table, hard=False)}
+    table = all_trainings(results, IMAGES)
+    pairs = by_difficulty(table, hard=False)
+    found = {pair.task: gap(table, *pair) for pair in pairs}
 
     def small(one: Estimate, together: int) -> bool | None:
         return every([one.above(-SMALL, together), one.below(SMALL, together)])
 
-    return _verdict(found, small, "Points of accuracy that late is ahead of early", _trained(table, found))
+    return _verdict(found, small, _AHEAD, _trained(table, pairs, EARLY, LATE))
 
 
 @claim(65, _ABSTRACT, _NEEDS, of_scores=False)
@@ -117,32 +128,30 @@ def many_channels_can_go(results: Results) -> Verdict:
     accuracy, by the mean over seeds.
     """
     table = all_trainings(results)
-    found = {}
-    for network, task in compared(table):
-        left = [
-            where_it_begins_to_cost(table, network, task, seed)["share"]
-            for seed in seeds_of(table, network, task, LATE)
-        ]
-        found[task] = mean_of(1 - np.array(left), (0, 1))
-    what = "Percent of the channels that can be linear"
-    return _verdict(found, lambda one, together: one.above(HALF, together), what, _trained(table, found))
+    pairs, left = compared(table), cores(table).set_index(["network", "task"])["share"]
+    found = {pair.task: mean_of(1 - left.loc[[pair]], (0, 1)) for pair in pairs}
+
+    def most(one: Estimate, together: int) -> bool | None:
+        return one.above(HALF, together)
+
+    return _verdict(found, most, "Percent of the channels that can be linear", _trained(table, pairs, LATE))
 
 
 @claim(66, _FIRST, _NEEDS, of_scores=False)
 def slow_decay_then_collapse(results: Results) -> Verdict:
     """Accuracy falls slowly with the path length at first, and then collapses.
 
-    Test: On each task that an affine network does at least 10 points worse, a late curve loses more over the lower half
-    of its path lengths than over the upper half, by the mean over seeds.
+    Test: On each hard task a late curve loses more over the lower half of its path lengths than over the upper half, by
+    the mean over seeds.
     """
-    table = all_trainings(results)
-    found = {}
-    for network, task in by_difficulty(table, hard=True):
+    table = all_trainings(results, IMAGES)
+    pairs, found = by_difficulty(table, hard=True), {}
+    for network, task in pairs:
         curves = [curve(table, network, task, LATE, seed) for seed in seeds_of(table, network, task, LATE)]
         read = [read_off(points, np.linspace(points["napl"].min(), points["napl"].max(), 3)) for points in curves]
         found[task] = mean_of([(middle - low) - (high - middle) for low, middle, high in read])
     what = "Points of accuracy that the lower half costs more than the upper one"
-    return _verdict(found, _is_positive, what, _trained(table, found))
+    return _verdict(found, _is_positive, what, _trained(table, pairs, LATE))
 
 
 @claim(67, _FIRST, _NEEDS, of_scores=False)
@@ -152,7 +161,7 @@ def better_than_widened_plain_networks(results: Results) -> Verdict:
     Test: Late regularisation to the path length of each plain network is more accurate than it, on each task, by the
     means over seeds.
     """
-    table = all_trainings(results)
+    table = all_trainings(results, IMAGES)
     found = {f"{one.task} at depth {one.depth}": one.partial - one.plain for one in beside_plain(table)}
     count = int(table["network"].str.startswith(PLAIN).sum())
     return _verdict(found, _is_positive, "Points of accuracy that the partially linear network is ahead", count)
@@ -160,45 +169,49 @@ def better_than_widened_plain_networks(results: Results) -> Verdict:
 
 @claim(68, _ABSTRACT, _NEEDS, of_scores=False)
 def core_of_constant_size(results: Results) -> Verdict:
-    """What stays non-linear is a core of nearly constant effective depth and width, whatever network it is in.
+    """What stays non-linear is a core of nearly constant effective depth and width (our reading: in any network).
 
-    Test: Where late regularisation first costs five points of accuracy, the path length in a network with twice as many
-    blocks, and the mean number of non-linear channels in one of twice the width, are at most 1.25 times as large (and
-    as small), on each task that an affine network does at least 10 points worse, by the mean logarithm over seeds.
+    Test: Where late regularisation first costs five points of accuracy, and also where accuracy falls below 50 %, the
+    path length in a network with twice as many blocks, and the mean number of non-linear channels in one of twice the
+    width, are at most 1.25 times as large or small, on each hard task, by the mean logarithm over seeds.
     """
-    table = all_trainings(results)
-    found = cores(table)
+    table = all_trainings(results, IMAGES)
+    pairs = by_difficulty(table, hard=True)
+    levels = {"five points lost": cores(table), "50 %": cores(table, EQUAL)}
     sizes = (("depth", "napl", "residual14"), ("width", "width", "residual8_wide"))
     ratios = {
-        f"{name} on {pair.task}": times_as_large(found, of, larger, "residual8", pair.task)
-        for pair, (name, of, larger) in product(by_difficulty(table, hard=True), sizes)
+        f"{name} on {pair.task} ({level})": times_as_large(found, of, larger, "residual8", pair.task)
+        for pair, (level, found), (name, of, larger) in product(pairs, levels.items(), sizes)
     }
     limit = float(np.log(NEAR))
 
     def near(one: Estimate, together: int) -> bool | None:
         return every([one.above(-limit, together), one.below(limit, together)])
 
-    return _verdict(ratios, near, "Logarithms of how many times as large it is", len(found), times=1)
+    what = "Logarithms of how many times as large it is"
+    return _verdict(ratios, near, what, len(levels["50 %"]), times=1)
 
 
 @claim(69, _ABSTRACT, _NEEDS, of_scores=False)
-def core_grows_with_difficulty(results: Results) -> Verdict:
-    """The core depends on how difficult the task is: a harder one needs a deeper core.
+def core_depends_on_the_task(results: Results) -> Verdict:
+    """The core depends on how difficult the task is.
 
-    Test: Where late regularisation first costs five points of accuracy, the path length is larger on each task that an
-    affine network does at least 10 points worse than on each other one, in the same network, by the mean difference
-    over seeds.
+    Test: Where late regularisation first costs five points of accuracy, the path length differs between each two hard
+    tasks, in the same network, by the mean difference over seeds. (On an easy task there is no core, by definition.)
     """
-    table = all_trainings(results)
-    pairs = [by_difficulty(table, hard=one) for one in (True, False)]
+    table = all_trainings(results, IMAGES)
+    pairs = by_difficulty(table, hard=True)
     depths = cores(table).pivot_table("napl", "seed", ["network", "task"])
     found = {
-        f"{hard.task} against {easy.task}": mean_of((depths[hard] - depths[easy]).dropna())
-        for hard, easy in product(*pairs)
-        if hard.network == easy.network
+        f"{one.task} against {other.task}": mean_of((depths[one] - depths[other]).dropna())
+        for one, other in combinations(pairs, 2)
+        if one.network == other.network
     }
-    networks = _trained(table, [pair.task for some in pairs for pair in some])
-    return _verdict(found, _is_positive, "How much longer the paths are", networks, times=1)
+
+    def other_than_zero(one: Estimate, together: int) -> bool | None:
+        return None if one.above(0.0, together) is None else True
+
+    return _verdict(found, other_than_zero, "How much longer the paths are", _trained(table, pairs, LATE), times=1)
 
 
 @claim(70, _OURS, "a study of slopes with scores (python scripts/make_studies.py --only advantage)")
@@ -218,7 +231,28 @@ def low_scores_survive(results: Results) -> Verdict:
     return _verdict(found, negative, "Mean rank correlations", len(each), times=1)
 
 
-@claim(71, _OURS, "a study of criteria (python scripts/make_studies.py --only advantage-criteria)", of_scores=False)
+@claim(71, _OURS, "a study of slopes (python scripts/make_studies.py --only advantage)", of_scores=False)
+def low_channels_survive(results: Results) -> Verdict:
+    """Within an activation the channels with low affinity scores stay non-linear.
+
+    Test: A channel that stays had a lower score than one that became linear in more than half of such pairs, the mean
+    over activations and weights of the penalty: on each task, by the mean over seeds.
+    """
+    require("advantage" in results.studies)
+    study = results.studies["advantage"]
+    study = study[study["start"] == LATE]
+    require("channel_auc" in study)
+    means = study.groupby(["task", "seed"], sort=False)["channel_auc"].mean().dropna().groupby("task", sort=False)
+    found = {str(task): mean_of(values, (0, 1)) for task, values in means}
+
+    def above_chance(one: Estimate, together: int) -> bool | None:
+        return one.above(HALF, together)
+
+    count = study.groupby(["task", "seed", "omega"]).ngroups
+    return _verdict(found, above_chance, "Shares of such pairs", count, times=1)
+
+
+@claim(72, _OURS, "a study of criteria (python scripts/make_studies.py --only advantage-criteria)", of_scores=False)
 def affinity_chooses_channels_well(results: Results) -> Verdict:
     """Making the channels with the highest affinity scores linear costs less accuracy than making random ones linear.
 

@@ -11,7 +11,7 @@ from affscore.papers.estimate import Estimate, mean_of, require
 from affscore.papers.nonlinear_advantage.curves import LATE, compared, curve, read_off, seeds_of
 
 LITTLE = 0.05
-"""The loss of accuracy up to which a network counts as good as before: five points, several times what seeds make."""
+"""The loss of accuracy up to which a network counts as good as before: five points, more than the spread over seeds."""
 
 SIZES = ["napl", "width", "share"]
 
@@ -19,8 +19,10 @@ PLAIN = "plain"
 """Beginning of the names of networks without shortcuts."""
 
 
-def where_it_begins_to_cost(table: pd.DataFrame, network: str, task: str, seed: int) -> dict[str, float]:
-    """What is left where a curve of late regularisation falls five points of accuracy below the untouched network.
+def where_it_falls(
+    table: pd.DataFrame, network: str, task: str, seed: int, accuracy: float | None = None
+) -> dict[str, float]:
+    """What is left where a curve of late regularisation falls below an accuracy.
 
     Of several such places it is the one of the longest paths.
 
@@ -29,22 +31,30 @@ def where_it_begins_to_cost(table: pd.DataFrame, network: str, task: str, seed: 
         network: Which network.
         task: On which task.
         seed: Of which seed.
+        accuracy: Below which; None for five points less than that of the untouched network.
 
     Returns:
         ``napl``, ``width`` (the effective one) and ``share`` (of channels that are not linear), by a straight line
-        between two points of the curve; those of its end where it never falls so far.
+        between two points of the curve; those of its end where it never falls so far, missing where it is below it
+        all along.
     """
     points = curve(table, network, task, LATE, seed)
-    limit = points["accuracy"].iloc[-1] - LITTLE
+    limit = points["accuracy"].iloc[-1] - LITTLE if accuracy is None else accuracy
     below = np.flatnonzero(points["accuracy"] < limit)
     if not len(below):
         return {name: float(points[name].iloc[0]) for name in SIZES}
+    if below[-1] == len(points) - 1:
+        return dict.fromkeys(SIZES, np.nan)
     two = points.iloc[below[-1] : below[-1] + 2]  # the last one below is followed by one that is not
     return {name: float(np.interp(limit, two["accuracy"], two[name])) for name in SIZES}
 
 
-def cores(table: pd.DataFrame) -> pd.DataFrame:
-    """The size of what is left of each network where it begins to cost accuracy.
+def cores(table: pd.DataFrame, accuracy: float | None = None) -> pd.DataFrame:
+    """The size of what is left of each network where it falls below an accuracy.
+
+    Args:
+        table: As there.
+        accuracy: As there.
 
     Returns:
         A row for each network, task and seed that was regularised late: ``network``, ``task``, ``seed``, ``napl``,
@@ -53,7 +63,7 @@ def cores(table: pd.DataFrame) -> pd.DataFrame:
     late = table[table["start"] == LATE]
     pairs = dict.fromkeys(zip(late["network"], late["task"], strict=True))
     rows = [
-        {"network": network, "task": task, "seed": seed, **where_it_begins_to_cost(table, network, task, seed)}
+        {"network": network, "task": task, "seed": seed, **where_it_falls(table, network, task, seed, accuracy)}
         for network, task in pairs
         for seed in seeds_of(table, network, task, LATE)
     ]
@@ -123,14 +133,16 @@ def survival(study: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each network, task, seed and activation: ``survival``, the share of its channels that are not linear,
-        the mean over the weights of the penalty; ``score``; ``auc``, the mean of ``channel_auc``; ``index``.
+        the mean over the weights of the penalty; ``score``; ``auc``, the mean of ``channel_auc``; ``index``, its place;
+        ``after_sum``, whether it follows an addition.
     """
     keys = ["network", "task", "seed", "layer", "call"]
     late = study[study["start"] == LATE].assign(survival=lambda rows: rows["active"] / rows["channels"])
     found = late.groupby(keys, sort=False).agg(
         survival=("survival", "mean"), auc=("channel_auc", "mean"), index=("index", "first")
     )
-    return found.reset_index().merge(scores[[*keys, "score"]], on=keys, validate="1:1")
+    known = scores[[*keys, "score"]].assign(after_sum=scores["kind"] == "after-sum")
+    return found.reset_index().merge(known, on=keys, validate="1:1")
 
 
 def survival_correlations(table: pd.DataFrame) -> pd.DataFrame:
@@ -141,13 +153,16 @@ def survival_correlations(table: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each: ``network``, ``task``, ``seed``, and Spearman's correlation of survival with the ``score`` and
-        with the place in the network (``index``), and that with the score where the place is held fixed (``partial``).
+        with the place in the network (``index``); and that with the score where the place and whether an activation
+        follows an addition are held fixed (``partial``): of what least squares leave of both ranks.
     """
     rows = []
     for (network, task, seed), some in table.groupby(["network", "task", "seed"], sort=False):
-        ranks = some[["survival", "score", "index"]].rank().to_numpy()
-        (_, score, place), (_, _, between), _ = np.corrcoef(ranks, rowvar=False)
-        rest = np.sqrt((1 - place**2) * (1 - between**2))
-        partial = (score - place * between) / rest if rest > 1e-6 else np.nan
-        rows.append((network, task, seed, score, place, partial))
+        survived, score, place = some[["survival", "score", "index"]].rank().to_numpy().T
+        held = np.column_stack([np.ones(len(some)), place, some["after_sum"]])
+        of_survival, of_score = (one - held @ np.linalg.lstsq(held, one, rcond=None)[0] for one in (survived, score))
+        size = float(np.linalg.norm(of_survival) * np.linalg.norm(of_score))
+        partial = float(of_survival @ of_score) / size if size > 1e-6 else np.nan
+        both = (float(np.corrcoef(survived, other)[0, 1]) for other in (score, place))
+        rows.append((network, task, seed, *both, partial))
     return pd.DataFrame(rows, columns=["network", "task", "seed", "score", "index", "partial"])

@@ -22,7 +22,7 @@ POINTS = 25
 """Path lengths at which two curves are compared."""
 
 HARD = 0.1
-"""A task is hard if an affine network names so much less than the network itself: ten points."""
+"""A task is hard if an affine network is ten points less accurate than the network, easy if it is about as accurate."""
 
 
 def trainings(study: pd.DataFrame) -> pd.DataFrame:
@@ -79,11 +79,13 @@ def seeds_of(table: pd.DataFrame, network: str, task: str, *starts: float) -> li
     return sorted(set(own[own["start"].isna()]["seed"]).intersection(*every))
 
 
-def gap(table: pd.DataFrame, network: str, task: str, one: float = LATE, other: float = EARLY) -> Estimate:
-    """How much more accurate a network is whose slopes are pulled at one time than at another, at equal NAPL.
+def gap(
+    table: pd.DataFrame, network: str, task: str, one: float = LATE, other: float = EARLY, x: str = "napl"
+) -> Estimate:
+    """How much more accurate a network is whose slopes are pulled at one time than at another, at equal path length.
 
-    The mean difference over path lengths from the least that all curves reach to half of the untouched network's; the
-    error is that of the mean over seeds.
+    The mean difference over path lengths, from the least that all curves reach to half of the untouched network's; the
+    error is that of the mean over the seeds of both.
 
     Args:
         table: Of :func:`trainings`.
@@ -91,15 +93,16 @@ def gap(table: pd.DataFrame, network: str, task: str, one: float = LATE, other: 
         task: On which task.
         one: The ``start`` of the one.
         other: That of the other.
+        x: What is equal: "napl", or "share", that of the channels which are not linear.
     """
     seeds = seeds_of(table, network, task, one, other)
     require(seeds)
-    curves = {(seed, start): curve(table, network, task, start, seed) for seed in seeds for start in (one, other)}
-    low = max(points["napl"].min() for points in curves.values())
-    high = min(points["napl"].max() for points in curves.values()) / 2
+    curves = {(seed, start): curve(table, network, task, start, seed, x) for seed in seeds for start in (one, other)}
+    low = max(points[x].min() for points in curves.values())
+    high = min(points[x].max() for points in curves.values()) / 2
     require(low < high)
     at = np.linspace(low, high, POINTS)
-    found = [read_off(curves[seed, one], at) - read_off(curves[seed, other], at) for seed in seeds]
+    found = [read_off(curves[seed, one], at, x=x) - read_off(curves[seed, other], at, x=x) for seed in seeds]
     return mean_of(np.array(found).mean(axis=1), (-1, 1))
 
 
@@ -141,11 +144,12 @@ _BOTH = {EARLY, LATE}
 
 
 def by_difficulty(table: pd.DataFrame, hard: bool) -> list[Pair]:
-    """Of :func:`compared` those on tasks that an affine network does much worse, or the others.
+    """Of :func:`compared` those on hard tasks, or those on easy ones; where an affine network is better it is neither.
 
     Raises:
         MissingResultsError: There are none.
     """
-    found = [pair for pair in compared(table) if (lost_when_affine(table, *pair).value > HARD) == hard]
+    lost = {pair: lost_when_affine(table, *pair).value for pair in compared(table)}
+    found = [pair for pair, points in lost.items() if (points > HARD if hard else abs(points) <= HARD)]
     require(found)
     return found
