@@ -23,14 +23,14 @@ def collapse(power: float = 4, lost: float = 0.8, best: float = 0.9):
 
 
 def fall_at(part):
-    """An accuracy that begins to fall where such a part is left."""
-    return lambda left: 0.9 if left > part - 0.01 else 0.9 - 2 * (part - left)
+    """An accuracy that falls steeply where such a part is left."""
+    return lambda left: 0.9 - float(np.clip(10 * (part - left), 0, 0.6))
 
 
 EASY = collapse(2, 0.02)
 
 
-def trainings_of(task, late, early=None, network="residual14", seeds=5, noise=0.001, plain=None, middle=None):
+def trainings_of(task, late, early=None, network="residual14", seeds=5, noise=0.001, plain=None, middle=None, auc=0.5):
     """Rows of a study: a network on a task, never, late and early penalised.
 
     Args:
@@ -42,6 +42,7 @@ def trainings_of(task, late, early=None, network="residual14", seeds=5, noise=0.
         noise: Standard deviation of accuracies over seeds.
         plain: Accuracies of plain networks, by depth.
         middle: Likewise, from half of ordinary training on.
+        auc: How likely a channel that stays had a lower score than one that went.
     """
     draw = np.random.default_rng(3)
     rows = []
@@ -53,7 +54,7 @@ def trainings_of(task, late, early=None, network="residual14", seeds=5, noise=0.
             {"network": network, "task": task, "seed": seed, "start": start, "omega": 1 - part,
              "accuracy": curve(part) + shift, "share": part, "napl": DEPTHS[network] * part,
              "width": WIDTHS[network] * part, "layer": f"layer {place}", "call": 0, "index": place,
-             "channels": 10, "active": round(10 * min(1.0, part * (2 - place / 2))), "channel_auc": 0.5}
+             "channels": 10, "active": round(10 * min(1.0, part * (2 - place / 2))), "channel_auc": auc + shift}
             for part in parts for place in range(4)
         ]  # fmt: skip
     for seed, (depth, accuracy) in itertools.product(range(1, seeds + 1), (plain or {}).items()):
@@ -67,7 +68,8 @@ def scores_of(study, score):
     """Scores at the start of the penalty, by the place of the activation."""
     keys = ["network", "task", "seed", "layer", "call", "index"]
     rows = study[study["start"] == LATE][keys].drop_duplicates()
-    return rows.assign(score=rows["index"].map(score)).drop(columns="index")
+    kinds = rows["index"].map(lambda place: "first" if place % 2 else "after-sum")
+    return rows.assign(score=rows["index"].map(score), kind=kinds).drop(columns="index")
 
 
 def of_slopes(*tables, score=None, **studies):

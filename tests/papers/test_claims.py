@@ -577,13 +577,17 @@ CASES = {
         lambda: of_slopes(trainings_of("sum", collapse(4), plain={3: 0.5, 5: 0.95})),
     ),
     "core-of-constant-size": (lambda: four_sizes(0.25, 0.25), lambda: four_sizes(0.25, 0.5)),
-    "core-grows-with-difficulty": (
-        lambda: of_slopes(trainings_of("sum", collapse(4)), trainings_of("digits", collapse(8, 0.09))),
-        lambda: of_slopes(trainings_of("sum", collapse(8)), trainings_of("digits", collapse(1, 0.09))),
+    "core-depends-on-the-task": (
+        lambda: of_slopes(trainings_of("sum", collapse(4)), trainings_of("larger", collapse(8))),
+        None,
     ),
     "low-scores-survive": (
         lambda: of_slopes(trainings_of("sum", EASY), score={0: 0.5, 1: 0.7, 2: 0.6, 3: 0.9}),
         lambda: of_slopes(trainings_of("sum", EASY), score={0: 0.9, 1: 0.6, 2: 0.7, 3: 0.5}),
+    ),
+    "low-channels-survive": (
+        lambda: of_slopes(trainings_of("sum", EASY, auc=0.6)),
+        lambda: of_slopes(trainings_of("sum", EASY, auc=0.6), trainings_of("digits", EASY, auc=0.4)),
     ),
     "affinity-chooses-channels-well": (lambda: with_criteria(0.9, 0.8), lambda: with_criteria(0.8, 0.9)),
 }

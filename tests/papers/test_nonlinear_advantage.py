@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
 from synthetic_slopes import EASY, LEFT, collapse, of_slopes, scores_of, trainings_of
 
 from affscore.papers.estimate import MissingResultsError
@@ -13,7 +14,7 @@ from affscore.papers.nonlinear_advantage.cores import (
     survival,
     survival_correlations,
     times_as_large,
-    where_it_begins_to_cost,
+    where_it_falls,
 )
 from affscore.papers.nonlinear_advantage.curves import (
     EARLY,
@@ -69,14 +70,23 @@ def test_the_gap_is_over_lengths_that_all_curves_reach():
         gap(table[table["start"] != EARLY], "residual14", "sum")
 
 
+def test_equal_share_of_channels_in_the_place_of_equal_length():
+    table = trainings(trainings_of("sum", collapse(1, 0.8), collapse(1, 0.6), noise=0))
+    shorter = table.assign(napl=np.where(table["start"] == EARLY, table["napl"] / 2, table["napl"]))
+    assert gap(shorter, "residual14", "sum", x="share").value == pytest.approx(-0.2 * 0.75)
+    assert gap(shorter, "residual14", "sum").value != pytest.approx(-0.2 * 0.75, abs=0.01)
+
+
 def test_hard_is_what_an_affine_network_cannot_do():
     table = pd.concat([trainings(HARD), trainings(trainings_of("digits", EASY))])
     assert lost_when_affine(table, "residual14", "sum").value == pytest.approx(0.8, abs=0.005)
     assert [pair.task for pair in compared(table)] == ["sum", "digits"]
     assert [pair.task for pair in by_difficulty(table, hard=True)] == ["sum"]
     assert [pair.task for pair in by_difficulty(table, hard=False)] == ["digits"]
-    with pytest.raises(MissingResultsError):
-        by_difficulty(table[table["task"] == "sum"], hard=False)
+    better = trainings(trainings_of("noise", lambda left: 0.9 - 0.3 * left))
+    for task in ("sum", "noise"):
+        with pytest.raises(MissingResultsError):
+            by_difficulty(pd.concat([table, better]).query("task == @task"), hard=False)
 
 
 def test_tasks_have_their_network_of_most_trainings():
@@ -86,15 +96,23 @@ def test_tasks_have_their_network_of_most_trainings():
     assert seeds_of(trainings(few), "residual8", "sum", LATE) == [1, 2]
 
 
-def test_where_it_begins_to_cost():
+def test_where_it_falls():
     table = trainings(trainings_of("sum", lambda left: 0.9 if left > 0.35 else 0.8, noise=0))
-    found = where_it_begins_to_cost(table, "residual14", "sum", 1)
+    found = where_it_falls(table, "residual14", "sum", 1)
     # half of the way down from 0.4, where it is 0.9, to 0.3, where it is 0.8
     assert found == pytest.approx({"napl": 3.5, "width": 0.35 * 16, "share": 0.35})
     never = trainings(trainings_of("sum", lambda left: 0.9 + 0.05 * (1 - left), noise=0))
-    assert where_it_begins_to_cost(never, "residual14", "sum", 1)["share"] == 0
+    assert where_it_falls(never, "residual14", "sum", 1)["share"] == 0
     dip = trainings(trainings_of("sum", lambda left: 0.8 if 0.55 < left < 0.65 else 0.9, noise=0))
-    assert where_it_begins_to_cost(dip, "residual14", "sum", 1)["share"] == pytest.approx(0.65)
+    assert where_it_falls(dip, "residual14", "sum", 1)["share"] == pytest.approx(0.65)
+
+
+def test_where_it_falls_below_the_same_accuracy():
+    table = trainings(trainings_of("sum", lambda left: left, noise=0))
+    assert where_it_falls(table, "residual14", "sum", 1, 0.5)["napl"] == pytest.approx(5)
+    assert np.isnan(where_it_falls(table, "residual14", "sum", 1, 1.5)["napl"])
+    assert where_it_falls(table, "residual14", "sum", 1, -1.0)["napl"] == 0
+    assert cores(table, 0.5)["share"].tolist() == pytest.approx([0.5] * 5)
 
 
 def test_sizes_of_cores():
@@ -125,18 +143,23 @@ def test_survival_beside_scores():
     other = survival_correlations(survival(HARD, scores_of(HARD, {0: 0.6, 1: 0.5, 2: 0.7, 3: 0.8})))
     assert other["score"].tolist() == pytest.approx([-0.8] * 5)
     assert other["partial"].isna().all()  # the place says it all
+    assert found.query("after_sum")["index"].unique().tolist() == [0, 2]
 
 
-def test_a_partial_correlation_is_that_of_residuals():
+def test_a_partial_correlation_is_blind_to_the_place_and_to_additions():
     draw = np.random.default_rng(0)
-    table = pd.DataFrame({"network": "a", "task": "b", "seed": 1, "index": range(13), "score": draw.random(13)})
-    table["survival"] = draw.random(13) - table["score"] - table["index"] / 10
+    table = pd.DataFrame({"network": "a", "task": "b", "seed": 1, "index": range(13)})
+    table["after_sum"] = table["index"] % 2 == 0
+    table["score"] = draw.permutation(13) / 13
+    table["survival"] = draw.permutation(13) / 13
     ranks = table[["survival", "score", "index"]].rank()
-    rest = [
-        np.polyval(np.polyfit(ranks["index"], ranks[one], 1), ranks["index"]) - ranks[one]
-        for one in ("survival", "score")
-    ]
-    assert survival_correlations(table)["partial"].item() == pytest.approx(np.corrcoef(*rest)[0, 1])
+    # by regression on the two, with another solver
+    held = LinearRegression().fit(kept := table[["index", "after_sum"]].astype(float), ranks)
+    rest = ranks - held.predict(kept)
+    (found,) = survival_correlations(table)["partial"]
+    assert found == pytest.approx(rest["survival"].corr(rest["score"]))
+    for same in (table["index"] * 1.0, table["after_sum"] * 1.0):
+        assert np.isnan(survival_correlations(table.assign(score=same))["partial"]).all()
 
 
 def test_all_studies_are_taken_together():
