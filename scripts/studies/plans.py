@@ -170,11 +170,12 @@ def _pulled(
     tasks: Sequence[str],
     starts: Sequence[float | None],
     seeds: Iterable[int] = FIVE,
+    every: int = 1,
     **more: Any,
 ) -> list[Slopes]:
-    """Trainings of each network on each task, from each seed and start."""
+    """Trainings of each network on each task, from each seed and start, with every so many-th weight of the penalty."""
     return [
-        Slopes(model, task, seed, start, _omegas(task, start), **more)
+        Slopes(model, task, seed, start, _omegas(task, start)[::every], **more)
         for seed in seeds
         for model in models
         for task in tasks
@@ -235,8 +236,8 @@ STUDIES = {
     ),
     "advantage-sizes": Study(
         slopes=[
-            *_pulled(SIZES, TWO_TASKS, (NEVER, EARLY, LATE), THREE),
-            *_pulled([f"{MATCHED}:plain1_wide"], TWO_TASKS, (NEVER,), THREE),
+            *_pulled(SIZES, TWO_TASKS, (NEVER, EARLY, LATE), THREE, every=2),
+            *_pulled([f"{MATCHED}:plain1_wide"], ["digits"], (NEVER,), THREE),  # it sees one digit at a time
             *_pulled([f"{MATCHED}:plain{depth}_wide" for depth in (3, 5, 7)], TWO_TASKS, (NEVER,)),
         ]
     ),
