@@ -46,6 +46,7 @@ from affscore.nonlinear_advantage import average_path_length, to_prelu, train
 from affscore.papers.all_results import AllResults
 from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
+from affscore.papers.nonlinear_advantage.abstract import EQUAL
 from affscore.papers.nonlinear_advantage.cores import PLAIN, beside_plain, cores, survival, survival_correlations
 from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, gap, lost_when_affine, seeds_of, trainings
 from affscore.survey.studies import load_studies, stored_studies, under
@@ -289,23 +290,13 @@ pd.DataFrame(
 # width is the mean number of non-linear channels, over activations that have any; our definition):
 
 # %% tags=["hide-input"]
-SOME = 0.5
-whole = sizes[sizes["start"].isna()].groupby(["task", "network"])[["accuracy", "napl", "width"]].mean()
-both_levels = {"five points lost": cores(sizes), f"accuracy {SOME:.0%}": cores(sizes, SOME)}
-rows = {}
-for task, network in whole.index[~whole.index.get_level_values("network").str.startswith(PLAIN)]:
-    if task not in set(sizes[is_plain]["task"]):
-        continue
-    untouched = whole.loc[task, network]
-    rows[WORDS.get(task, task), network] = {
-        "accuracy, untouched (%)": f"{100 * untouched['accuracy']:.1f}",
-        **{
-            f"{words}, {level}": f"{mean_of(found.query('task == @task and network == @network')[of].dropna(), (0, np.inf)):.1f}"
-            for of, words in (("napl", "path length"), ("width", "width"))
-            for level, found in both_levels.items()
-        },
-    }
-pd.DataFrame(rows).T.rename_axis(["task", "network"])
+keys, untouched = ["task", "network"], sizes[sizes["start"].isna()]
+at = {"untouched": untouched, "five points lost": cores(sizes), f"{EQUAL:.0%} accuracy": cores(sizes, EQUAL)}
+columns = {"napl": "path length", "width": "width"}
+means = {level: some.groupby(keys, sort=False)[[*columns]].mean().rename(columns=columns) for level, some in at.items()}
+means = {"": untouched.groupby(keys)[["accuracy"]].mean().mul(100).rename(columns={"accuracy": "accuracy (%)"})} | means
+table = pd.concat(means, axis=1).dropna(how="any").round(1).rename(index=WORDS)
+table[table.index.get_level_values("task").isin(in_words(sizes[is_plain])["task"])]
 
 # %% [markdown]
 # ## The core network
