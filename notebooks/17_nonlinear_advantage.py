@@ -69,8 +69,8 @@ WHEN = {EARLY: "early", LATE: "late"}
 
 def in_words(table):
     """With names of tasks and starts as the page has them."""
-    when = table["start"].map(lambda start: WHEN.get(start, f"after {start:.0%} of training"), na_action="ignore")
-    return table.assign(task=table["task"].replace(WORDS), when=when.fillna("untouched"))
+    when = table["start"].map(lambda start: WHEN.get(start, f"after {100 * start:.0f} %"), na_action="ignore")
+    return table.assign(task=table["task"].replace(WORDS), when=when.astype(object).fillna("untouched"))
 
 
 def by_task(found):
@@ -87,14 +87,15 @@ linear = {task: mean_of(1 - left[left["task"] == task]["share"], (0, 1)) for tas
 print(f"{len(trained)} trainings of {', '.join(dict.fromkeys(pairs.values()))}, {trained['seed'].nunique()} seeds")
 
 # %% tags=["remove-input"]
-hardest = max(losses, key=lambda task: losses[task].value)
-others = ", ".join(f"{100 * one.value:.1f} on {WORDS.get(task, task)}" for task, one in gaps.items() if task != hardest)
+words = {task: WORDS.get(task, task) for task in pairs}
+hardest, *rest = sorted(losses, key=lambda task: losses[task].value, reverse=True)
 shares = [100 * one.value for one in linear.values()]
 Markdown(
-    f"**The finding: a network needs its non-linearity most while it learns.** On the {WORDS.get(hardest, hardest)}, which an affine network "
-    f"cannot name, those that lose it from the start are {100 * gaps[hardest].value:.0f} points less accurate than those that lose as much after "
-    f"training (other tasks, in points: {others}). After training {min(shares):.0f} to {max(shares):.0f} % of the channels can "
-    "become linear before that costs five points."
+    f"**The finding: after training, {min(shares):.0f} to {max(shares):.0f} % of the channels can become linear before that costs five points.** "
+    f"Early in training it depends on the task. On the {words[hardest]} networks that lose their non-linearity from the start are "
+    f"{100 * gaps[hardest]:.1f} points less accurate than those that lose as much after training; "
+    f"on the {words[rest[0]]}, where an affine network fails, too, the difference is {100 * gaps[rest[0]]:.1f} "
+    f"({', '.join(f'{words[task]}: {100 * gaps[task]:.1f}' for task in rest[1:])})."
 )
 
 # %% [markdown]
@@ -183,7 +184,7 @@ record.loc[9::2].set_index("epoch")[[*columns]].rename(columns=columns).round(3)
 # * *larger of two digits*: 2,400 pairs of images side by side; the label is the larger digit;
 # * *sum of two digits*: the same pairs; the label is the last digit of the sum. It takes twice as many epochs.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds. On the others affine networks (length 0) are nearly as good or better; mind the axes, that of digits has three points (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Four panels with two curves each over the normalised average path length. On the sum of two digits both are high on the right; to the left the early one falls steeply before the late one does. In the other panels the two curves lie close together; with wrong labels they rise towards the left."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds; on the larger of two both fall together. On the others affine networks (length 0) are about as good or better; mind the axes, that of digits has three points (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the normalised average path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below two units, the late one only below one. On the larger of two digits both fall at one unit. On digits and few digits both are flat. With wrong labels they rise towards the left, the late one earlier."}}
 of_pairs = [pairs.get(task) == network for network, task in zip(trained["network"], trained["task"], strict=True)]
 main = in_words(trained[of_pairs])
 both = main[main["start"].isin(WHEN) | main["start"].isna()].sort_values("start")
@@ -204,23 +205,25 @@ pd.DataFrame(
 ).loc[[WORDS.get(task, task) for task in pairs]].rename_axis("task")
 
 # %% [markdown]
-# Late and early are compared at equal path length, and averaged over lengths up to half of the untouched network's. The last column is read
-# off where a late curve is first five points below the untouched network; 100 says that it never gets there. The sum of two digits has ten seeds, since five left
-# the comparison open.
+# Late and early are compared at equal path length, by the mean over lengths up to half of the untouched network's; then at equal shares of channels,
+# likewise. The last column is read off where a late curve is first five points below the untouched network; 100 says that it never gets there.
 #
-# * **Sum of two digits**: the advantage of late networks is large at one to three units, where early ones have collapsed, and gone at five. Above
-#   six early ones are a little ahead: the penalty disturbs the last ten epochs of the late ones, and early ones have had twenty to adapt.
-# * **Wrong labels**: less non-linearity is better, as it fits fewer of them; here, too, late networks are ahead, for another reason.
+# * **Sum of two digits**: late networks are far ahead below two units, where early ones collapse to chance, not all at the same $\omega$.
+#   Above three units early ones are ahead by three points: for them all weights had twice as many epochs to adapt. At equal shares of channels the
+#   advantage is too small for five seeds to decide.
+# * **Larger of two digits**: an affine network loses as many points as a hard task should cost, and yet early ones are not behind at any length. So
+#   it is not only a matter of what an affine network can express. What else the sum has, such as that it is learned slowly, is not tested here.
+# * **Wrong labels**: less non-linearity is better, as it fits fewer of them. Here, too, late networks are ahead, between one and six units; we do not know why.
 #
 # ```{admonition} Hard, or only ambiguous?
 # :class: note
 # Few images and wrong labels make it harder to generalise, not harder to express: an affine network is as good or better there. The paper ties the gap to how
-# difficult a task is, which can mean either.
+# difficult a task is, which can mean either; the ledger calls a task hard where an affine network loses ten points.
 # ```
 #
 # The same trainings against the share of channels:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-share", "caption": "The same trainings against the share of the channels that are not linear. After training, most channels can go before accuracy falls (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Four panels with two curves each over the percentage of channels that are not linear. They are flat over most of the axis; on the sum of two digits they fall near its left end, the early one first."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-share", "caption": "The same trainings against the share of the channels that are not linear. After training, most channels can go before accuracy falls (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the percentage of channels that are not linear. On both tasks with two digits they are flat from 100 down to 15 percent, and fall near the left end. With wrong labels they rise to the left, the late one earlier."}}
 accuracy_curves(
     both.assign(percent=100 * both["share"]), "percent", "when", "task", "omega", "channels that are not linear (%)"
 )
@@ -231,7 +234,7 @@ plt.show()
 #
 # Between early and late, the penalty can begin at any epoch of ordinary training:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; lines are means over three to ten seeds. On the sum of two digits the first fifth of training makes most of the difference (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the curve that begins with training falls first; the others follow in the order of their starts, close to each other. On digits all four lie together."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; lines are means over the three seeds that have all of them. On the sum of two digits three seeds cannot decide whether a later start is better than an early one (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the four curves fall between one and two units, that of the latest start last. On digits all four lie together within one point."}}
 starts = sorted(trained["start"].dropna().unique())
 several = {
     pair: seeds for pair in compared(trained) if (seeds := seeds_of(trained, *pair, *starts))
@@ -258,10 +261,10 @@ pd.DataFrame(columns).rename_axis("points ahead of early")
 # %% [markdown]
 # ## Two widths, two depths, and plain networks
 #
-# The same, late, for networks of 7 or 13 ReLUs, each also with twice the channels (*wide*). Beside them stand plain networks of 1 to 7 ReLUs without shortcuts,
+# The same, late, for networks of 7 or 13 ReLUs, the smaller one also with twice the channels (*wide*). Beside them stand plain networks of 1 to 7 ReLUs without shortcuts,
 # which are as wide as makes their parameters as many as those of *residual14*: networks of the same depth, not by pruning but by design.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of four sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. On the sum of two digits partially linear networks are far ahead of plain ones of the same depth; on digits plain ones of three and more layers are a point ahead (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of four residual networks, and one of plain networks that lies below them at small lengths."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of four sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. On the sum of two digits partially linear networks are ahead of plain ones of the same depth; on digits plain ones of three and more layers are a point ahead (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of four residual networks, and one of plain networks that lies below them at small lengths."}}
 sizes = pd.concat([trained, trainings(studies["advantage-sizes"])], ignore_index=True)
 is_plain = sizes["network"].str.startswith(PLAIN)
 chosen = sizes[sizes["start"].isna() | (sizes["start"] == LATE)]  # untouched ones are the right ends of the lines
@@ -290,20 +293,20 @@ pd.DataFrame(
 # width is the mean number of non-linear channels, over activations that have any; our definition):
 
 # %% tags=["hide-input"]
-keys, untouched = ["task", "network"], sizes[sizes["start"].isna()]
-at = {"untouched": untouched, "five points lost": cores(sizes), f"{EQUAL:.0%} accuracy": cores(sizes, EQUAL)}
-columns = {"napl": "path length", "width": "width"}
-means = {level: some.groupby(keys, sort=False)[[*columns]].mean().rename(columns=columns) for level, some in at.items()}
-means = {"": untouched.groupby(keys)[["accuracy"]].mean().mul(100).rename(columns={"accuracy": "accuracy (%)"})} | means
-table = pd.concat(means, axis=1).dropna(how="any").round(1).rename(index=WORDS)
-table[table.index.get_level_values("task").isin(in_words(sizes[is_plain])["task"])]
+on_both = sizes[sizes["task"].isin(sizes[is_plain]["task"])]
+untouched = on_both[on_both["start"].isna()]
+at = {"untouched": untouched, "five points lost": cores(on_both), f"{EQUAL:.0%} accuracy": cores(on_both, EQUAL)}
+means = {level: some.groupby(["task", "network"], sort=False).mean() for level, some in at.items()}
+table = pd.concat({level: some[["napl", "width"]] for level, some in means.items()}, axis="columns", join="inner")
+table.insert(0, ("untouched", "accuracy (%)"), 100 * means["untouched"]["accuracy"])
+table.sort_index(level="task", sort_remaining=False).round(1).rename(columns={"napl": "path length"}, index=WORDS)
 
 # %% [markdown]
 # ## The core network
 #
 # Where the non-linear channels are that stay:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: the channels of each activation (grey) and those of them that are not linear (blue, the number above; means over seeds), late, for the weight of the penalty that leaves about three units on a path. Digits are told apart by the early activations; only the sum of two needs late ones, too (`affscore.figures.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right, but for the sum of two digits, where the last activations but one have some, too."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-core", "caption": "The core network: the channels of each activation (grey) and those of them that are not linear (blue, the number above; means over seeds), late, for the weight of the penalty that comes closest to three units on a path. Digits are told apart by the early activations; the sum of two needs the one before the last, too (`affscore.figures.core_network`)."}, "image": {"alt": "A panel for each task with thirteen bars, whose height is the number of channels. Blue parts are nearly as high as the grey bars on the left and vanish on the right. On the sum of two digits the last activation but one keeps half of its channels; on the larger of two digits the tenth keeps some."}}
 UNITS = 3
 late = study[study["start"] == LATE]
 kept = {}
@@ -321,7 +324,7 @@ plt.show()
 #
 # The affinity score is measured at the end of ordinary training, before any slope moves. Do activations with a low score, the more non-linear ones, keep their channels?
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-survival", "caption": "Each activation by its affinity score before, and by the share of its channels that stay non-linear, the mean over weights of the penalty; a point for each seed. Where an activation is says most; among neighbours those with lower scores keep more channels (`affscore.figures.two_measures`)."}, "image": {"alt": "Panels for the tasks with points in three colours for the first, middle and last third of the activations. Points of the first third lie highest, and within each colour points fall to the right."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-survival", "caption": "Each activation by its affinity score before, and by the share of its channels that stay non-linear, the mean over weights of the penalty; a point for each seed. Early activations keep more; within a third the points fall, since those after a sum score higher and keep less (`affscore.figures.two_measures`)."}, "image": {"alt": "Panels for the tasks with points in three colours for the first, middle and last third of the activations. Points of the first third lie highest, those of the last lowest, and within each colour they fall to the right."}}
 survived = survival(study, scores)
 thirds = ["first third", "middle third", "last third"]
 part = survived.groupby("network")["index"].transform(lambda index: pd.cut(index, 3, labels=False))
@@ -336,7 +339,7 @@ plt.show()
 columns = {
     "score": "with the score",
     "index": "with the place in the network",
-    "partial": "with the score, place held fixed",
+    "partial": "with the score, place and sums held fixed",
 }
 by_seed = survival_correlations(survived)
 correlations = {
@@ -353,8 +356,11 @@ inside = {
 pd.DataFrame({**correlations, "inside an activation (chance: 0.5)": inside}).rename_axis("survival, rank correlation")
 
 # %% [markdown]
-# The first three columns are over the activations of a network. The last one is over the channels of an activation: how likely one that stays had a
-# lower score than one that went.
+# The first three columns are over the activations of a network. Those with low scores keep more channels. But early activations keep more whatever
+# their scores, and those after a sum keep fewer and score higher. With both held fixed the tasks disagree in sign, and nothing clear is left.
+#
+# The last column is over the channels of one activation: how likely one that stays had a lower score than one that went. There the score knows a
+# little: each interval lies above 0.5, though five seeds do not decide it for all tasks together.
 #
 # What the penalty does to the signature:
 
@@ -383,7 +389,7 @@ print(f"{model}: accuracy {found.accuracy_before:.1%}, with 90 % of its channels
 # inputs are mostly negative ReLU is nearly constant, and a slope of 1 lets through all that it blocked. So criteria are compared after five
 # more epochs, in which the chosen channels stay linear (scores are measured on the test images, which does not show them the labels):
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. Trained slopes choose best; their network was trained with a weak penalty, the others as long without one. Affinity scores do not choose better than chance (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. No difference is seen between affinity scores and chance. Trained slopes lose least; but their network was trained with a weak penalty, the others as long without one, so that this compares networks, too (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
 criteria = studies["advantage-criteria"]
 accuracy_curves(
     in_words(criteria.assign(start=LATE, percent=100 * criteria["keep"])), "percent", "by", "task", "keep",
@@ -394,7 +400,7 @@ plt.show()
 # %% tags=["hide-input"]
 means = criteria.groupby(["task", "by"], sort=False)[["accuracy_before", "accuracy_after", "accuracy"]].mean()
 named = {"accuracy_before": "before (%)", "accuracy_after": "at once (%)", "accuracy": "after five epochs (%)"}
-(100 * means).round(1).rename(columns=named, index=WORDS).rename_axis(["task", "criterion"])
+means.astype(float).mul(100).round(1).rename(columns=named, index=WORDS).rename_axis(["task", "criterion"])
 
 # %% [markdown]
 # Means over the shares that are kept, and seeds.

@@ -144,7 +144,7 @@ OMEGAS: dict[tuple[str, float | None], tuple[float, ...]] = {
     ("noise", EARLY): (0.002, 0.005, 0.007, 0.01, 0.014, 0.02, 0.05),
     ("noise", LATE): (0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.1),
     ("sum", EARLY): (0.001, 0.002, 0.003, 0.004, 0.005, 0.007, 0.01),
-    ("sum", 0.2): (0.002, 0.004, 0.006, 0.01, 0.02, 0.05),
+    ("sum", 0.2): (0.005, 0.02, 0.04, 0.08),
     ("sum", LATE): (0.002, 0.005, 0.01, 0.02, 0.05, 0.07, 0.1),
     ("numbers", EARLY): (0.0001, 0.0003, 0.001, 0.003, 0.01),
 }
@@ -227,8 +227,7 @@ STUDIES = {
         slopes=[
             *_pulled([f"{MATCHED}:residual14"], [*TWO_TASKS, *OTHER_TASKS], (NEVER, EARLY)),
             *_pulled([f"{MATCHED}:residual14"], [*TWO_TASKS, *OTHER_TASKS], (LATE,), scored=True),
-            *_pulled([f"{MATCHED}:residual14"], ["digits"], (0.2, 0.5), THREE),
-            *_pulled([f"{MATCHED}:residual14"], ["sum"], (0.2, 0.5), THREE, every=2),
+            *_pulled([f"{MATCHED}:residual14"], TWO_TASKS, (0.2, 0.5), THREE),
         ]
     ),
     "advantage-sizes": Study(
