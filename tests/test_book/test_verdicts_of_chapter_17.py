@@ -84,9 +84,14 @@ def test_with_wrong_labels_late_is_ahead_too() -> None:
     assert all(one.above() for one in ahead_at("noise", [1.5, 3, 5]))
 
 
-def test_three_seeds_do_not_decide_from_when_on() -> None:
+def test_a_start_after_a_fifth_of_training_is_as_good_as_a_late_one() -> None:
     some = table()[table()["seed"] <= 3]
-    assert [gap(some, "residual14", "sum", start, EARLY).above() for start in (0.2, 0.5, LATE)] == [None] * 3
+    starts = (0.2, 0.5, LATE)
+    assert [gap(some, "residual14", "sum", start, EARLY).above() for start in starts] == [None] * 3
+    for start in (0.2, 0.5):
+        behind = gap(some, "residual14", "sum", LATE, start)
+        assert behind.below(0.05)
+        assert behind.above(-0.05)
     assert abs(gap(some, "residual14", "digits", 0.5, EARLY).value) < 0.01
 
 
@@ -134,7 +139,8 @@ def test_translation_does_without_relu() -> None:
 
 def test_plain_networks_of_the_same_depth_are_worse_where_it_is_hard() -> None:
     ahead = {(one.task, one.depth): one.partial - one.plain for one in beside_plain(table())}
-    assert all(ahead["sum", depth].above(0.05) for depth in (1, 3, 5, 7))
+    assert all(ahead["sum", depth].above(0.05) for depth in (3, 5))
+    assert ahead["sum", 7].above()
     assert all(ahead["digits", depth].below(0) for depth in (3, 5))
     assert all(-0.02 < ahead["digits", depth].value < 0 for depth in (3, 5, 7))
 
