@@ -1014,6 +1014,16 @@ wide-networks-are-locally-linear: digits yes
 score-sees-deviation: digits yes
 score-rises-with-width: digits no
 score-sees-relative-deviation: digits open
+linear-early-costs-more: digits open
+gap-vanishes-on-easy-tasks: digits yes
+many-channels-can-go: digits yes
+slow-decay-then-collapse: digits yes
+better-than-widened-plain-networks: digits no
+core-of-constant-size: untested open
+core-depends-on-the-task: digits open
+low-scores-survive: digits open
+low-channels-survive: digits open
+affinity-chooses-channels-well: digits open
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
