@@ -1019,7 +1019,7 @@ gap-vanishes-on-easy-tasks: digits yes
 many-channels-can-go: digits yes
 slow-decay-then-collapse: digits yes
 better-than-widened-plain-networks: digits no
-core-of-constant-size: untested open
+core-of-constant-size: digits open
 core-depends-on-the-task: digits open
 low-scores-survive: digits open
 low-channels-survive: digits open
