@@ -47,15 +47,14 @@ check_parameters(globals())
 # %%
 from itertools import permutations
 
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from scipy.stats import beta, norm
-
-import affscore
 from affscore import affinity_score, transport
 from affscore.experiments import score_steps
+from scipy.stats import beta, norm
 
 rng = np.random.default_rng(seed)
 
@@ -99,15 +98,23 @@ def sigmoid(x):
 # the library solves it exactly in a fraction of a second {cite}`crouse2016implementing`.
 
 # %%
-six_x = np.array([[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]])
-six_y = np.array([[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]])
+six_x = np.array(
+    [[0.0, 0.2], [0.4, 1.4], [0.7, -0.7], [1.2, 0.7], [1.5, -0.2], [1.9, 1.3]]
+)
+six_y = np.array(
+    [[2.6, -0.8], [3.9, 0.9], [3.0, 0.1], [3.3, 1.6], [2.3, 1.0], [3.8, -0.4]]
+)
 
-costs = [np.mean(np.sum((six_x - six_y[list(order)]) ** 2, axis=1)) for order in permutations(range(6))]
+costs = [
+    np.mean(np.sum((six_x - six_y[list(order)]) ** 2, axis=1))
+    for order in permutations(range(6))
+]
 
 pd.Series(
     {
         "the cheapest of all 720 plans": min(costs),
-        "transport.wasserstein(x, y)²": transport.wasserstein(six_x, six_y) ** 2,
+        "transport.wasserstein(x, y)²": transport.wasserstein(six_x, six_y)
+        ** 2,
         "the pairs as numbered": costs[0],
         "the most expensive plan": max(costs),
     },
@@ -115,7 +122,9 @@ pd.Series(
 ).round(4).to_frame()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "Two plans for the same two clouds: the pairs as they are numbered, and the optimal coupling, whose mean squared length is $W_2^2$ of {eq}`eq-1-assignment`. Drawn by `affscore.figures.coupling`; not in the paper."}, "image": {"alt": "Two panels with the same six grey dots at the left and six red triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
-optimal = transport.optimal_coupling(torch.from_numpy(six_x), torch.from_numpy(six_y))
+optimal = transport.optimal_coupling(
+    torch.from_numpy(six_x), torch.from_numpy(six_y)
+)
 affscore.figures.coupling(six_x, six_y, optimal)
 plt.show()
 
@@ -237,7 +246,9 @@ def bounds(x, y):
     fit = transport.affine_map(x, y, "empirical")
     spread_x = transport.covariance(x, "empirical")
     spread_y = transport.covariance(y, "empirical")
-    mixed = float((fit.matrix @ spread_x).trace())  # tr (Sx Sy)^(1/2) = tr A Sx
+    mixed = float(
+        (fit.matrix @ spread_x).trace()
+    )  # tr (Sx Sy)^(1/2) = tr A Sx
     total = float(spread_x.trace() + spread_y.trace())
     normal = max(total - 2 * mixed, 0) ** 0.5
     exact = transport.wasserstein(x, y)
@@ -302,7 +313,9 @@ for layer in range(4):
     signal = relu(signal)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature (figure 1 of the paper, drawn from data by `affscore.figures.scheme`). Above: input (grey dots) and output (red triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its red image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to red triangles; the red cloud with two arrows."}}
-affscore.figures.scheme([score_steps(x, y, covariance) for x, y in activations])
+affscore.figures.scheme(
+    [score_steps(x, y, covariance) for x, y in activations]
+)
 plt.show()
 
 # %% [markdown]
@@ -323,7 +336,11 @@ plt.show()
 windows = [(low, low + 20) for low in (-20, -18, -15, -10, -5, 0)]
 inputs = [np.linspace(low, high, n) for low, high in windows]
 affscore.figures.activation_panels(
-    [(f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x))) for x in inputs], domain=(-20, 20)
+    [
+        (f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x)))
+        for x in inputs
+    ],
+    domain=(-20, 20),
 )
 plt.show()
 
@@ -349,7 +366,11 @@ shapes = {
 rows = {}
 for name, shape in shapes.items():
     x = 2 * beta.ppf(level, *shape)[:, None] - 1
-    rows[name] = {"least": x.min(), "largest": x.max(), "score of ReLU": affinity_score(x, relu(x)).value}
+    rows[name] = {
+        "least": x.min(),
+        "largest": x.max(),
+        "score of ReLU": affinity_score(x, relu(x)).value,
+    }
 pd.DataFrame(rows).T.round(2)
 
 # %% [markdown]
@@ -359,7 +380,10 @@ pd.DataFrame(rows).T.round(2)
 even = np.linspace(-5, 5, n)
 functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid}
 affscore.figures.activation_panels(
-    [(name, function, score_steps(even, function(even))) for name, function in functions.items()]
+    [
+        (name, function, score_steps(even, function(even)))
+        for name, function in functions.items()
+    ]
 )
 plt.show()
 
@@ -374,7 +398,10 @@ scales = [0.5, 1, 2, 5, 10, 20, 50]
 rows = {}
 for half in scales:
     x = half * unit
-    rows[f"[-{half}, {half}]"] = {name: affinity_score(x, function(x)).value for name, function in functions.items()}
+    rows[f"[-{half}, {half}]"] = {
+        name: affinity_score(x, function(x)).value
+        for name, function in functions.items()
+    }
 pd.DataFrame(rows).T.rename_axis("input").round(2)
 
 # %% [markdown]
@@ -385,8 +412,15 @@ pd.DataFrame(rows).T.rename_axis("input").round(2)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$ (figure 2 C of the paper): the score falls with the degree. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
 line = np.linspace(-1, 1, n)
-powers = {"$x$": lambda x: x} | {f"$x^{k}$": lambda x, k=k: x**k for k in range(2, 7)}
-affscore.figures.activation_panels([(name, power, score_steps(line, power(line))) for name, power in powers.items()])
+powers = {"$x$": lambda x: x} | {
+    f"$x^{k}$": lambda x, k=k: x**k for k in range(2, 7)
+}
+affscore.figures.activation_panels(
+    [
+        (name, power, score_steps(line, power(line)))
+        for name, power in powers.items()
+    ]
+)
 plt.show()
 
 # %% [markdown]
@@ -420,7 +454,13 @@ plt.show()
 # measured, with the normal distribution:
 
 # %%
-functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid, "SiLU": lambda x: x * sigmoid(x), "x²": np.square}
+functions = {
+    "ReLU": relu,
+    "Tanh": np.tanh,
+    "Sigmoid": sigmoid,
+    "SiLU": lambda x: x * sigmoid(x),
+    "x²": np.square,
+}
 normal_line = norm.ppf(level)[:, None]
 normal_cloud = rng.standard_normal((n, width))
 
@@ -455,8 +495,12 @@ x, y = normal_cloud, relu(normal_cloud)
 straight = affinity_score(x, y, covariance)
 x, y = rng.permutation(x), rng.permutation(y)
 shuffled = affinity_score(x, y, covariance)
-print(f"paired   {straight.value:.6f}, pairing optimal: {straight.pairing_optimal}")
-print(f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optimal}")
+print(
+    f"paired   {straight.value:.6f}, pairing optimal: {straight.pairing_optimal}"
+)
+print(
+    f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optimal}"
+)
 
 # %% [markdown]
 # So a high score does not say that the *map* is affine: it says that a positive affine map would have the same effect
@@ -473,15 +517,26 @@ print(f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optima
 
 # %%
 dimensions = [d for d in (1, 3, 10, 100) if d < width] + [width]
-ways = {"ReLU(x)": relu, "x²": np.square, "-x": np.negative, "fresh sample": lambda x: rng.standard_normal(x.shape)}
+ways = {
+    "ReLU(x)": relu,
+    "x²": np.square,
+    "-x": np.negative,
+    "fresh sample": lambda x: rng.standard_normal(x.shape),
+}
 rows = {}
 for name, function in ways.items():
     # -x and a fresh sample have the distribution of x
     x = normal_line if name in ("ReLU(x)", "x²") else None
-    rows[name] = {"distributions": 1.0 if x is None else affinity_score(x, function(x)).value}
+    rows[name] = {
+        "distributions": 1.0
+        if x is None
+        else affinity_score(x, function(x)).value
+    }
     for d in dimensions:
         x = rng.standard_normal((n, d))
-        rows[name][f"d = {d}"] = affinity_score(x, function(x), covariance).value
+        rows[name][f"d = {d}"] = affinity_score(
+            x, function(x), covariance
+        ).value
     rows[name]["limit"] = 0.621 if name == "ReLU(x)" else 0.0
 pd.DataFrame(rows).T.round(2)
 
@@ -539,7 +594,9 @@ for spread in (0.0, 0.1, 0.3, 1.0):
     stretched = normal_cloud * np.exp(spread * rng.standard_normal(width))
     shrunk = affinity_score(normal_cloud, stretched, "ledoit-wolf")
     rows[f"{spread:.1f}"] = {
-        "empirical": affinity_score(normal_cloud, stretched, "empirical").value,
+        "empirical": affinity_score(
+            normal_cloud, stretched, "empirical"
+        ).value,
         "ledoit-wolf": shrunk.value,
         "shrinkage of X": shrunk.intensity[0],
         "shrinkage of Y": shrunk.intensity[1],

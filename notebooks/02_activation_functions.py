@@ -33,7 +33,7 @@
 points: int = 1000  # points in each cloud
 width: int = 300  # coordinates of each point
 covariance: str = "ledoit-wolf"  # or empirical
-jobs: int = 2  # processes that compute scores at the same time; -1: one per core
+jobs: int = 2  # processes at the same time; -1: one per core
 seed: int = 0  # seed of the random generator
 
 # %% tags=["remove-cell"]
@@ -42,20 +42,24 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %%
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
+from affscore import affinity_score, experiments
 from IPython.display import Markdown
 from scipy.stats import norm
 
-import affscore
-from affscore import affinity_score, experiments
-
 # %% tags=["remove-cell"]
 # the package brings the scores of the default parameters
-by_default = (points, width, covariance, seed) == (1000, 300, "ledoit-wolf", 0)
+by_default = (points, width, covariance, seed) == (
+    1000,
+    300,
+    "ledoit-wolf",
+    0,
+)
 
 # %% [markdown]
 # ## The experiment
@@ -70,19 +74,44 @@ by_default = (points, width, covariance, seed) == (1000, 300, "ledoit-wolf", 0)
 # those of ReLU, and all of them where a parameter is changed.
 
 # %%
-options = {"points": points, "width": width, "covariance": covariance, "seed": seed, "n_jobs": jobs}
+options = {
+    "points": points,
+    "width": width,
+    "covariance": covariance,
+    "seed": seed,
+    "n_jobs": jobs,
+}
 if by_default:
-    table = experiments.sweep("domain").query("draw == 0").reset_index(drop=True)
+    table = (
+        experiments.sweep("domain").query("draw == 0").reset_index(drop=True)
+    )
     again = experiments.domain_sweep(["relu"], **options)
-    apart = (again["score"] - table.loc[table["activation"] == "relu", "score"].reset_index(drop=True)).abs().max()
-    print(f"the {len(again)} scores of ReLU, computed again, differ from the stored ones by at most {apart:.0e}")
+    apart = (
+        (
+            again["score"]
+            - table.loc[table["activation"] == "relu", "score"].reset_index(
+                drop=True
+            )
+        )
+        .abs()
+        .max()
+    )
+    print(
+        f"the {len(again)} scores of ReLU, computed again, differ from the stored ones by at most {apart:.0e}"
+    )
 else:
     table = experiments.domain_sweep(**options)
-baseline = experiments.baseline_scores(points=points, width=width, covariance=covariance, seed=seed)
-print(f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}")
+baseline = experiments.baseline_scores(
+    points=points, width=width, covariance=covariance, seed=seed
+)
+print(
+    f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}"
+)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that spreads over all of it evenly."}, "image": {"alt": "Nine panels. ReLU has medians of 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. Sigmoid and Tanh have long boxes at nearly every mean, with medians near 0.8 and 0.6 that rise in the middle; at both ends the median of Tanh is 1."}}
-affscore.figures.activation_domain(table, experiments.activation_graphs(), baseline)
+affscore.figures.activation_domain(
+    table, experiments.activation_graphs(), baseline
+)
 plt.show()
 
 # %% [markdown]
@@ -95,9 +124,16 @@ plt.show()
 
 # %% tags=["hide-input"]
 summary = experiments.domain_summary(table, threshold=0.95)
-formats = {"lowest": "{:.3f}", "at_mean": "{:.1f}", "at_std": "{:g}", "lowest_median": "{:.3f}"}
+formats = {
+    "lowest": "{:.3f}",
+    "at_mean": "{:.1f}",
+    "at_std": "{:g}",
+    "lowest_median": "{:.3f}",
+}
 formats |= {"average": "{:.3f}", "constant": "{:.0%}"}
-summary.sort_values("average").style.set_table_attributes('class="dataframe"').format(formats)
+summary.sort_values("average").style.set_table_attributes(
+    'class="dataframe"'
+).format(formats)
 
 # %% [markdown]
 # ## One formula for (almost) all of it
@@ -124,10 +160,18 @@ varies = table[~table["constant"] & (table["limit"] > 0)]
 falls = table[~table["constant"] & (table["limit"] == 0)]
 constant = table[table["constant"]]
 near = (varies["score"] - varies["limit"]).abs() < 0.01
-print(f"the output varies with the input: {near.sum()} of {len(varies)} within 0.01 of the limit")
-print(f"the output falls: {len(falls)} scores, between {falls['score'].min():.2f} and {falls['score'].max():.2f}")
-print(f"the output is constant: {len(constant)} scores, all {constant['score'].min():.0f}")
-print(f"    of these with a limit below 0.01: {(constant['limit'] < 0.01).sum()}")
+print(
+    f"the output varies with the input: {near.sum()} of {len(varies)} within 0.01 of the limit"
+)
+print(
+    f"the output falls: {len(falls)} scores, between {falls['score'].min():.2f} and {falls['score'].max():.2f}"
+)
+print(
+    f"the output is constant: {len(constant)} scores, all {constant['score'].min():.0f}"
+)
+print(
+    f"    of these with a limit below 0.01: {(constant['limit'] < 0.01).sum()}"
+)
 
 # %% [markdown]
 # Nearly all blue circles lie on the line: for inputs like these, a score is a correlation in disguise. The exceptions
@@ -147,17 +191,31 @@ print(f"    of these with a limit below 0.01: {(constant['limit'] < 0.01).sum()}
 mean = experiments.MEANS[9]
 rows = {}
 for std in experiments.STDS:
-    cell = table.query("activation == 'relu' and mean == @mean and std == @std").iloc[0]
-    awake = norm.logsf(-mean / std) / np.log(10)  # the logarithm: the share itself may be less than any double
+    cell = table.query(
+        "activation == 'relu' and mean == @mean and std == @std"
+    ).iloc[0]
+    awake = norm.logsf(-mean / std) / np.log(
+        10
+    )  # the logarithm: the share itself may be less than any double
     rows[f"{std:g}"] = {
-        "inputs above 0": f"{10**awake:.2g}" if awake > -300 else f"1e{awake:.0f}",
+        "inputs above 0": f"{10**awake:.2g}"
+        if awake > -300
+        else f"1e{awake:.0f}",
         "expected number in the sample": 10**awake * points * width,
         "score": cell["score"],
-        "limit": cell["limit"] if awake > -300 else 0.0,  # quadrature meets no such input and takes ReLU for constant
+        "limit": cell["limit"]
+        if awake > -300
+        else 0.0,  # quadrature meets no such input and takes ReLU for constant
         "constant": str(cell["constant"]),
     }
-pd.DataFrame(rows).T.rename_axis("std").style.set_table_attributes('class="dataframe"').format(
-    {"expected number in the sample": "{:.3g}", "score": "{:.3f}", "limit": "{:.3f}"}
+pd.DataFrame(rows).T.rename_axis("std").style.set_table_attributes(
+    'class="dataframe"'
+).format(
+    {
+        "expected number in the sample": "{:.3g}",
+        "score": "{:.3f}",
+        "limit": "{:.3f}",
+    }
 )
 
 # %% [markdown]
@@ -184,7 +242,12 @@ pd.DataFrame(rows).T.rename_axis("std").style.set_table_attributes('class="dataf
 # %%
 noise = np.random.default_rng(seed).standard_normal((points, width))
 rows = {}
-for name, mean, std in (("silu", -10, 0.01), ("silu", -10, 0.5), ("gelu", -3, 0.1), ("hardswish", -2.5, 0.1)):
+for name, mean, std in (
+    ("silu", -10, 0.01),
+    ("silu", -10, 0.5),
+    ("gelu", -3, 0.1),
+    ("hardswish", -2.5, 0.1),
+):
     x = torch.from_numpy(mean + std * noise)
     y = experiments.ACTIVATIONS[name](x)
     rows[f"{name}, mean {mean}, std {std:g}"] = {
@@ -224,7 +287,11 @@ far = table[table["mean"].between(-15, -9)]
 rows = {}
 for std in experiments.STDS:
     cells = far[far["std"] == std].groupby("activation")["score"].mean()
-    predicted = {rate: 1 - np.sqrt(1 - rate * std / np.sqrt(np.expm1((rate * std) ** 2))) for rate in (1, 2)}
+    predicted = {
+        rate: 1
+        - np.sqrt(1 - rate * std / np.sqrt(np.expm1((rate * std) ** 2)))
+        for rate in (1, 2)
+    }
     rows[f"{std:g}"] = {
         "Sigmoid, predicted": predicted[1],
         "Sigmoid, measured": cells["sigmoid"],
@@ -258,7 +325,9 @@ for mean, std in ((0, 0.5), (0, 2), (-3, 1), (-6, 2)):
     x = torch.from_numpy(mean + std * noise)
     rows[f"mean {mean}, std {std:g}"] = {
         "Tanh(x)": affinity_score(x, torch.tanh(x), covariance).value,
-        "Sigmoid(2 x)": affinity_score(2 * x, torch.sigmoid(2 * x), covariance).value,
+        "Sigmoid(2 x)": affinity_score(
+            2 * x, torch.sigmoid(2 * x), covariance
+        ).value,
         "Sigmoid(x)": affinity_score(x, torch.sigmoid(x), covariance).value,
     }
 twins = pd.DataFrame(rows).T
@@ -282,7 +351,14 @@ smooth = ["sigmoid", "tanh", "gelu", "silu"]
 rows = {}
 for dtype in (torch.float64, torch.float32):
     sweep = experiments.domain_sweep(
-        smooth, stds=[0.1], points=200, width=100, covariance=covariance, dtype=dtype, seed=seed, n_jobs=jobs
+        smooth,
+        stds=[0.1],
+        points=200,
+        width=100,
+        covariance=covariance,
+        dtype=dtype,
+        seed=seed,
+        n_jobs=jobs,
     )
     for name, cells in sweep.groupby("activation", sort=False):
         bends = cells[~cells["constant"]]
@@ -316,7 +392,9 @@ for dtype in (torch.float64, torch.float32):
 # there) had three of the nine activations and the first two statements.
 
 # %% tags=["remove-input"]
-lowest, bent, touched, average = (summary[column] for column in ("lowest", "bent", "touched", "average"))
+lowest, bent, touched, average = (
+    summary[column] for column in ("lowest", "bent", "touched", "average")
+)
 means = table["mean"].nunique()
 Markdown(f"""
 | statement | on our numbers |
@@ -347,12 +425,16 @@ rising = table[table["limit"] > 0]
 pd.DataFrame(
     {
         "average, all": table.groupby("activation")["score"].mean(),
-        "falling": 1 - rising.groupby("activation").size() / table.groupby("activation").size(),
-        "average score, without falling": rising.groupby("activation")["score"].mean(),
+        "falling": 1
+        - rising.groupby("activation").size()
+        / table.groupby("activation").size(),
+        "average score, without falling": rising.groupby("activation")[
+            "score"
+        ].mean(),
     }
-).loc[["relu", "gelu", "silu", "hardswish"]].style.set_table_attributes('class="dataframe"').format("{:.3f}").format(
-    "{:.0%}", subset=["falling"]
-)
+).loc[["relu", "gelu", "silu", "hardswish"]].style.set_table_attributes(
+    'class="dataframe"'
+).format("{:.3f}").format("{:.0%}", subset=["falling"])
 
 # %% [markdown]
 # All four are then within a few hundredths of each other.
@@ -437,7 +519,9 @@ answer = None  # your answer here: a number
 # %%
 from scipy.optimize import brentq
 
-answer = brentq(lambda ratio: experiments.limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3)
+answer = brentq(
+    lambda ratio: experiments.limit_score(torch.relu, ratio, 1.0) - 0.5, -3, 3
+)
 print(f"ratio {answer:.3f}; share of positive inputs {norm.sf(-answer):.2f}")
 
 affscore.exercises.check("2.2", answer)

@@ -33,9 +33,9 @@
 # You need the score from {doc}`01_the_affinity_score`, and its closed form there.
 
 # %% tags=["parameters"]
-points: int = 1000  # points in the clouds of figure 7; its curves are drawn with a quarter of them
+points: int = 1000  # of figure 7; its curves take a quarter of them
 repeats: int = 8  # fresh samples for each bias and spread
-jobs: int = 2  # processes that compute scores at the same time; -1: one per core
+jobs: int = 2  # processes at the same time; -1: one per core
 seed: int = 0  # seed of the random generator
 
 # %% tags=["remove-cell"]
@@ -44,15 +44,14 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %%
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from IPython.display import Markdown
-
-import affscore
 from affscore import affinity_score, experiments, papers, transport
+from IPython.display import Markdown
 
 names = list(experiments.ACTIVATIONS)
 printed = papers.printed_table("figure7_activation_scores")
@@ -71,19 +70,32 @@ by_default = (points, repeats, seed) == (1000, 8, 0)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-reductions", "caption": "One set of random maps, four ways to a vector, and the value that the paper prints for the first three of them (figure 7, top left). Markers inside each other agree. Drawn by `affscore.figures.reductions`."}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}}
 if by_default:  # as the package brings them; `python -m affscore.experiments.sweeps reductions` computes them again
-    reduced = experiments.sweep("reductions").query("draw == 0").drop(columns="draw").set_index("activation")
+    reduced = (
+        experiments.sweep("reductions")
+        .query("draw == 0")
+        .drop(columns="draw")
+        .set_index("activation")
+    )
 else:
     reduced = experiments.reduction_scores(names, points=points, seed=seed)
 affscore.figures.reductions(
     reduced.assign(printed=printed["reduced_mean"]),
-    {"mean": "average", "sum": "sum", "flatten": "flatten", "printed": "printed", "reduce_first": "reduce first"},
+    {
+        "mean": "average",
+        "sum": "sum",
+        "flatten": "flatten",
+        "printed": "printed",
+        "reduce_first": "reduce first",
+    },
 )
 plt.show()
 
 # %%
 three = reduced[["mean", "sum", "flatten"]]
 to_print = three.sub(printed["reduced_mean"], axis=0).abs().max(axis=None)
-print(f"largest difference between the three reductions: {(three.max(axis=1) - three.min(axis=1)).max():.3f}")
+print(
+    f"largest difference between the three reductions: {(three.max(axis=1) - three.min(axis=1)).max():.3f}"
+)
 print(f"largest difference to a printed value:           {to_print:.3f}")
 
 # %% [markdown]
@@ -105,10 +117,16 @@ print(f"largest difference to a printed value:           {to_print:.3f}")
 # %%
 options = {"points": points, "reductions": ["mean", "flatten"], "seed": seed}
 by_channels = {
-    channels: experiments.reduction_scores(["relu"], channels=channels, **options).loc["relu"]
+    channels: experiments.reduction_scores(
+        ["relu"], channels=channels, **options
+    ).loc["relu"]
     for channels in (1, 2, 4, 8, 16, 64)
 }
-by_channels = pd.DataFrame(by_channels).T.rename(columns={"mean": "average"}).rename_axis("channels")
+by_channels = (
+    pd.DataFrame(by_channels)
+    .T.rename(columns={"mean": "average"})
+    .rename_axis("channels")
+)
 by_channels.round(3)
 
 # %% [markdown]
@@ -121,12 +139,20 @@ for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
     scores = reduced  # of independent positions, from above
     if shared:
         scores = experiments.reduction_scores(
-            ["relu", "tanh"], points=points, shared=shared, reductions=["mean", "flatten", "reduce_first"], seed=seed
+            ["relu", "tanh"],
+            points=points,
+            shared=shared,
+            reductions=["mean", "flatten", "reduce_first"],
+            seed=seed,
         )
     rows[f"{shared:g}"] = {
         f"{name}, {label}": scores.loc[name.lower(), column]
         for name in ("ReLU", "Tanh")
-        for column, label in (("mean", "average"), ("flatten", "flatten"), ("reduce_first", "reduce first"))
+        for column, label in (
+            ("mean", "average"),
+            ("flatten", "flatten"),
+            ("reduce_first", "reduce first"),
+        )
     }
 by_shared = pd.DataFrame(rows).T.rename_axis("r")
 by_shared.round(2)
@@ -154,10 +180,17 @@ widths = [round(ratio * quarter) for ratio in ratios]
 if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps drift`
     drift = experiments.sweep("drift").query("repeat == 0")
 else:
-    drift = experiments.estimation_sweep(names, widths, [quarter], n_jobs=jobs, seed=seed)
+    drift = experiments.estimation_sweep(
+        names, widths, [quarter], n_jobs=jobs, seed=seed
+    )
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "The score over the ratio of width and number of points, with the empirical covariance (figure 7, top right) and with Ledoit-Wolf shrinkage (figure 7, bottom). The ticks at the right edges are the printed values. Drawn by `affscore.figures.drift`."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
-affscore.figures.drift(drift, printed.rename(columns={"shrinkage": "ledoit-wolf"})[["empirical", "ledoit-wolf"]])
+affscore.figures.drift(
+    drift,
+    printed.rename(columns={"shrinkage": "ledoit-wolf"})[
+        ["empirical", "ledoit-wolf"]
+    ],
+)
 plt.show()
 
 # %% [markdown]
@@ -174,9 +207,13 @@ plt.show()
 if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps shrinkage`
     full = experiments.sweep("shrinkage").query("repeat == 0")
 else:
-    full = experiments.estimation_sweep(names, [100, 3000], [points], ["ledoit-wolf"], n_jobs=jobs, seed=seed)
+    full = experiments.estimation_sweep(
+        names, [100, 3000], [points], ["ledoit-wolf"], n_jobs=jobs, seed=seed
+    )
 ours = full.pivot_table(index="activation", columns="width", values="score")
-curves = drift[drift["covariance"] == "empirical"].pivot_table(index="activation", columns="width", values="score")
+curves = drift[drift["covariance"] == "empirical"].pivot_table(
+    index="activation", columns="width", values="score"
+)
 beside = pd.DataFrame(
     {
         "shrinkage, printed": printed["shrinkage"],
@@ -184,18 +221,31 @@ beside = pd.DataFrame(
         "ours, d = 3000": ours[3000],
         "empirical, printed": printed["empirical"],
         "ours passes it at d/n": {
-            name: np.interp(printed.loc[name, "empirical"], curves.loc[name], ratios) for name in names
+            name: np.interp(
+                printed.loc[name, "empirical"], curves.loc[name], ratios
+            )
+            for name in names
         },
         "mean of our curve": curves.mean(axis=1),
     }
 ).loc[names]
 difference = ours.sub(printed["shrinkage"], axis=0).abs().max(axis=None)
-beside.style.set_table_attributes('class="dataframe"').format("{:.3f}").format(
-    "{:.2f}", subset=["shrinkage, printed", "empirical, printed", "ours passes it at d/n"]
+beside.style.set_table_attributes('class="dataframe"').format(
+    "{:.3f}"
+).format(
+    "{:.2f}",
+    subset=[
+        "shrinkage, printed",
+        "empirical, printed",
+        "ours passes it at d/n",
+    ],
 )
 
 # %% tags=["remove-input"]
-crossings, excess = beside["ours passes it at d/n"], beside["mean of our curve"] - beside["empirical, printed"]
+crossings, excess = (
+    beside["ours passes it at d/n"],
+    beside["mean of our curve"] - beside["empirical, printed"],
+)
 Markdown(f"""
 Ours differ from the nine values of the shrinkage panel by at most {difference:.3f}, at both widths. The values of the drifting panel are
 passed between $d = {crossings.min():.1f}\\,n$ and ${crossings.max():.1f}\\,n$. The mean over the axis differs from the
@@ -213,8 +263,19 @@ printed numbers by {excess.min():+.3f} to {excess.max():+.3f}.
 # %%
 rows = {}
 for n in (60, 120, 240):
-    sweep = experiments.estimation_sweep(["relu"], [n // 2, n, 2 * n, 4 * n], [n], ["empirical"], repeats=2, seed=seed)
-    rows[f"n = {n}"] = sweep.groupby("width")["score"].mean().set_axis(["d = n/2", "d = n", "d = 2n", "d = 4n"])
+    sweep = experiments.estimation_sweep(
+        ["relu"],
+        [n // 2, n, 2 * n, 4 * n],
+        [n],
+        ["empirical"],
+        repeats=2,
+        seed=seed,
+    )
+    rows[f"n = {n}"] = (
+        sweep.groupby("width")["score"]
+        .mean()
+        .set_axis(["d = n/2", "d = n", "d = 2n", "d = 4n"])
+    )
 same_ratio = pd.DataFrame(rows).T
 same_ratio.round(3)
 
@@ -237,18 +298,27 @@ same_ratio.round(3)
 d = 128
 alphas = (0.0, 0.5, 1.5)
 sizes = [d // 4, d // 2, d, 2 * d, 4 * d, 8 * d, 16 * d]
-sweep = experiments.estimation_sweep(["relu"], [d], sizes, exponents=alphas, repeats=repeats, seed=seed)
+sweep = experiments.estimation_sweep(
+    ["relu"], [d], sizes, exponents=alphas, repeats=repeats, seed=seed
+)
 summary = experiments.bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "Bias of the score of ReLU against the number of points, for independent coordinates and for two spectra that decay. Bars are the spread: one standard deviation of a single score. The dashed line is the first-order formula {eq}`eq-3-bias` for the empirical covariance. Drawn by `affscore.figures.bias_against_points`; not in the paper."}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}}
 fine = np.geomspace(summary["ratio"].min(), summary["ratio"].max(), 100)
-theory = pd.Series({ratio: experiments.first_order_bias(correlation, ratio) for ratio in fine})
+theory = pd.Series(
+    {
+        ratio: experiments.first_order_bias(correlation, ratio)
+        for ratio in fine
+    }
+)
 affscore.figures.bias_against_points(summary, theory, tolerance=0.01)
 plt.show()
 
 # %%
-biases = summary.pivot_table(index="ratio", columns=["exponent", "covariance"], values="bias")
+biases = summary.pivot_table(
+    index="ratio", columns=["exponent", "covariance"], values="bias"
+)
 biases.rename_axis(index="n/d", columns=["α", "covariance"]).round(3)
 
 # %% [markdown]
@@ -285,14 +355,18 @@ biases.rename_axis(index="n/d", columns=["α", "covariance"]).round(3)
 # %%
 others = ["relu", "gelu", "silu", "tanh", "sigmoid"]
 check = experiments.bias_and_spread(
-    experiments.estimation_sweep(others, [64], [512], exponents=alphas, repeats=repeats, seed=seed)
+    experiments.estimation_sweep(
+        others, [64], [512], exponents=alphas, repeats=repeats, seed=seed
+    )
 )
 check["unit"] = check["bias"] * check["ratio"]
 formula = {}
 for name in others:
     c = 1 - (1 - experiments.limit_score(experiments.ACTIVATIONS[name])) ** 2
     formula[name] = experiments.first_order_bias(c, ratio=1.0)
-units = check.pivot_table(index="activation", columns=["covariance", "exponent"], values="unit").loc[others]
+units = check.pivot_table(
+    index="activation", columns=["covariance", "exponent"], values="unit"
+).loc[others]
 units.insert(0, ("first order", ""), pd.Series(formula))
 units.rename_axis(columns=["bias · n/d", "α"]).round(3)
 
@@ -315,7 +389,10 @@ units.rename_axis(columns=["bias · n/d", "α"]).round(3)
 # %%
 layers = (64, 128, 256, 512, 1024, 2048)
 needed = {
-    f"points for a bias of {bias}": [experiments.points_needed(d, bias) for d in layers] for bias in (0.01, 0.02, 0.05)
+    f"points for a bias of {bias}": [
+        experiments.points_needed(d, bias) for d in layers
+    ]
+    for bias in (0.01, 0.02, 0.05)
 }
 pd.DataFrame(needed, index=layers).rename_axis("width")
 
@@ -335,7 +412,9 @@ corrected = plain_rows["error"] - [
     experiments.first_order_bias(1 - (1 - raw) ** 2, ratio)
     for raw, ratio in zip(plain_rows["raw"], plain_rows["ratio"], strict=True)
 ]
-corrected = corrected.groupby([plain_rows["exponent"], plain_rows["ratio"]]).mean()
+corrected = corrected.groupby(
+    [plain_rows["exponent"], plain_rows["ratio"]]
+).mean()
 rows = {}
 for alpha in alphas:
     for ratio in (2.0, 4.0, 8.0, 16.0):
@@ -365,12 +444,27 @@ checks.round(3) + 0.0
 
 # %%
 rows = {}
-for name in ("mini:mobilenet_v2", "mini:vit_b_16", "mini:convnext_tiny", "mini:vgg11") if by_default else ():
+for name in (
+    ("mini:mobilenet_v2", "mini:vit_b_16", "mini:convnext_tiny", "mini:vgg11")
+    if by_default
+    else ()
+):
     few, many = (
-        affscore.signature(name, "digits", n=n, images=512, covariance="empirical", criteria=False) for n in (64, 512)
+        affscore.signature(
+            name,
+            "digits",
+            n=n,
+            images=512,
+            covariance="empirical",
+            criteria=False,
+        )
+        for n in (64, 512)
     )
     table = few.summary
-    by_width = [transport.expected_bias(raw, 64 / d) for raw, d in zip(table["raw"], table["width"], strict=True)]
+    by_width = [
+        transport.expected_bias(raw, 64 / d)
+        for raw, d in zip(table["raw"], table["width"], strict=True)
+    ]
     rows[name] = {
         "width": table["width"].mean(),
         "effective width": table["effective_width"].mean(),
@@ -408,9 +502,14 @@ rows = {}
 for n in sizes:
     x = rng.standard_normal((n, d))
     rows[n / d] = {
-        f"spread {spread}": affinity_score(x, x * np.exp(spread * directions)).value for spread in (0.03, 0.1, 0.3, 1.0)
+        f"spread {spread}": affinity_score(
+            x, x * np.exp(spread * directions)
+        ).value
+        for spread in (0.03, 0.1, 0.3, 1.0)
     }
-    rows[n / d]["spread 1.0, empirical"] = affinity_score(x, x * np.exp(directions), "empirical").value
+    rows[n / d]["spread 1.0, empirical"] = affinity_score(
+        x, x * np.exp(directions), "empirical"
+    ).value
 linear = pd.DataFrame(rows).T.rename_axis("n/d")
 linear.round(3)
 
@@ -428,7 +527,9 @@ linear.round(3)
 # %%
 rows = {}
 for degrees in (1.0, 2.0, np.inf):
-    x = experiments.heavy_tailed_sample(256, 1024, degrees=degrees, large=100, seed=seed)
+    x = experiments.heavy_tailed_sample(
+        256, 1024, degrees=degrees, large=100, seed=seed
+    )
     y = F.relu6(x)
     shrunk = affinity_score(x, y, "ledoit-wolf")
     rows["normal" if np.isinf(degrees) else f"t, {degrees:g} degrees"] = {
@@ -440,14 +541,20 @@ for degrees in (1.0, 2.0, np.inf):
         "raw, empirical": affinity_score(x, y, "empirical").raw,
     }
 tails = pd.DataFrame(rows).T.rename_axis("size of a row")
-tails.style.set_table_attributes('class="dataframe"').format("{:.2f}").format("{}", subset=["bound exceeded"])
+tails.style.set_table_attributes('class="dataframe"').format("{:.2f}").format(
+    "{}", subset=["bound exceeded"]
+)
 
 # %%
-x = experiments.heavy_tailed_sample(256, 1024, large=100, seed=seed)  # the first row of the table
+x = experiments.heavy_tailed_sample(
+    256, 1024, large=100, seed=seed
+)  # the first row of the table
 y = F.relu6(x)
 transported = transport.affine_map(x, y, "ledoit-wolf")(x)
 inflation = float(transported.var(dim=0).sum() / y.var(dim=0).sum())
-print(f"T X has {inflation:.1f} times the variance of Y; it should have the same")
+print(
+    f"T X has {inflation:.1f} times the variance of Y; it should have the same"
+)
 
 # %% [markdown]
 # With heavy tails a few points of $X$ carry most of the variance. The estimator treats that as noise and shrinks $X$
@@ -529,8 +636,12 @@ answer = None  # your answer here: a number
 
 # %%
 answer = experiments.limit_score(torch.tanh, mean=0.0, std=1 / 4)
-measured = experiments.reduction_scores(["tanh"], points=500, channels=100, positions=16, seed=seed)
-print(f"predicted {answer:.3f}, measured {measured.loc['tanh', 'reduce_first']:.3f}")
+measured = experiments.reduction_scores(
+    ["tanh"], points=500, channels=100, positions=16, seed=seed
+)
+print(
+    f"predicted {answer:.3f}, measured {measured.loc['tanh', 'reduce_first']:.3f}"
+)
 
 affscore.exercises.check("3.2", answer)
 

@@ -26,15 +26,15 @@
 # * how to do the same for your own network: every result of this chapter follows from the parameters in the next cell.
 
 # %% tags=["parameters"]
-model: str = "mini:digitsnet"  # the network: a torchvision name, mini:NAME or file.py:factory, with or without @WEIGHTS
-weights: str = ""  # fills in a missing @: DEFAULT, random, a torchvision weight name or a file
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR, text:FILE ...
+model: str = "mini:digitsnet"  # torchvision name, mini:NAME, file.py:factory
+weights: str = ""  # fills in a missing @: DEFAULT, random, a name or a file
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-reduction: str = "mean"  # from a feature map to a vector: mean, sum, flatten, sample or published
-order: str = "activate-first"  # or reduce-first: the activation acts on the reduced input
+reduction: str = "mean"  # or sum, flatten, sample, published
+order: str = "activate-first"  # or reduce-first: the activation acts last
 device: str = "auto"  # cpu, cuda or auto
-seed: int = 0  # of random weights, of the choice of images and of the positions of `sample`
+seed: int = 0  # of random weights, choice of images, positions of `sample`
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -58,22 +58,30 @@ check_parameters(globals())
 # %%
 import warnings
 
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
+from affscore.figures import raw_signature
 from IPython.display import Markdown
 
-import affscore
-from affscore.figures import raw_signature
-
-warnings.simplefilter("ignore", UserWarning)  # warnings are printed with the result
+warnings.simplefilter(
+    "ignore", UserWarning
+)  # warnings are printed with the result
 
 spec = model if "@" in model or not weights else f"{model}@{weights}"
 network = affscore.load_model(spec, seed)
-options = {"images": images or None, "device": device, "seed": seed, "progress": False}
+options = {
+    "images": images or None,
+    "device": device,
+    "seed": seed,
+    "progress": False,
+}
 
-result = affscore.signature(network, dataset, n=n, reduction=reduction, order=order, **options)
+result = affscore.signature(
+    network, dataset, n=n, reduction=reduction, order=order, **options
+)
 print(result)
 
 # %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-signature", "caption": "The non-linearity signature: the affinity score of every activation over its depth, coloured by what kind of activation it is (figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
@@ -92,7 +100,16 @@ plt.show()
 # there is one batch only.
 
 # %% tags=["hide-input"]
-columns = ["layer", "call", "activation", "kind", "depth", "width", "score", "score_std"]
+columns = [
+    "layer",
+    "call",
+    "activation",
+    "kind",
+    "depth",
+    "width",
+    "score",
+    "score_std",
+]
 result.summary[columns].round(3).set_index("layer")
 
 # %% [markdown]
@@ -112,17 +129,26 @@ result.summary[columns].round(3).set_index("layer")
 class TwoBranches(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.long = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Tanh(), torch.nn.Linear(8, 8), torch.nn.Tanh())
+        self.long = torch.nn.Sequential(
+            torch.nn.Linear(8, 8),
+            torch.nn.Tanh(),
+            torch.nn.Linear(8, 8),
+            torch.nn.Tanh(),
+        )
         self.short = torch.nn.Linear(8, 8)
 
     def forward(self, x):
         x = torch.relu(x)
-        return torch.nn.functional.gelu(self.long(x) + torch.sigmoid(self.short(x)))
+        return torch.nn.functional.gelu(
+            self.long(x) + torch.sigmoid(self.short(x))
+        )
 
 
 points = torch.randn(256, 8, generator=torch.Generator().manual_seed(seed))
 torch.manual_seed(seed)
-small = affscore.signature(TwoBranches(), points, criteria=False, progress=False)
+small = affscore.signature(
+    TwoBranches(), points, criteria=False, progress=False
+)
 small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 
 # %% [markdown]
@@ -152,19 +178,34 @@ small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 # $\sigma(t x) = t\,\sigma(x)$ for $t > 0$; GELU and tanh do.)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three answers: the reduction and its order are part of the measurement (definition 3.1; `affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
-choices = [("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")]
+choices = [
+    ("mean", "activate-first"),
+    ("mean", "reduce-first"),
+    ("sample", "activate-first"),
+]
 measured = {(reduction, order): result}
 for choice in choices:
     if choice not in measured:
         measured[choice] = affscore.signature(
-            network, dataset, n=n, reduction=choice[0], order=choice[1], criteria=False, **options
+            network,
+            dataset,
+            n=n,
+            reduction=choice[0],
+            order=choice[1],
+            criteria=False,
+            **options,
         )
 reductions = [measured[choice] for choice in choices]
 raw_signature(reductions, columns=3)
 plt.show()
 
 # %% tags=["hide-input"]
-comparison = pd.DataFrame({f"{r}, {o}": s.scores for (r, o), s in zip(choices, reductions, strict=True)})
+comparison = pd.DataFrame(
+    {
+        f"{r}, {o}": s.scores
+        for (r, o), s in zip(choices, reductions, strict=True)
+    }
+)
 change = comparison.sub(comparison.iloc[:, 0], axis=0).abs()
 pd.DataFrame(
     {
@@ -191,19 +232,38 @@ pd.DataFrame(
 # $c \times c$ coefficients is fitted to $n$ points. Shrinking the covariances (Ledoit and Wolf) reduces the bias.
 
 # %% tags=["hide-input"]
-used = int(result.table["n"].max())  # less than the parameter n where there are fewer images
+used = int(
+    result.table["n"].max()
+)  # less than the parameter n where there are fewer images
 smaller = [
-    affscore.signature(network, dataset, n=size, reduction=reduction, order=order, criteria=False, **options)
+    affscore.signature(
+        network,
+        dataset,
+        n=size,
+        reduction=reduction,
+        order=order,
+        criteria=False,
+        **options,
+    )
     for size in sorted({max(used // 4, 2), max(used // 2, 2)})
 ]
 steadiness = {int(s.table["n"].max()): s for s in [*smaller, result]}
 pd.DataFrame(
     {
-        "batches": {size: int(s.table["batch"].nunique()) for size, s in steadiness.items()},
-        "mean score": {size: np.nanmean(s.scores) for size, s in steadiness.items()},
-        "standard deviation over batches": {size: s.summary["score_std"].mean() for size, s in steadiness.items()},
+        "batches": {
+            size: int(s.table["batch"].nunique())
+            for size, s in steadiness.items()
+        },
+        "mean score": {
+            size: np.nanmean(s.scores) for size, s in steadiness.items()
+        },
+        "standard deviation over batches": {
+            size: s.summary["score_std"].mean()
+            for size, s in steadiness.items()
+        },
         f"largest change against n = {used}": {
-            size: np.nanmax(np.abs(s.scores - result.scores)) for size, s in steadiness.items()
+            size: np.nanmax(np.abs(s.scores - result.scores))
+            for size, s in steadiness.items()
         },
     }
 ).rename_axis("n").round(3)
@@ -222,9 +282,19 @@ name = spec.partition("@")[0]
 trained_or_not = [result]
 if result.metadata["weights"] not in ("random", "as built"):
     # a file of one's own has no @random: without a file of weights it gives the network as built
-    untrained = affscore.load_model(name if ".py:" in name else f"{name}@random", seed)
+    untrained = affscore.load_model(
+        name if ".py:" in name else f"{name}@random", seed
+    )
     trained_or_not.append(
-        affscore.signature(untrained, dataset, n=n, reduction=reduction, order=order, criteria=False, **options)
+        affscore.signature(
+            untrained,
+            dataset,
+            n=n,
+            reduction=reduction,
+            order=order,
+            criteria=False,
+            **options,
+        )
     )
 raw_signature(trained_or_not)
 plt.show()
@@ -315,11 +385,18 @@ answer = None  # your answer here
 class Inception(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.branches = torch.nn.ModuleList(torch.nn.Linear(10, 4) for _ in range(4))
-        self.mixed, self.head = torch.nn.Linear(16, 16), torch.nn.Linear(16, 2)
+        self.branches = torch.nn.ModuleList(
+            torch.nn.Linear(10, 4) for _ in range(4)
+        )
+        self.mixed, self.head = (
+            torch.nn.Linear(16, 16),
+            torch.nn.Linear(16, 2),
+        )
 
     def forward(self, x):
-        merged = torch.cat([torch.relu(branch(x)) for branch in self.branches], dim=1)
+        merged = torch.cat(
+            [torch.relu(branch(x)) for branch in self.branches], dim=1
+        )
         return torch.sigmoid(self.head(torch.relu(self.mixed(merged))))
 
 

@@ -27,15 +27,15 @@
 # * how to run the same comparison on the paper's own networks, or with one of yours among them.
 
 # %% tags=["parameters"]
-models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
-efficient: list[str] = ["mini:squeezenet1_1", "mini:shufflenet_v2_x1_0", "mini:mobilenet_v2"]  # for small devices
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
+efficient: list[str] = []  # for small devices; none: three of the mini zoo
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
-seed: int = 0  # of random weights, of the choice of images and of the permutations
+seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -59,12 +59,10 @@ check_parameters(globals())
 # error bar ({doc}`04_signature_of_a_network` shows how much batches vary).
 
 # %%
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
-
-import affscore
 from affscore.analysis import along_depth, common_language_effect_size, trends
 from affscore.figures import raw_signature, timeline
 from affscore.papers import history, short_name, short_names, study_models
@@ -72,14 +70,32 @@ from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
+from IPython.display import Markdown
 
 networks = models or study_models("mini:")
-options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+efficient = efficient or [
+    f"mini:{name}"
+    for name in ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
+]
+options = {
+    "n": n,
+    "images": images or None,
+    "device": device,
+    "seed": seed,
+    "progress": False,
+}
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
-by_name = {short_names(networks)[model]: result for model, result in results.items()}
+by_name = {
+    short_names(networks)[model]: result for model, result in results.items()
+}
 # an activation whose input is constant has no score
-signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
-print(f"{len(signatures)} networks on {dataset}, {sum(map(len, signatures.values()))} activations")
+signatures = {
+    name: result.scores[np.isfinite(result.scores)]
+    for name, result in by_name.items()
+}
+print(
+    f"{len(signatures)} networks on {dataset}, {sum(map(len, signatures.values()))} activations"
+)
 
 # %% [markdown]
 # ## Minimum, median, maximum
@@ -97,10 +113,22 @@ plt.show()
 # is negative where most scores are high and a few are low.
 
 # %% tags=["hide-input"]
-shown = ["activations", "min", "median", "max", "spread", "rarefied range", "skewness"]
+shown = [
+    "activations",
+    "min",
+    "median",
+    "max",
+    "spread",
+    "rarefied range",
+    "skewness",
+]
 few = decade.attrs["few"]
-by_family = decade.groupby(["year", "family"], sort=True, dropna=False)[shown].mean()
-by_family.rename(columns={"rarefied range": f"range of {few} scores"}).round(3)
+by_family = decade.groupby(["year", "family"], sort=True, dropna=False)[
+    shown
+].mean()
+by_family.rename(columns={"rarefied range": f"range of {few} scores"}).round(
+    3
+)
 
 # %% [markdown]
 # The paper reads four things off its own figure:
@@ -132,20 +160,39 @@ until_2019.rename(index={"rarefied range": f"range of {few} scores"}).round(3)
 # zero. Five rows are five tests, so one p-value just below 0.05 is weak evidence.
 
 # %% tags=["remove-input"]
-tested = until_2019.dropna(subset="p_value").rename(index={"rarefied range": f"range of {few} scores"})
-detected = tested.index[(tested["p_value"] < 0.05) & (tested["low"] * tested["high"] > 0)]
+tested = until_2019.dropna(subset="p_value").rename(
+    index={"rarefied range": f"range of {few} scores"}
+)
+detected = tested.index[
+    (tested["p_value"] < 0.05) & (tested["low"] * tested["high"] > 0)
+]
 years = 2019 - decade["year"].min()
-by_name_of_family = decade.groupby("family")[["median", "spread", "skewness"]].mean()
+by_name_of_family = decade.groupby("family")[
+    ["median", "spread", "skewness"]
+].mean()
 pure, inception, searched = (
-    by_name_of_family.reindex([name]).iloc[0] for name in ("Pure convnets", "Inception", "EfficientNets")
+    by_name_of_family.reindex([name]).iloc[0]
+    for name in ("Pure convnets", "Inception", "EfficientNets")
 )
-later, older = (decade.loc[decade["year"].gt(2019) == late, "max"] for late in (True, False))
-verdict = "We detect no trend." if len(tested) else "There are too few designs to test a trend."
-verdict = f"We detect a trend in {', '.join(detected)}." if len(detected) else verdict
-changes = ", ".join(f"{name} {years * row.low:+.2f} to {years * row.high:+.2f}" for name, row in tested.iterrows())
-allowed = (
-    f" The intervals allow these changes in {years:.0f} years: {changes}. Where one is wide, a trend may still exist."
+later, older = (
+    decade.loc[decade["year"].gt(2019) == late, "max"]
+    for late in (True, False)
 )
+verdict = (
+    "We detect no trend."
+    if len(tested)
+    else "There are too few designs to test a trend."
+)
+verdict = (
+    f"We detect a trend in {', '.join(detected)}."
+    if len(detected)
+    else verdict
+)
+changes = ", ".join(
+    f"{name} {years * row.low:+.2f} to {years * row.high:+.2f}"
+    for name, row in tested.iterrows()
+)
+allowed = f" The intervals allow these changes in {years:.0f} years: {changes}. Where one is wide, a trend may still exist."
 points = (
     f"Point 2: the mean range is {pure['spread']:.2f} for AlexNet and the VGGs, {inception['spread']:.2f} for Inception.",
     f"Point 3: EfficientNets have a mean median of {searched['median']:.2f}, a skewness of {searched['skewness']:+.2f}.",
@@ -153,7 +200,8 @@ points = (
     f"The lowest medians are those of {' and '.join(by_name_of_family['median'].nsmallest(2).index)}.",
 )
 Markdown(
-    f"**{verdict}**{allowed if changes else ''}\n\n" + "\n".join(f"* {point}" for point in points if "nan" not in point)
+    f"**{verdict}**{allowed if changes else ''}\n\n"
+    + "\n".join(f"* {point}" for point in points if "nan" not in point)
 )
 
 # %% [markdown]
@@ -176,13 +224,18 @@ Markdown(
 # %% tags=["hide-input"]
 deepest = decade["activations"].nlargest(5).index
 shallowest = decade["activations"].nsmallest(5).index
-fair = decade.loc[[*shallowest, *deepest.difference(shallowest)], ["activations", "spread", "rarefied range"]]
+fair = decade.loc[
+    [*shallowest, *deepest.difference(shallowest)],
+    ["activations", "spread", "rarefied range"],
+]
 fair.rename(columns={"rarefied range": f"range of {few} scores"}).round(3)
 
 # %% tags=["hide-input"]
 for column in ("spread", "rarefied range") if len(decade) > 2 else ():
     rank = decade[["activations", column]].corr("spearman").iloc[0, 1]
-    print(f"rank correlation of {column:>13} with the number of activations: {rank:+.2f}")
+    print(
+        f"rank correlation of {column:>13} with the number of activations: {rank:+.2f}"
+    )
 
 # %% [markdown]
 # On the mini zoo the raw range grows with the number of activations and the rarefied one hardly does. With equally
@@ -196,18 +249,29 @@ for column in ("spread", "rarefied range") if len(decade) > 2 else ():
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Raw signatures of representatives of the families (figure 10 of the paper, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
 chosen = ["alexnet", "vgg16", "googlenet", "inception_v3", "resnet101", "resnet152", "densenet161",
           "mnasnet1_0", "efficientnet_b4", "vit_h_14", "swin_t", "convnext_tiny"]  # fmt: skip
-brought = [name for name in by_name if short_name(name) not in study_models("")]  # networks of your own
+brought = [
+    name for name in by_name if short_name(name) not in study_models("")
+]  # networks of your own
 representatives = [*(name for name in chosen if name in by_name), *brought]
 representatives = list(by_name) if len(by_name) <= 12 else representatives
-raw_signature([by_name[name] for name in representatives], columns=3, titles=representatives)
+raw_signature(
+    [by_name[name] for name in representatives],
+    columns=3,
+    titles=representatives,
+)
 plt.show()
 
 # %% [markdown]
 # The kinds, averaged over each of these networks (a gap where a network has none of that kind):
 
 # %% tags=["hide-input"]
-kinds = {name: by_name[name].summary.groupby("kind")["score"].mean() for name in representatives}
-pd.DataFrame(kinds).T.map(lambda mean: "" if np.isnan(mean) else f"{mean:.2f}")
+kinds = {
+    name: by_name[name].summary.groupby("kind")["score"].mean()
+    for name in representatives
+}
+pd.DataFrame(kinds).T.map(
+    lambda mean: "" if np.isnan(mean) else f"{mean:.2f}"
+)
 
 # %% [markdown]
 # What the paper reports on ImageNet:
@@ -254,7 +318,11 @@ if resnets:
 
 # %% tags=["hide-input"]
 def of_thirds(names):
-    return along_depth({name: signatures[name] for name in names}).join(decade[["mean", "std", "activations"]]).round(3)
+    return (
+        along_depth({name: signatures[name] for name in names})
+        .join(decade[["mean", "std", "activations"]])
+        .round(3)
+    )
 
 
 of_thirds(vggs) if vggs else None
@@ -268,7 +336,9 @@ for name in resnets:
     rows[name] = {
         "activations": len(table),
         "after a sum": after["score"].mean(),
-        "deeper half of these": after.loc[after["depth"] > after["depth"].median(), "score"].mean(),
+        "deeper half of these": after.loc[
+            after["depth"] > after["depth"].median(), "score"
+        ].mean(),
         "elsewhere": inside.mean(),
         "AUC": common_language_effect_size(after["score"], inside),
     }
@@ -313,7 +383,10 @@ of_thirds(vits) if vits else None
 # own. These come first, the analogues after them.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Efficient networks: first with copies of weights that were trained on ImageNet, on photographs, then those of the parameter `efficient` (figure 6 of the paper's first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Six scatter plots of the affinity score over depth: SqueezeNet 1.0 and 1.1 and MobileNetV2 with weights from ImageNet, and below them the networks of the parameter efficient."}}
-real = {name: shipped_signature(f"shipped:{name}") for name in ("squeezenet1_0", "squeezenet1_1", "mobilenet_v2")}
+real = {
+    name: shipped_signature(f"shipped:{name}")
+    for name in ("squeezenet1_0", "squeezenet1_1", "mobilenet_v2")
+}
 small = load_or_measure(efficient, dataset, store, jobs=jobs, **options)
 raw_signature([*real.values(), *small.values()], columns=3)
 plt.show()
@@ -443,8 +516,12 @@ from math import comb
 
 def spread(scores, size):
     ordered, k = np.sort(scores), len(scores)
-    largest = sum(comb(i, size - 1) * score for i, score in enumerate(ordered))
-    smallest = sum(comb(k - 1 - i, size - 1) * score for i, score in enumerate(ordered))
+    largest = sum(
+        comb(i, size - 1) * score for i, score in enumerate(ordered)
+    )
+    smallest = sum(
+        comb(k - 1 - i, size - 1) * score for i, score in enumerate(ordered)
+    )
     return (largest - smallest) / comb(k, size)
 
 

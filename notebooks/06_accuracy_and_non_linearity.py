@@ -28,17 +28,17 @@
 # * why nine networks of two families are hardly more than two points.
 
 # %% tags=["parameters"]
-models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
-efficient: list[str] = ["mini:squeezenet1_1", "mini:shufflenet_v2_x1_0", "mini:mobilenet_v2"]  # for small devices
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
+efficient: list[str] = []  # for small devices; none: three of the mini zoo
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
 fit: str = "logarithm"  # of accuracy on a characteristic: linear or logarithm
-permutations: int = 50000  # of the accuracies of a group; all of them, where there are no more
-seed: int = 0  # of random weights, of the choice of images and of the permutations
+permutations: int = 50000  # of the accuracies of a group, or all
+seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -60,12 +60,10 @@ check_parameters(globals())
 # The parameters `dataset`, `n` and `images` have an effect only then.
 
 # %%
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
-
-import affscore
 from affscore.analysis import (
     STATISTICS,
     best_explained,
@@ -95,22 +93,40 @@ from affscore.papers import (
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.zoo import characteristics
+from IPython.display import Markdown, display
 
 pd.set_option("display.max_colwidth", 200)  # notes are sentences
 statistics, common = list(STATISTICS), ["depth", "parameters", "gflops"]
+efficient = efficient or [
+    f"mini:{name}"
+    for name in ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
+]
 networks = [*(models or study_models("mini:")), *efficient]
 known = characteristics(networks)
-repeated = all(model.startswith("mini:") and "@" not in model for model in networks)
+repeated = all(
+    model.startswith("mini:") and "@" not in model for model in networks
+)
 if repeated:
     trials = affscore.zoo.hard_task()
     trials["model"] = "mini:" + trials.pop("name")
     trials = trials[trials["model"].isin(networks)]
     measured = over_seeds(trials, by="model")
 else:
-    options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
-    results = affscore.survey.load_or_measure(networks, dataset, store, jobs=jobs, **options)
+    options = {
+        "n": n,
+        "images": images or None,
+        "device": device,
+        "seed": seed,
+        "progress": False,
+    }
+    results = affscore.survey.load_or_measure(
+        networks, dataset, store, jobs=jobs, **options
+    )
     # an activation whose input is constant has no score
-    scores = {model: result.scores[np.isfinite(result.scores)] for model, result in results.items()}
+    scores = {
+        model: result.scores[np.isfinite(result.scores)]
+        for model, result in results.items()
+    }
     measured = signature_statistics(scores).join(known["accuracy"])
 table = accuracy_groups(networks).join(measured).join(known[common])
 in_study = table.dropna(subset="group")
@@ -121,10 +137,18 @@ print(
 # %% tags=["hide-input"]
 if repeated:
     shown = spread_in_errors(in_study)
-    shown.columns = ["networks", "lowest accuracy (%)", "highest (%)", "standard error of one", "spread in errors"]
+    shown.columns = [
+        "networks",
+        "lowest accuracy (%)",
+        "highest (%)",
+        "standard error of one",
+        "spread in errors",
+    ]
 else:
     groups = in_study.groupby("group", sort=False)["accuracy"]
-    shown = groups.agg(["size", "min", "max"]).set_axis(["networks", "lowest accuracy (%)", "highest (%)"], axis=1)
+    shown = groups.agg(["size", "min", "max"]).set_axis(
+        ["networks", "lowest accuracy (%)", "highest (%)"], axis=1
+    )
 shown.round(1)
 
 # %% [markdown]
@@ -151,10 +175,15 @@ shown.round(1)
 # %% tags=["hide-input"]
 fits = common_characteristic_fits()
 ways = fits.pivot_table(
-    index=["group", "characteristic", "weights"], columns="fit", values=["r2", "adjusted_r2"], sort=False
+    index=["group", "characteristic", "weights"],
+    columns="fit",
+    values=["r2", "adjusted_r2"],
+    sort=False,
 )
 ways = ways.rename(columns={"r2": "R2", "adjusted_r2": "adjusted R2"})
-ways["printed", ""] = fits.groupby(["group", "characteristic", "weights"], sort=False)["printed"].first()
+ways["printed", ""] = fits.groupby(
+    ["group", "characteristic", "weights"], sort=False
+)["printed"].first()
 ways.round(3)
 
 # %% [markdown]
@@ -163,7 +192,9 @@ ways.round(3)
 # plain $R^2$ of a straight line is 0.77 where 0.955 is printed.
 
 # %% tags=["hide-input"]
-common_characteristics_again().rename(columns={"ours": "adjusted R2, logarithm"}).round(5)
+common_characteristics_again().rename(
+    columns={"ours": "adjusted R2, logarithm"}
+).round(5)
 
 # %% [markdown]
 # Rounded, ours are 0.666, 0.956 and 0.842; printed are 0.666, 0.955 and 0.842. (Cut instead of rounded, our 0.95596
@@ -173,8 +204,12 @@ common_characteristics_again().rename(columns={"ours": "adjusted R2, logarithm"}
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-metadata-fits", "caption": "Accuracy on ImageNet over the common characteristic that figure 4 prints for each group, from torchvision's metadata (no network is run). Left a straight line, right a line in the logarithm (`affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over depth, GFLOPs or number of parameters. A dashed fit is drawn in each: straight in the left column, bent in the right one, where it follows the points more closely."}}
 study = [name for members in study_groups().values() for name in members]
-metadata = accuracy_groups(study).join(characteristics(study)[["accuracy", *common]])
-panels = fits[(fits["weights"] == "DEFAULT") & fits["fit"].isin(["linear", "logarithm"])]
+metadata = accuracy_groups(study).join(
+    characteristics(study)[["accuracy", *common]]
+)
+panels = fits[
+    (fits["weights"] == "DEFAULT") & fits["fit"].isin(["linear", "logarithm"])
+]
 accuracy_fits(metadata, panels, panel_fits(metadata, panels), adjusted=True)
 plt.show()
 
@@ -187,20 +222,37 @@ plt.show()
 
 # %% tags=["hide-input"]
 explained = explained_accuracy(in_study, [*statistics, *common], kind=fit)
-best_statistic = best_explained(explained[explained["characteristic"].isin(statistics)])
-best_common = best_explained(explained[explained["characteristic"].isin(common)])
+best_statistic = best_explained(
+    explained[explained["characteristic"].isin(statistics)]
+)
+best_common = best_explained(
+    explained[explained["characteristic"].isin(common)]
+)
 printed = printed_table("figure4_r2")
-renamed = {"characteristic": "which", "r2": "R2", "adjusted_r2": "adjusted", "correlation": "correlation"}
+renamed = {
+    "characteristic": "which",
+    "r2": "R2",
+    "adjusted_r2": "adjusted",
+    "correlation": "correlation",
+}
 of_figure = {
     "best_signature_statistic": "statistic",
     "signature_r2": "R2",
     "best_common_characteristic": "common",
     "common_r2": "its R2",
 }
-fitted = {"best statistic": best_statistic, "best common characteristic": best_common}
+fitted = {
+    "best statistic": best_statistic,
+    "best common characteristic": best_common,
+}
 fitted = {title: best[best["r2"].notna()] for title, best in fitted.items()}
-columns = {title: best.set_index("group")[list(renamed)].rename(columns=renamed) for title, best in fitted.items()}
-columns["printed (ImageNet)"] = printed[list(of_figure)].rename(columns=of_figure)
+columns = {
+    title: best.set_index("group")[list(renamed)].rename(columns=renamed)
+    for title, best in fitted.items()
+}
+columns["printed (ImageNet)"] = printed[list(of_figure)].rename(
+    columns=of_figure
+)
 side_by_side = pd.concat(columns, axis=1).reindex(best_statistic["group"])
 side_by_side.round(2).astype(object).fillna("")
 
@@ -208,7 +260,11 @@ side_by_side.round(2).astype(object).fillna("")
 # The *correlation* is that with the statistic itself; its sign says in which direction accuracy goes.
 
 # %% tags=["hide-input"]
-noted = explained[explained["note"] != ""].groupby(["group", "note"], sort=False)["characteristic"].agg(", ".join)
+noted = (
+    explained[explained["note"] != ""]
+    .groupby(["group", "note"], sort=False)["characteristic"]
+    .agg(", ".join)
+)
 if len(noted):
     display(noted.reset_index("note"))
 else:
@@ -219,17 +275,28 @@ else:
 # five networks.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-accuracy", "caption": "Accuracy over the best statistic of the signature (left) and over the best common characteristic (right) of each group, with bars of one standard error over seeds where there are several (figure 4 of the paper; `affscore.figures.accuracy_fits`)."}, "image": {"alt": "Five rows of two scatter plots, one row for each group of networks: accuracy in percent over the winning statistic of the signatures at the left, over depth, parameters or GFLOPs at the right. Dashed fits, and error bars in both directions where networks were trained several times."}}
-panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values("group", kind="stable")
+panels = pd.concat([best_statistic, best_common], keys=[0, 1]).sort_values(
+    "group", kind="stable"
+)
 if len(panels):
-    panels = pd.concat([panels[panels["group"] == group] for group in best_statistic["group"]])
+    panels = pd.concat(
+        [
+            panels[panels["group"] == group]
+            for group in best_statistic["group"]
+        ]
+    )
     accuracy_fits(in_study, panels, panel_fits(in_study, panels))
     plt.show()
 else:
     print("None of these networks is in a group of figure 4.")
 
 # %% tags=["remove-input"]
-compared = pd.DataFrame({name: best.set_index("group")["r2"] for name, best in fitted.items()}).dropna()
-wins = compared.index[compared["best statistic"] > compared["best common characteristic"]]
+compared = pd.DataFrame(
+    {name: best.set_index("group")["r2"] for name, best in fitted.items()}
+).dropna()
+wins = compared.index[
+    compared["best statistic"] > compared["best common characteristic"]
+]
 Markdown(
     f"**The signature explains more than depth, size and operations in {len(wins)} of {len(compared)} groups** "
     f"({', '.join(wins) or 'none'}); in the paper it does in three of five."
@@ -256,11 +323,21 @@ Markdown(
 if repeated:
     of_group = trials.join(table["group"], on="model").dropna(subset="group")
     winners = best_of_each_seed(of_group, statistics, kind=fit)
-    winners["shown"] = winners["characteristic"] + winners["r2"].map(" ({:.2f})".format)
-    shown = winners.pivot_table(index="group", columns="seed", values="shown", aggfunc="first", sort=False)
+    winners["shown"] = winners["characteristic"] + winners["r2"].map(
+        " ({:.2f})".format
+    )
+    shown = winners.pivot_table(
+        index="group",
+        columns="seed",
+        values="shown",
+        aggfunc="first",
+        sort=False,
+    )
     display(shown)
 else:
-    print("Each of these networks was trained once: there are no seeds to compare.")
+    print(
+        "Each of these networks was trained once: there are no seeds to compare."
+    )
 
 # %% [markdown]
 # On the mini zoo no group has one winner for all five seeds. The vision transformers come near: maximum or median,
@@ -279,9 +356,15 @@ sizes = range(5, 13)
 pd.DataFrame(
     {
         "median of one": {size: independent_best(size, 1) for size in sizes},
-        "median of the best of 7": {size: independent_best(size, 7) for size in sizes},
-        "1 in 20 reaches, one": {size: independent_best(size, 1, 0.95) for size in sizes},
-        "1 in 20 reaches, best of 7": {size: independent_best(size, 7, 0.95) for size in sizes},
+        "median of the best of 7": {
+            size: independent_best(size, 7) for size in sizes
+        },
+        "1 in 20 reaches, one": {
+            size: independent_best(size, 1, 0.95) for size in sizes
+        },
+        "1 in 20 reaches, best of 7": {
+            size: independent_best(size, 7, 0.95) for size in sizes
+        },
     }
 ).rename_axis("networks").round(2)
 
@@ -297,26 +380,50 @@ pd.DataFrame(
 chances = {}
 for group, members in in_study.groupby("group", sort=False):
     if members[["accuracy", *statistics]].notna().all(axis=1).sum() >= 5:
-        chances[group] = best_fit_test(members, statistics, kind=fit, permutations=permutations, seed=seed)
-sizes_of_groups = {group: len(members) for group, members in study_groups().items()}
+        chances[group] = best_fit_test(
+            members,
+            statistics,
+            kind=fit,
+            permutations=permutations,
+            seed=seed,
+        )
+sizes_of_groups = {
+    group: len(members) for group, members in study_groups().items()
+}
 marks = pd.DataFrame(
     {
-        "best of the seven statistics": {group: chance.observed for group, chance in chances.items()},
-        "best of depth, parameters, GFLOPs": best_common.set_index("group")["r2"],
+        "best of the seven statistics": {
+            group: chance.observed for group, chance in chances.items()
+        },
+        "best of depth, parameters, GFLOPs": best_common.set_index("group")[
+            "r2"
+        ],
         "printed: best statistic (ImageNet)": {
-            group: plain_r2(printed["signature_r2"][group], size) for group, size in sizes_of_groups.items()
+            group: plain_r2(printed["signature_r2"][group], size)
+            for group, size in sizes_of_groups.items()
         },
     }
 )
 if chances:
-    best_under_permutation({group: chance.permuted for group, chance in chances.items()}, marks, "best $R^2$ of seven")
+    best_under_permutation(
+        {group: chance.permuted for group, chance in chances.items()},
+        marks,
+        "best $R^2$ of seven",
+    )
     plt.show()
 else:
     print("No group has five networks with an accuracy.")
 
 # %% tags=["hide-input"]
 rows = {
-    group: best_fit_lead(members, statistics, common, kind=fit, permutations=permutations, seed=seed)
+    group: best_fit_lead(
+        members,
+        statistics,
+        common,
+        kind=fit,
+        permutations=permutations,
+        seed=seed,
+    )
     for group, members in in_study.groupby("group", sort=False)
 }
 permuted_table = pd.DataFrame.from_dict(rows, orient="index")
@@ -331,7 +438,9 @@ names = {
 }
 if permuted_table.get("note", pd.Series(dtype=object)).astype(bool).any():
     names["note"] = "note"
-permuted_table.reindex(columns=list(names)).rename(columns=names).round(3).astype(object).fillna("")
+permuted_table.reindex(columns=list(names)).rename(columns=names).round(
+    3
+).astype(object).fillna("")
 
 # %% [markdown]
 # * *p-value*: how often the best of the seven does as well with permuted accuracies.
@@ -341,12 +450,24 @@ permuted_table.reindex(columns=list(names)).rename(columns=names).round(3).astyp
 #   nothing mattered, signatures would still "win" in most groups.
 
 # %% tags=["remove-input"]
-significant = [group for group, row in rows.items() if row.get("p_value", 1) < 0.05]
-leads = [group for group in wins if rows[group].get("common_p_value", 1) < 0.05]
-never = " **Where the signature wins, its lead is never significant.**" if len(wins) else ""
+significant = [
+    group for group, row in rows.items() if row.get("p_value", 1) < 0.05
+]
+leads = [
+    group for group in wins if rows[group].get("common_p_value", 1) < 0.05
+]
+never = (
+    " **Where the signature wins, its lead is never significant.**"
+    if len(wins)
+    else ""
+)
 Markdown(
     f"The best statistic has a p-value below 0.05 in: {', '.join(significant) or 'no group'}."
-    + (f" **Its lead over the common characteristics is significant in {', '.join(leads)}.**" if leads else never)
+    + (
+        f" **Its lead over the common characteristics is significant in {', '.join(leads)}.**"
+        if leads
+        else never
+    )
 )
 
 # %% [markdown]
@@ -381,7 +502,9 @@ within[list(names)].rename(columns=names).round(3).astype(object).fillna("")
 
 # %% tags=["remove-input"]
 kept = within.index[within["p_within"] < 0.05]
-matched = within.index[within["between_families"] > within["statistic_r2"] - 0.01]
+matched = within.index[
+    within["between_families"] > within["statistic_r2"] - 0.01
+]
 Markdown(
     f"Within families the p-value is below 0.05 in: {', '.join(kept) or 'no group'}. "
     f"The family alone explains as much as the best statistic in: {', '.join(matched) or 'no group'}."
@@ -399,18 +522,34 @@ Markdown(
 # assume that the printed numbers are adjusted $R^2$, as above.
 
 # %% tags=["hide-input"]
-paper = printed[["signature_r2", "common_r2"]].assign(networks=pd.Series(sizes_of_groups))
-paper["plain"] = [plain_r2(r, size) for r, size in zip(paper["signature_r2"], paper["networks"], strict=True)]
-paper["plain, common"] = [plain_r2(r, size) for r, size in zip(paper["common_r2"], paper["networks"], strict=True)]
+paper = printed[["signature_r2", "common_r2"]].assign(
+    networks=pd.Series(sizes_of_groups)
+)
+paper["plain"] = [
+    plain_r2(r, size)
+    for r, size in zip(paper["signature_r2"], paper["networks"], strict=True)
+]
+paper["plain, common"] = [
+    plain_r2(r, size)
+    for r, size in zip(paper["common_r2"], paper["networks"], strict=True)
+]
 for label, column, candidates in (
     ("p of one", "plain", 1),
     ("p of the best of seven", "plain", 7),
     ("chance beats the common one", "plain, common", 7),
 ):
     pairs = zip(paper[column], paper["networks"], strict=True)
-    paper[label] = [independent_p_value(r, size, candidates) for r, size in pairs]
-shown = {"networks": "networks", "plain": "R2", "plain, common": "R2 of the common one"}
-paper.drop(columns=["signature_r2", "common_r2"]).rename(columns=shown).rename_axis(None).round(3)
+    paper[label] = [
+        independent_p_value(r, size, candidates) for r, size in pairs
+    ]
+shown = {
+    "networks": "networks",
+    "plain": "R2",
+    "plain, common": "R2 of the common one",
+}
+paper.drop(columns=["signature_r2", "common_r2"]).rename(
+    columns=shown
+).rename_axis(None).round(3)
 
 # %% [markdown]
 # Four of the five groups pass this test: chance would hardly explain as much, even with seven tries. The early
@@ -440,14 +579,32 @@ else:
 rows = {}
 for group, members in first.groupby("group", sort=False):
     if members[["accuracy", *five]].notna().all(axis=1).sum() >= 5:
-        chance = best_fit_test(members, five, permutations=permutations, seed=seed)
-        rows[group] = {"median by chance": np.median(chance.permuted), "p-value": chance.p_value}
-        inside = best_fit_tests(members, five, permutations=permutations, seed=seed)
+        chance = best_fit_test(
+            members, five, permutations=permutations, seed=seed
+        )
+        rows[group] = {
+            "median by chance": np.median(chance.permuted),
+            "p-value": chance.p_value,
+        }
+        inside = best_fit_tests(
+            members, five, permutations=permutations, seed=seed
+        )
         rows[group]["p within families"] = inside.loc[group, "p_within"]
-columns = {"points": "networks", "characteristic": "statistic", "correlation": "correlation", "r2": "R2"}
-shown = first_best.set_index("group")[[*columns, "note"]].rename(columns=columns)
+columns = {
+    "points": "networks",
+    "characteristic": "statistic",
+    "correlation": "correlation",
+    "r2": "R2",
+}
+shown = first_best.set_index("group")[[*columns, "note"]].rename(
+    columns=columns
+)
 shown.join(
-    pd.DataFrame.from_dict(rows, orient="index", columns=["median by chance", "p-value", "p within families"])
+    pd.DataFrame.from_dict(
+        rows,
+        orient="index",
+        columns=["median by chance", "p-value", "p within families"],
+    )
 ).round(3).astype(object).fillna("")
 
 # %% [markdown]
@@ -509,7 +666,11 @@ answer = None  # your answer here
 # The chance falls as the number of networks grows. The first number at which it is 0.05 or less is the answer.
 
 # %%
-answer = next(size for size in range(3, 100) if independent_p_value(0.5, size, 7) <= 0.05)
+answer = next(
+    size
+    for size in range(3, 100)
+    if independent_p_value(0.5, size, 7) <= 0.05
+)
 affscore.exercises.check("6.1", answer)
 
 # %% [markdown]
@@ -545,7 +706,9 @@ def p_value(x, accuracy):
         return np.corrcoef(x, y)[0, 1] ** 2
 
     observed = r2(accuracy)
-    return np.mean([r2(np.array(y)) >= observed - 1e-9 for y in orders(accuracy)])
+    return np.mean(
+        [r2(np.array(y)) >= observed - 1e-9 for y in orders(accuracy)]
+    )
 
 
 affscore.exercises.check("6.2", p_value)

@@ -26,15 +26,15 @@
 # * what a signature reveals of a network before training.
 
 # %% tags=["parameters"]
-models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 permutations: int = 4999  # of each permutation test
 device: str = "auto"  # cpu, cuda or auto
-seed: int = 0  # of random weights, of the choice of images and of the permutations
+seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -42,27 +42,45 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %%
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
-
-import affscore
 from affscore import AffscoreError, analysis, papers
-from affscore.figures import dendrogram, distance_heatmap, score_distributions, score_histograms
+from affscore.figures import (
+    dendrogram,
+    distance_heatmap,
+    score_distributions,
+    score_histograms,
+)
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
+from IPython.display import Markdown
 
 networks = models or papers.study_models("mini:")
-options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+options = {
+    "n": n,
+    "images": images or None,
+    "device": device,
+    "seed": seed,
+    "progress": False,
+}
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
-by_name = {papers.short_names(networks)[model]: result for model, result in results.items()}
+by_name = {
+    papers.short_names(networks)[model]: result
+    for model, result in results.items()
+}
 # an activation whose input is constant has no score
-signatures = {name: result.scores[np.isfinite(result.scores)] for name, result in by_name.items()}
+signatures = {
+    name: result.scores[np.isfinite(result.scores)]
+    for name, result in by_name.items()
+}
 if len(signatures) < 2:
-    raise AffscoreError("this chapter compares networks: name at least two in the parameter models")
+    raise AffscoreError(
+        "this chapter compares networks: name at least two in the parameter models"
+    )
 about = papers.network_table(signatures)
 families = about["family"].tolist()
 print(f"{len(signatures)} networks of {len(set(families))} families, with {min(map(len, signatures.values()))} to "
@@ -124,10 +142,16 @@ plt.show()
 
 # %% tags=["hide-input"]
 def row(matrix, labels, method="average"):
-    found = analysis.family_agreement(matrix, labels, method, permutations, seed)
-    near = analysis.nearest_neighbour_accuracy(matrix, labels, permutations, seed)
+    found = analysis.family_agreement(
+        matrix, labels, method, permutations, seed
+    )
+    near = analysis.nearest_neighbour_accuracy(
+        matrix, labels, permutations, seed
+    )
     return {
-        "cophenetic correlation": analysis.cophenetic_correlation(matrix, analysis.linkage(matrix, method)),
+        "cophenetic correlation": analysis.cophenetic_correlation(
+            matrix, analysis.linkage(matrix, method)
+        ),
         "adjusted Rand index": found.value,
         "p-value": found.p_value,
         "1-NN accuracy": near.value,
@@ -136,11 +160,16 @@ def row(matrix, labels, method="average"):
     }
 
 
-methods = {f"{method} linkage": row(distances, families, method) for method in ("average", "single", "complete")}
+methods = {
+    f"{method} linkage": row(distances, families, method)
+    for method in ("average", "single", "complete")
+}
 pd.DataFrame.from_dict(methods, orient="index").iloc[:, :3].round(4)
 
 # %% tags=["hide-input"]
-near = analysis.nearest_neighbour_accuracy(distances, families, permutations, seed)
+near = analysis.nearest_neighbour_accuracy(
+    distances, families, permutations, seed
+)
 print(
     f"nearest neighbour is a relative: {near.value:.2f} of the networks (by chance {near.permuted:.2f}, p = {near.p_value:.4f})"
 )
@@ -151,13 +180,19 @@ print(
 # %% tags=["hide-input"]
 pd.set_option("display.max_colwidth", 300)  # names in one cell
 cut = analysis.clusters(tree, list(signatures), len(set(families)))
-members = cut.groupby(cut).agg(["size", lambda numbers: ", ".join(numbers.index)])
+members = cut.groupby(cut).agg(
+    ["size", lambda numbers: ", ".join(numbers.index)]
+)
 members.columns = ["networks", "names"]
 members.sort_values("networks", ascending=False, kind="stable")
 
 # %% tags=["remove-input"]
-found = analysis.family_agreement(distances, families, "average", permutations, seed)
-of_one_family = [set(about.loc[names.index, "family"]) for _, names in cut.groupby(cut)]
+found = analysis.family_agreement(
+    distances, families, "average", permutations, seed
+)
+of_one_family = [
+    set(about.loc[names.index, "family"]) for _, names in cut.groupby(cut)
+]
 Markdown(
     f"**{near.value:.0%} of the networks have a relative as their nearest neighbour**, {near.permuted:.0%} by chance "
     f"(p = {near.p_value:.2g}). {sum(len(names) == 1 for names in of_one_family)} of {len(of_one_family)} clusters "
@@ -196,7 +231,10 @@ per_step = analysis.per_step(distances, signatures)
 rows = {}
 for name, matrix in {"DTW distance": distances, "per step": per_step}.items():
     found = analysis.mantel_test(matrix, only_length, permutations, seed)
-    rows[name] = {"rank correlation with difference in length": found.correlation, "p-value": found.p_value}
+    rows[name] = {
+        "rank correlation with difference in length": found.correlation,
+        "p-value": found.p_value,
+    }
 pd.DataFrame.from_dict(rows, orient="index").round(4)
 
 # %% tags=["hide-input"]
@@ -204,8 +242,15 @@ pd.DataFrame.from_dict(rows, orient="index").round(4)
 
 def beside_length(matrix, scores, labels):
     lengths = analysis.length_distances(scores)
-    candidates = {"DTW distance": matrix, "per step": analysis.per_step(matrix, scores), "length only": lengths}
-    return pd.DataFrame.from_dict({name: row(one, labels) for name, one in candidates.items()}, orient="index").round(4)
+    candidates = {
+        "DTW distance": matrix,
+        "per step": analysis.per_step(matrix, scores),
+        "length only": lengths,
+    }
+    return pd.DataFrame.from_dict(
+        {name: row(one, labels) for name, one in candidates.items()},
+        orient="index",
+    ).round(4)
 
 
 beside_length(distances, signatures, families)
@@ -218,11 +263,15 @@ beside_length(distances, signatures, families)
 
 # %% tags=["hide-input"]
 lead = analysis.family_lead(distances, only_length, families, seed=seed)
-print(f"lead by the adjusted Rand index: {lead.value:.2f}, standard error over networks {lead.error:.2f}")
+print(
+    f"lead by the adjusted Rand index: {lead.value:.2f}, standard error over networks {lead.error:.2f}"
+)
 
 # %% tags=["remove-input"]
 lead_decides = abs(lead.value) > 2 * lead.error
-alone = analysis.nearest_neighbour_accuracy(only_length, families, permutations, seed)
+alone = analysis.nearest_neighbour_accuracy(
+    only_length, families, permutations, seed
+)
 Markdown(
     "Whether the clustering finds the families beyond their lengths "
     + (
@@ -262,10 +311,17 @@ early = about.index[about["family"] == "Pure convnets"]
 means = {}
 for family in about.sort_values("year", kind="stable")["family"].unique():
     members = about.index[about["family"] == family]
-    pairs = [(one, other) for one in early for other in members if one != other]
+    pairs = [
+        (one, other) for one in early for other in members if one != other
+    ]
     if pairs:
-        means[family] = [np.mean([matrix.loc[pair] for pair in pairs]) for matrix in (distances, per_step)]
-pd.DataFrame.from_dict(means, orient="index", columns=["DTW distance", "per step"]).round(3)
+        means[family] = [
+            np.mean([matrix.loc[pair] for pair in pairs])
+            for matrix in (distances, per_step)
+        ]
+pd.DataFrame.from_dict(
+    means, orient="index", columns=["DTW distance", "per step"]
+).round(3)
 
 # %% [markdown]
 # On the mini zoo neither column rises steadily with the years. The raw distance is largest to the ResNets and the
@@ -278,7 +334,10 @@ pd.DataFrame.from_dict(means, orient="index", columns=["DTW distance", "per step
 # Without their order, the scores form a distribution.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family, and a density estimate around them (figure 5 C of the paper; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
-score_distributions({name: signatures[name] for name in nine}, about.loc[nine, "family"].tolist())
+score_distributions(
+    {name: signatures[name] for name in nine},
+    about.loc[nine, "family"].tolist(),
+)
 plt.show()
 
 # %% [markdown]
@@ -295,23 +354,36 @@ plt.show()
 # the plain network, the second ReLU of a block.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "Scores of the same convolutional network without and with residual connections, with 20 and with 56 layers, trained on CIFAR-10 (figure 5 D of the paper, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap; with shortcuts those after a sum lie near one and those inside a block far below, more so with 56 layers than with 20."}}
-names = {"first": "first of a block", "second": "second of a block", "after-sum": "after a sum", "hidden": "stem"}
+names = {
+    "first": "first of a block",
+    "second": "second of a block",
+    "after-sum": "after a sum",
+    "hidden": "stem",
+}
 
 
 def kinds_of(result):
     table = result.summary.dropna(subset="score")
-    return {names.get(kind, kind): rows["score"] for kind, rows in table.groupby("kind")}
+    return {
+        names.get(kind, kind): rows["score"]
+        for kind, rows in table.groupby("kind")
+    }
 
 
 pairs = {
-    layers: [shipped_signature(f"shipped:{kind}net{layers}") for kind in ("plain", "res")]
+    layers: [
+        shipped_signature(f"shipped:{kind}net{layers}")
+        for kind in ("plain", "res")
+    ]
     for layers in (20, 32, 44, 56)
 }
 score_histograms(
     {
         f"{what}, {layers} layers": kinds_of(result)
         for layers in (20, 56)
-        for what, result in zip(("plain", "residual"), pairs[layers], strict=True)
+        for what, result in zip(
+            ("plain", "residual"), pairs[layers], strict=True
+        )
     }
 )
 plt.show()
@@ -333,12 +405,18 @@ def shape(result):
     first = table.loc[table["kind"] == "first", "score"]
     return {
         "activations": len(table),
-        "p-value of one mode": analysis.unimodality_test(table["score"], seed=seed).p_value,
-        "p-value of one Gaussian": analysis.mixture_test(table["score"], seed=seed).p_value,
+        "p-value of one mode": analysis.unimodality_test(
+            table["score"], seed=seed
+        ).p_value,
+        "p-value of one Gaussian": analysis.mixture_test(
+            table["score"], seed=seed
+        ).p_value,
         "share above 0.9": (table["score"] > 0.9).mean(),
         "mean after the sum, or second": second.mean(),
         "mean of first": first.mean(),
-        "after the sum is larger": analysis.common_language_effect_size(second, first),
+        "after the sum is larger": analysis.common_language_effect_size(
+            second, first
+        ),
     }
 
 
@@ -347,7 +425,11 @@ shapes = {
     for layers, both in pairs.items()
     for what, result in zip(("plain", "residual"), both, strict=True)
 }
-shapes |= {name: shape(by_name[name]) for name in ("resnet18", "resnet34") if name in by_name}
+shapes |= {
+    name: shape(by_name[name])
+    for name in ("resnet18", "resnet34")
+    if name in by_name
+}
 pd.DataFrame.from_dict(shapes, orient="index").round(3)
 
 # %% [markdown]
@@ -364,9 +446,16 @@ chances = {}
 for order in ("activate-first", "reduce-first"):
     for layers in pairs:
         for kind, what in (("plain", "plain"), ("res", "residual")):
-            scores = shipped_signature(f"shipped:{kind}net{layers}", order=order).scores
-            activations, p = len(scores), analysis.unimodality_test(scores, seed=seed).p_value
-            chances[order, what] = chances.get((order, what), {}) | {f"{layers} layers, {activations} activations": p}
+            scores = shipped_signature(
+                f"shipped:{kind}net{layers}", order=order
+            ).scores
+            activations, p = (
+                len(scores),
+                analysis.unimodality_test(scores, seed=seed).p_value,
+            )
+            chances[order, what] = chances.get((order, what), {}) | {
+                f"{layers} layers, {activations} activations": p
+            }
 pd.DataFrame(chances).round(3)
 
 # %% [markdown]
@@ -389,7 +478,9 @@ for name in papers.study_models(""):
         continue  # not every network of the study is among the shipped results
 labels = papers.network_table(untrained)["family"].tolist()
 of_untrained = analysis.distance_matrix(untrained)
-print(f"{len(untrained)} networks of {len(set(labels))} families with random weights")
+print(
+    f"{len(untrained)} networks of {len(set(labels))} families with random weights"
+)
 beside_length(of_untrained, untrained, labels)
 
 # %% [markdown]

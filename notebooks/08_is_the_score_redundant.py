@@ -26,11 +26,11 @@
 # * which criteria follow the score in one family and run against it in another, and which do not.
 
 # %% tags=["parameters"]
-models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
 level: float = 0.95  # of the intervals
@@ -64,12 +64,10 @@ check_parameters(globals())
 # networks on ImageNet, and no number of ours confirms or refutes them.
 
 # %%
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
-
-import affscore
 from affscore.analysis import (
     CRITERIA_OF_TABLE_1,
     correlations_by_kind,
@@ -95,15 +93,26 @@ from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
+from IPython.display import Markdown, display
 
 pd.set_option("display.max_colwidth", 200)  # notes are sentences
 criteria = list(CRITERIA_OF_TABLE_1)
 networks = models or study_models("mini:")
-options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+options = {
+    "n": n,
+    "images": images or None,
+    "device": device,
+    "seed": seed,
+    "progress": False,
+}
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 names = short_names(networks)
-summaries = {names[model]: result.summary for model, result in results.items()}
-print(f"{len(summaries)} networks on {dataset}, {sum(map(len, summaries.values()))} activations")
+summaries = {
+    names[model]: result.summary for model, result in results.items()
+}
+print(
+    f"{len(summaries)} networks on {dataset}, {sum(map(len, summaries.values()))} activations"
+)
 
 # %% [markdown]
 # One network first: each point is one of its activations, darker where it is deeper.
@@ -115,7 +124,9 @@ criterion_scatter(criterion_values(summaries[example]), one)
 plt.show()
 
 # %%
-one.set_index("criterion")[["activations", "correlation", "low", "high", "note"]].round(2)
+one.set_index("criterion")[
+    ["activations", "correlation", "low", "high", "note"]
+].round(2)
 
 # %% [markdown]
 # ## What is a correlation worth?
@@ -144,20 +155,42 @@ plt.show()
 # %% tags=["hide-input"]
 ours = correlations.assign(
     shown=[
-        "" if np.isnan(row.correlation) else f"{row.correlation:.2f} [{row.low:.2f}, {row.high:.2f}]"
+        ""
+        if np.isnan(row.correlation)
+        else f"{row.correlation:.2f} [{row.low:.2f}, {row.high:.2f}]"
         for row in correlations.itertuples()
     ]
-).pivot_table(index="model", columns="criterion", values="shown", aggfunc="first", sort=False)
-beside = pd.concat({"here": ours[criteria], "printed (ImageNet)": printed.reindex(ours.index)[criteria]}, axis=1)
-beside.insert(0, ("", "activations"), correlations.groupby("model", sort=False)["activations"].max())
+).pivot_table(
+    index="model",
+    columns="criterion",
+    values="shown",
+    aggfunc="first",
+    sort=False,
+)
+beside = pd.concat(
+    {
+        "here": ours[criteria],
+        "printed (ImageNet)": printed.reindex(ours.index)[criteria],
+    },
+    axis=1,
+)
+beside.insert(
+    0,
+    ("", "activations"),
+    correlations.groupby("model", sort=False)["activations"].max(),
+)
 beside.astype(object).fillna("")
 
 # %% [markdown]
 # MNASNets have no row in the printed table 2, though table 1 has their mean. Cells that are empty on our side:
 
 # %% tags=["hide-input"]
-noted = correlations.loc[correlations["note"] != "", ["model", "criterion", "activations", "note"]]
-noted.set_index("model") if len(noted) else "Every correlation is defined, over all activations of its network."
+noted = correlations.loc[
+    correlations["note"] != "", ["model", "criterion", "activations", "note"]
+]
+noted.set_index("model") if len(
+    noted
+) else "Every correlation is defined, over all activations of its network."
 
 # %% [markdown]
 # ## Family by family
@@ -167,15 +200,34 @@ noted.set_index("model") if len(noted) else "Every correlation is defined, over 
 # networks it is wide, and it describes networks like these four, which are four sizes of one design.
 
 # %% tags=["hide-input"]
-by_family = family_correlations(correlations, table_1_families(summaries), level=level)
-columns = {"networks": "networks", "mean": "mean", "std": "std", "low": "low", "high": "high"}
-columns |= {"printed_mean": "printed mean (ImageNet)", "printed_std": "printed std (ImageNet)"}
-beside = by_family.set_index(["criterion", "family"]).join(table_1_again()[["printed_mean", "printed_std"]])
-beside[list(columns)].rename(columns=columns).reindex(criteria, level=0).round(2).astype(object).fillna("")
+by_family = family_correlations(
+    correlations, table_1_families(summaries), level=level
+)
+columns = {
+    "networks": "networks",
+    "mean": "mean",
+    "std": "std",
+    "low": "low",
+    "high": "high",
+}
+columns |= {
+    "printed_mean": "printed mean (ImageNet)",
+    "printed_std": "printed std (ImageNet)",
+}
+beside = by_family.set_index(["criterion", "family"]).join(
+    table_1_again()[["printed_mean", "printed_std"]]
+)
+beside[list(columns)].rename(columns=columns).reindex(
+    criteria, level=0
+).round(2).astype(object).fillna("")
 
 # %% tags=["hide-input"]
-noted = by_family.loc[by_family["note"] != "", ["family", "criterion", "note"]]
-noted.set_index("family") if len(noted) else "Every family has a mean and an interval, over all of its networks."
+noted = by_family.loc[
+    by_family["note"] != "", ["family", "criterion", "note"]
+]
+noted.set_index("family") if len(
+    noted
+) else "Every family has a mean and an interval, over all of its networks."
 
 # %% [markdown]
 # On the mini zoo members of a family mostly agree with one another, and families do not: sparsity has a strongly
@@ -194,7 +246,9 @@ counts.round(2)
 
 # %% tags=["remove-input"]
 both_signs = counts.index[counts[["positive", "negative"]].min(axis=1) > 0]
-Markdown(f"**Criteria with decided cases on both sides: {', '.join(both_signs) or 'none'}.**")
+Markdown(
+    f"**Criteria with decided cases on both sides: {', '.join(both_signs) or 'none'}.**"
+)
 
 # %% [markdown]
 # On the mini zoo CKA and $R^2$ never run against the score by more than chance. Its layers are narrow, so $R^2$ of
@@ -215,11 +269,16 @@ sign_counts(printed_correlations(level)).loc[criteria].round(2)
 
 # %% tags=["hide-input"]
 found = {"here": correlations, "printed (ImageNet)": printed_correlations()}
-strength = {name: strength_counts(one).loc[criteria] for name, one in found.items()}
+strength = {
+    name: strength_counts(one).loc[criteria] for name, one in found.items()
+}
 pd.concat(strength, axis=1).round(2)
 
 # %% tags=["remove-input"]
-refuted = {name: counts.index[counts["weak"] > 0] for name, counts in strength.items()}
+refuted = {
+    name: counts.index[counts["weak"] > 0]
+    for name, counts in strength.items()
+}
 Markdown(
     "\n".join(
         f"* {name}: refuted are {', '.join(which) or 'none'}; "
@@ -234,7 +293,9 @@ Markdown(
 # Table 1 should hold the means and standard deviations of the rows of table 2, so we compute them again.
 
 # %% tags=["hide-input"]
-again = table_1_again().pivot_table(index="family", columns="criterion", values="difference", sort=False)
+again = table_1_again().pivot_table(
+    index="family", columns="criterion", values="difference", sort=False
+)
 again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
 
 # %% [markdown]
@@ -251,11 +312,19 @@ again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
 # even if nothing does within either (Simpson's paradox). So take each cloud alone.
 
 # %% tags=["hide-input"]
-residual = {model: summary for model, summary in summaries.items() if short_name(model).startswith("resnet")}
+residual = {
+    model: summary
+    for model, summary in summaries.items()
+    if short_name(model).startswith("resnet")
+}
 if residual:
     by_kind = correlations_by_kind(residual).reset_index("part")
     by_kind["network"] = [short_name(model) for model in by_kind.index]
-    display(by_kind.set_index(["network", "part"])[["activations", *criteria]].round(2))
+    display(
+        by_kind.set_index(["network", "part"])[
+            ["activations", *criteria]
+        ].round(2)
+    )
 else:
     print("None of these networks is a ResNet.")
 
@@ -278,19 +347,29 @@ else:
 # %% tags=["hide-input"]
 if len(set(families.values())) > 1:
     together = explained_by_all(summaries, families)
-    by_design = together.groupby("family", sort=False)[["activations", "within", "from_others"]].mean()
-    by_design.loc["all networks"] = together[["activations", "within", "from_others"]].mean()
+    by_design = together.groupby("family", sort=False)[
+        ["activations", "within", "from_others"]
+    ].mean()
+    by_design.loc["all networks"] = together[
+        ["activations", "within", "from_others"]
+    ].mean()
     display(by_design.round(2))
 else:
     together = pd.DataFrame(columns=["activations", "note"])
-    print("Weights are carried over between families, and these networks are of one.")
+    print(
+        "Weights are carried over between families, and these networks are of one."
+    )
 
 # %% tags=["hide-input"]
 noted = together.loc[together["note"] != "", ["activations", "note"]]
-display(noted) if len(noted) else print("Both regressions could be computed for every network.")
+display(noted) if len(noted) else print(
+    "Both regressions could be computed for every network."
+)
 
 # %% tags=["remove-input"]
-explained = together.reindex(columns=["within", "from_others"]).astype(float).mean()
+explained = (
+    together.reindex(columns=["within", "from_others"]).astype(float).mean()
+)
 Markdown(
     f"**Weights of a network's own explain {explained['within']:.0%} of the variance of its scores, weights from other "
     f"families {explained['from_others']:.0%}** (means over the networks where they can be computed)."
@@ -308,13 +387,23 @@ Markdown(
 # coefficient {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "The same for networks trained on CIFAR-10 and ImageNet, from the results that come with the package, with two more criteria (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
-of_package = [f"{kind}{layers}" for kind in ("plainnet", "resnet") for layers in (20, 32, 44, 56)]
+of_package = [
+    f"{kind}{layers}"
+    for kind in ("plainnet", "resnet")
+    for layers in (20, 32, 44, 56)
+]
 of_package += ["mobilenet_v2", "squeezenet1_0", "squeezenet1_1"]
-shipped = {name: shipped_signature(f"shipped:{name}").summary for name in of_package}
+shipped = {
+    name: shipped_signature(f"shipped:{name}").summary for name in of_package
+}
 all_criteria = [*criteria, "cka_debiased", "nlc"]
 real = criterion_correlations(shipped, all_criteria, level=level)
 kinds = {
-    name: "Plain" if name.startswith("plain") else "Residual" if name.startswith("res") else "Efficient"
+    name: "Plain"
+    if name.startswith("plain")
+    else "Residual"
+    if name.startswith("res")
+    else "Efficient"
     for name in shipped
 }
 criterion_dots(real, kinds)
@@ -341,7 +430,11 @@ sign_counts(real).loc[all_criteria].round(2)
 
 # %% tags=["hide-input"]
 ledger = Ledger(AllResults.gather())
-ledger.conclusions("no-criterion-says-the-same", "cka-fits-densenets-only", "steadiest-criterion")
+ledger.conclusions(
+    "no-criterion-says-the-same",
+    "cka-fits-densenets-only",
+    "steadiest-criterion",
+)
 
 # %% [markdown]
 # ## Takeaways
@@ -405,7 +498,9 @@ answer = None  # your answer here
 
 # %%
 course = np.linspace(0.2, 0.4, 6)
-affscore.exercises.check("8.2", ((course, course), (course + 0.5, course - 3)))
+affscore.exercises.check(
+    "8.2", ((course, course), (course + 0.5, course - 3))
+)
 
 # %% [markdown]
 # ```{solution-end}

@@ -26,11 +26,11 @@
 # * which of the study's conclusions hold under every choice, and what to report with a signature of your own.
 
 # %% tags=["parameters"]
-models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights, of the choice of images and of positions
@@ -43,13 +43,11 @@ check_parameters(globals())
 # %% tags=["hide-input"]
 import itertools
 
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from IPython.display import Markdown
-
-import affscore
 from affscore.analysis import effects_of_choices, unimodality_test
 from affscore.experiments import extrapolation_errors
 from affscore.figures import choice_effects
@@ -58,16 +56,26 @@ from affscore.papers import short_names, study_models
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
+from IPython.display import Markdown
 
 pd.set_option("display.max_colwidth", 200)
-options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+options = {
+    "n": n,
+    "images": images or None,
+    "device": device,
+    "seed": seed,
+    "progress": False,
+}
 names = short_names(networks := models or study_models("mini:"))
-measured = load_or_measure_multiverses(networks, dataset, store, jobs=jobs, **options)
+measured = load_or_measure_multiverses(
+    networks, dataset, store, jobs=jobs, **options
+)
 here = {names[model]: found for model, found in measured.items()}
 real = {
     found.metadata["model"].rpartition(":")[2]: found
     for found in stored_multiverses()
-    if not found.metadata["model"].startswith("mini:") and found.metadata["weights"] != "random"
+    if not found.metadata["model"].startswith("mini:")
+    and found.metadata["weights"] != "random"
 }
 ledger = Ledger(AllResults.gather())
 
@@ -81,14 +89,37 @@ ledger = Ledger(AllResults.gather())
 # %% tags=["remove-cell"]
 claims = ledger.robustness_table
 counts = claims[["holds", "does not hold", "cannot be decided"]]
-same = np.array([row[verdict] for (_, row), verdict in zip(counts.iterrows(), claims["papers_choice"], strict=True)])
-claims = claims.assign(differ=claims["specifications"] - same, turned=claims["verdict"].str.startswith("depends"))
-kinds = {"the small networks on digits": "mini zoo", "networks trained on CIFAR-10, on its test images": "CIFAR-10"}
-kinds |= {"networks with other weights or reductions, on photographs": "photographs"}
+same = np.array(
+    [
+        row[verdict]
+        for (_, row), verdict in zip(
+            counts.iterrows(), claims["papers_choice"], strict=True
+        )
+    ]
+)
+claims = claims.assign(
+    differ=claims["specifications"] - same,
+    turned=claims["verdict"].str.startswith("depends"),
+)
+kinds = {
+    "the small networks on digits": "mini zoo",
+    "networks trained on CIFAR-10, on its test images": "CIFAR-10",
+}
+kinds |= {
+    "networks with other weights or reductions, on photographs": "photographs"
+}
 claims["tested on"] = claims["on"].replace(kinds)
-words = {"holds": "holds in", "does not hold": "fails in", "cannot be decided": "open in"}
+words = {
+    "holds": "holds in",
+    "does not hold": "fails in",
+    "cannot be decided": "open in",
+}
 claims["specifications"] = [
-    ", ".join(f"{word} {row[verdict]}" for verdict, word in words.items() if row[verdict])
+    ", ".join(
+        f"{word} {row[verdict]}"
+        for verdict, word in words.items()
+        if row[verdict]
+    )
     for _, row in claims.iterrows()
 ]
 
@@ -109,9 +140,13 @@ Markdown(
 # papers' own choice.
 
 # %% tags=["hide-input"]
-surprising = claims.sort_values(["turned", "differ"], ascending=False, kind="stable")
+surprising = claims.sort_values(
+    ["turned", "differ"], ascending=False, kind="stable"
+)
 columns = ["claim", "tested on", "papers_choice", "specifications"]
-surprising.head(3)[columns].rename(columns={"papers_choice": "papers' choice"}).set_index("claim")
+surprising.head(3)[columns].rename(
+    columns={"papers_choice": "papers' choice"}
+).set_index("claim")
 
 # %% [markdown]
 # ## Where definition, code and theory part ways
@@ -148,19 +183,34 @@ Markdown(
 # The same for all trained networks of usual size that come with the package, mean scores:
 
 # %% tags=["hide-input"]
-named = {"default": Specification(), "definition 3.1": Specification(order="reduce-first")}
-named |= {"sample": Specification(reduction="sample"), "paired": Specification(coupling="paired")}
+named = {
+    "default": Specification(),
+    "definition 3.1": Specification(order="reduce-first"),
+}
+named |= {
+    "sample": Specification(reduction="sample"),
+    "paired": Specification(coupling="paired"),
+}
 named |= {"empirical": Specification(covariance="empirical")}
 rows = {
     name: {label: found.scores[one].mean() for label, one in named.items()}
-    | {"all: from": found.scores.mean().min(), "to": found.scores.mean().max()}
+    | {
+        "all: from": found.scores.mean().min(),
+        "to": found.scores.mean().max(),
+    }
     for name, found in real.items()
 }
 in_real = pd.DataFrame(rows).T
 in_real.round(2)
 
 # %% tags=["remove-input"]
-highest = [sum(found.scores.mean().idxmax() == Specification() for found in some.values()) for some in (real, here)]
+highest = [
+    sum(
+        found.scores.mean().idxmax() == Specification()
+        for found in some.values()
+    )
+    for some in (real, here)
+]
 Markdown(
     f"**In {highest[0]} of {len(real)} networks the papers' choice gives the highest mean score of all**: every other one "
     f"says that the network is less linear than that. (Of this chapter's networks, in {highest[1]} of {len(here)}.)"
@@ -174,8 +224,17 @@ Markdown(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-9-effects", "caption": "Spearman's rank correlation of a signature with the default one, where a single choice is changed: a dot is a network, a black line the median of a row (`affscore.figures.choice_effects`). 1: the same ranks."}, "image": {"alt": "Rows of dots over the rank correlation from -0.6 to 1. Covariance and coupling lie close to 1; reduction to one sampled position and the other order scatter widely down to negative values; the published reduction of transformers scatters around 0.2."}}
 groups = {"this chapter's networks": here, "CIFAR-10 and ImageNet": real}
-tables = {kind: {name: found.scores for name, found in some.items()} for kind, some in groups.items()}
-effects = pd.concat([effects_of_choices(scores).assign(group=kind) for kind, scores in tables.items() if scores])
+tables = {
+    kind: {name: found.scores for name, found in some.items()}
+    for kind, some in groups.items()
+}
+effects = pd.concat(
+    [
+        effects_of_choices(scores).assign(group=kind)
+        for kind, scores in tables.items()
+        if scores
+    ]
+)
 effects = effects.reset_index(drop=True)
 choice_effects(effects, xlabel="rank correlation with the default signature")
 plt.show()
@@ -204,7 +263,11 @@ effects.assign(change=effects["choice"] + ": " + effects["to"]).groupby(["change
 rng = np.random.default_rng(seed)
 rows = []
 for centre, s in itertools.product((0.0, 1.0), (0.05, 0.5, 2.0)):
-    x = centre + s * rng.standard_normal((512, 1)) + rng.standard_normal((512, 64))
+    x = (
+        centre
+        + s * rng.standard_normal((512, 1))
+        + rng.standard_normal((512, 64))
+    )
     mean = x.mean(axis=1, keepdims=True)
     rows.append({
         "mean": centre, "s": s,
@@ -224,23 +287,45 @@ pd.DataFrame(rows).set_index(["mean", "s"]).round(3)
 
 # %% tags=["hide-input"]
 rows = []
-for way in (("mean", "activate-first"), ("mean", "reduce-first"), ("sample", "activate-first")):
+for way in (
+    ("mean", "activate-first"),
+    ("mean", "reduce-first"),
+    ("sample", "activate-first"),
+):
     row = {"reduction": way[0], "order": way[1]}
-    for label, name in (("without shortcuts", "plainnet56"), ("with shortcuts", "resnet56")):
-        row[label] = unimodality_test(real[name].signature(*way).scores).p_value
+    for label, name in (
+        ("without shortcuts", "plainnet56"),
+        ("with shortcuts", "resnet56"),
+    ):
+        row[label] = unimodality_test(
+            real[name].signature(*way).scores
+        ).p_value
     rows.append(row)
 modes = pd.DataFrame(rows).set_index(["reduction", "order"])
 modes.round(3).rename(columns=lambda name: f"p, {name}")
 
 # %% tags=["remove-input"]
 reversed_by_order = ((modes < 0.05).iloc[0] != (modes < 0.05).iloc[1]).all()
-code, printed_definition = modes.loc["mean", "activate-first"], modes.loc["mean", "reduce-first"]
+code, printed_definition = (
+    modes.loc["mean", "activate-first"],
+    modes.loc["mean", "reduce-first"],
+)
 Markdown(
     "At 5 % one mode is rejected, in the order of the published code, "
-    + (", ".join(name for name, p in code.items() if p < 0.05) or "for neither")
+    + (
+        ", ".join(name for name, p in code.items() if p < 0.05)
+        or "for neither"
+    )
     + "; in that of definition 3.1, "
-    + (", ".join(name for name, p in printed_definition.items() if p < 0.05) or "for neither")
-    + (". **One pair of networks says the opposite of itself.** " if reversed_by_order else ". ")
+    + (
+        ", ".join(name for name, p in printed_definition.items() if p < 0.05)
+        or "for neither"
+    )
+    + (
+        ". **One pair of networks says the opposite of itself.** "
+        if reversed_by_order
+        else ". "
+    )
     + "Over all four pairs no order gives a significant difference, so the ledger leaves the claim open."
 )
 
@@ -252,7 +337,9 @@ Markdown(
 
 # %% tags=["hide-input"]
 published = effects[effects["to"] == "published"].set_index("network")
-published[["mean_change", "largest_fall", "largest_rise", "rank_correlation"]].round(2)
+published[
+    ["mean_change", "largest_fall", "largest_rise", "rank_correlation"]
+].round(2)
 
 # %% tags=["remove-input"]
 Markdown(
@@ -279,16 +366,35 @@ Markdown(
 # %% tags=["hide-input"]
 rows = pd.concat([found.rows for found in real.values()])
 usual = rows[
-    (rows["reduction"] == "mean") & (rows["order"] == "activate-first") & (rows["covariance"] == "ledoit-wolf")
+    (rows["reduction"] == "mean")
+    & (rows["order"] == "activate-first")
+    & (rows["covariance"] == "ledoit-wolf")
 ]
-by_layer = usual.groupby(["model", "layer", "call", "kind", "width"])[["score", "paired"]].mean().reset_index()
-worst = by_layer.assign(fall=by_layer["score"] - by_layer["paired"]).nlargest(6, "fall")
-worst.assign(model=worst["model"].str.rpartition(":")[2]).set_index("model").round(2)
+by_layer = (
+    usual.groupby(["model", "layer", "call", "kind", "width"])[
+        ["score", "paired"]
+    ]
+    .mean()
+    .reset_index()
+)
+worst = by_layer.assign(fall=by_layer["score"] - by_layer["paired"]).nlargest(
+    6, "fall"
+)
+worst.assign(model=worst["model"].str.rpartition(":")[2]).set_index(
+    "model"
+).round(2)
 
 # %% tags=["remove-input"]
 mine = pd.concat([found.rows for found in here.values()])
-mine = mine[(mine["reduction"] == "mean") & (mine["order"] == "activate-first") & (mine["covariance"] == "ledoit-wolf")]
-shares = [1 - some["pairing_optimal"].dropna().astype(float).mean() for some in (mine, usual)]
+mine = mine[
+    (mine["reduction"] == "mean")
+    & (mine["order"] == "activate-first")
+    & (mine["covariance"] == "ledoit-wolf")
+]
+shares = [
+    1 - some["pairing_optimal"].dropna().astype(float).mean()
+    for some in (mine, usual)
+]
 Markdown(
     f"Under the default the pairing is not optimal in {shares[0]:.0%} of the rows of this chapter's networks, and in "
     f"{shares[1]:.0%} of those on CIFAR-10 and ImageNet; in {(usual['score'] - usual['paired'] > 0.1).mean():.0%} of the "
@@ -305,12 +411,17 @@ Markdown(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-9-falling", "caption": "Averages of 512 images before and after a ReLU of the mini VGG-19, along two directions. Left, the output rises with the input, as one expects of a ReLU; right, it falls."}, "image": {"alt": "Two scatter plots of 512 points each. In the left one the mean output rises with the mean input; in the right one it falls."}}
 network = affscore.load_model("mini:vgg19")
-data = affscore.load_data("digits", affscore.zoo.card_of(network).preprocessing)
+data = affscore.load_data(
+    "digits", affscore.zoo.card_of(network).preprocessing
+)
 seen = {}
 
 
 def keep(module, inputs):  # before the ReLU overwrites them
-    seen["x"], seen["y"] = inputs[0].mean(dim=(2, 3)).double(), torch.relu(inputs[0]).mean(dim=(2, 3)).double()
+    seen["x"], seen["y"] = (
+        inputs[0].mean(dim=(2, 3)).double(),
+        torch.relu(inputs[0]).mean(dim=(2, 3)).double(),
+    )
 
 
 hook = network.features[8].register_forward_pre_hook(keep)
@@ -321,8 +432,12 @@ x, y = seen["x"].numpy(), seen["y"].numpy()
 cross = (x - x.mean(axis=0)).T @ (y - y.mean(axis=0))
 directions = np.linalg.eigh(cross + cross.T).eigenvectors
 with affscore.figures.house_style():
-    figure, panels = plt.subplots(1, 2, figsize=(7.5, 2.8), layout="constrained")
-    for axes, direction in zip(panels, (directions[:, -1], directions[:, 0]), strict=True):
+    figure, panels = plt.subplots(
+        1, 2, figsize=(7.5, 2.8), layout="constrained"
+    )
+    for axes, direction in zip(
+        panels, (directions[:, -1], directions[:, 0]), strict=True
+    ):
         along, after = x @ direction, y @ direction
         share = after.var() / y.var(axis=0).sum()
         axes.scatter(along, after, 6, alpha=0.5)
@@ -346,8 +461,12 @@ print(f"exact {score.value:.2f}, paired {score.paired:.2f}")
 
 # %% tags=["hide-input"]
 rows = []
-for name, d in itertools.product(("independent", "power law"), (32, 256, 512)):
-    spread = np.ones(d) if name == "independent" else np.arange(1, d + 1) ** -0.75
+for name, d in itertools.product(
+    ("independent", "power law"), (32, 256, 512)
+):
+    spread = (
+        np.ones(d) if name == "independent" else np.arange(1, d + 1) ** -0.75
+    )
     x = rng.standard_normal((256, d)) * spread
     y = np.maximum(x, 0)
     rows.append({
@@ -369,11 +488,17 @@ pd.DataFrame(rows).set_index(["coordinates", "d"]).round(3)
 # a multiverse. Root mean square errors against the known limit, before and after:
 
 # %% tags=["hide-input"]
-errors = extrapolation_errors(ratios=(1 / 4, 1 / 2, 1, 2, 4), width=64, repeats=4, seed=seed)
-errors = errors.assign(ratio=errors["n"] / errors["d"]).pivot_table(
-    index=["covariance", "distribution"], columns="ratio", values=["as_measured", "extrapolated"]
+errors = extrapolation_errors(
+    ratios=(1 / 4, 1 / 2, 1, 2, 4), width=64, repeats=4, seed=seed
 )
-errors.swaplevel(axis=1).sort_index(axis=1).rename(columns=lambda name: str(name).replace("_", " ")).round(3)
+errors = errors.assign(ratio=errors["n"] / errors["d"]).pivot_table(
+    index=["covariance", "distribution"],
+    columns="ratio",
+    values=["as_measured", "extrapolated"],
+)
+errors.swaplevel(axis=1).sort_index(axis=1).rename(
+    columns=lambda name: str(name).replace("_", " ")
+).round(3)
 
 # %% [markdown]
 # It takes most of the error away for the empirical covariance from $n = d$ on, and a third or more with shrinkage where
@@ -389,7 +514,14 @@ errors.swaplevel(axis=1).sort_index(axis=1).rename(columns=lambda name: str(name
 rows = []
 for k in (1, 2, 8):
     several = affscore.signature(
-        "mini:alexnet", "digits", n=128, images=512, reduction="positions", positions=k, criteria=False, progress=False
+        "mini:alexnet",
+        "digits",
+        n=128,
+        images=512,
+        reduction="positions",
+        positions=k,
+        criteria=False,
+        progress=False,
     )
     low, high = several.mean_interval()
     rows.append(

@@ -27,8 +27,8 @@
 # * how far another seed moves a signature, beside all else that moves it.
 
 # %% tags=["parameters"]
-repeated: str = "mini:vgg16"  # the network of the first figure: MODEL, or MODEL@WEIGHTS
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR ...
+repeated: str = "mini:vgg16"  # of the first figure: MODEL, MODEL@WEIGHTS
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 sizes: list[int] = [32, 64, 128, 256]  # images in a batch, each
 images: int = 0  # images in all; 0: all there are
 device: str = "auto"  # cpu, cuda or auto
@@ -42,12 +42,10 @@ check_parameters(globals())
 # %% tags=["hide-input"]
 import warnings
 
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown, display
-
-import affscore
 from affscore.analysis import against_reference, effects_of_size
 from affscore.figures import against_batch_size, repeated_signatures
 from affscore.options import Specification
@@ -55,8 +53,11 @@ from affscore.papers.alexnet_to_transformers import figure_08
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey.studies import load_study, under
+from IPython.display import Markdown, display
 
-warnings.simplefilter("ignore", UserWarning)  # what n is small for is what the page is about
+warnings.simplefilter(
+    "ignore", UserWarning
+)  # what n is small for is what the page is about
 SPECIFICATION = list(Specification._fields)
 
 
@@ -64,9 +65,15 @@ def named(study):
     return study.assign(model=study["model"].str.split(":").str[-1])
 
 
-studies = {"digits": named(load_study("batch-size")), "CIFAR-10": named(load_study("batch-size-cifar"))}
+studies = {
+    "digits": named(load_study("batch-size")),
+    "CIFAR-10": named(load_study("batch-size-cifar")),
+}
 batches = {data: one[one["batches"] > 1] for data, one in studies.items()}
-few, many = ({data: pick(one["n"]) for data, one in batches.items()} for pick in (min, max))
+few, many = (
+    {data: pick(one["n"]) for data, one in batches.items()}
+    for pick in (min, max)
+)
 seeds = load_study("seeds")
 vggs = under(seeds).pivot_table(index="index", columns="seed", values="score")
 ledger = Ledger(AllResults.gather())
@@ -78,7 +85,9 @@ ledger = Ledger(AllResults.gather())
 # small ones on the digits, four trained on CIFAR-10 (ResNet-20 and ResNet-56, with and without shortcuts). Last, for comparison: the standard deviation within a network.
 
 # %% tags=["hide-input"]
-effects = {data: effects_of_size(under(one)).mean() for data, one in batches.items()}
+effects = {
+    data: effects_of_size(under(one)).mean() for data, one in batches.items()
+}
 of_seeds = vggs.var(axis=1).mean() ** 0.5
 rows = {
     (data, what): value
@@ -96,7 +105,10 @@ pd.Series(rows).dropna().to_frame("a score changes by").round(3)
 # %% tags=["remove-input"]
 on_digits, on_photographs = effects.values()
 robust = figure_08.batch_size_keeps_the_signature
-words = [robust.decide(results).word for results in (ledger.results.mini, ledger.results.cifar)]
+words = [
+    robust.decide(results).word
+    for results in (ledger.results.mini, ledger.results.cifar)
+]
 Markdown(
     f"**Eight times as many images change a score by {on_digits['change']:.3f} on the digits and by "
     f"{on_photographs['change']:.3f} on CIFAR-10, {on_digits['change'] / on_digits['within']:.0%} and "
@@ -114,19 +126,37 @@ Markdown(
 # A signature for each $n$, the mean over its batches:
 
 # %%
-options = {"images": images or None, "device": device, "seed": seed, "criteria": False, "progress": False}
-signatures = {n: affscore.signature(repeated, dataset, n=n, **options) for n in sizes}
-own = pd.concat(one.summary.reset_index().assign(n=n) for n, one in signatures.items())
+options = {
+    "images": images or None,
+    "device": device,
+    "seed": seed,
+    "criteria": False,
+    "progress": False,
+}
+signatures = {
+    n: affscore.signature(repeated, dataset, n=n, **options) for n in sizes
+}
+own = pd.concat(
+    one.summary.reset_index().assign(n=n) for n, one in signatures.items()
+)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-sizes", "caption": "Signatures in batches of several sizes: as in figure 8 of the paper the lines lie nearly on each other (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Three panels of signatures, the affinity score from 0 to 1 over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}}
 cifar = under(batches["CIFAR-10"])
 panels = {f"{repeated} on {dataset}": own}
-panels |= {f"{name} on CIFAR-10": cifar[cifar["model"] == name] for name in ("resnet20", "plainnet56")}
+panels |= {
+    f"{name} on CIFAR-10": cifar[cifar["model"] == name]
+    for name in ("resnet20", "plainnet56")
+}
 repeated_signatures(panels, "n", label="n = ")
 plt.show()
 
 # %% tags=["remove-cell"]
-if (repeated, dataset, images, seed) == ("mini:vgg16", "digits", 0, 0):  # what the package brings is measured again
+if (repeated, dataset, images, seed) == (
+    "mini:vgg16",
+    "digits",
+    0,
+    0,
+):  # what the package brings is measured again
     brought = under(studies["digits"][studies["digits"]["model"] == "vgg16"])
     both = own.merge(brought, on=["n", "index"], suffixes=("", "_brought"))
     assert len(both) >= len(sizes)
@@ -140,18 +170,34 @@ if (repeated, dataset, images, seed) == ("mini:vgg16", "digits", 0, 0):  # what 
 # The standard deviation of a score over the batches says what other images would change:
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-chance", "caption": "Standard deviation of a score over batches (root mean square over the activations of a network) against the batch size, both on a logarithmic axis; dashed: one over the root of n (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, digits and CIFAR-10, with a falling line for each network. All fall about as steeply as the dashed line of the power -0.5, from about 0.02 to 0.005."}}
-references = {data: one[one["n"] == one["images"]] for data, one in studies.items()}  # all images are one batch
+references = {
+    data: one[one["n"] == one["images"]] for data, one in studies.items()
+}  # all images are one batch
 large = named(load_study("batch-size-large-cifar"))
-references["CIFAR-10"] = pd.concat([references["CIFAR-10"], large[large["coupling"] == "exact"]])
-tables = [against_reference(one, references[data]).assign(data=data) for data, one in batches.items()]
+references["CIFAR-10"] = pd.concat(
+    [references["CIFAR-10"], large[large["coupling"] == "exact"]]
+)
+tables = [
+    against_reference(one, references[data]).assign(data=data)
+    for data, one in batches.items()
+]
 found = pd.concat(tables, ignore_index=True)
 chance = under(found)
-against_batch_size(chance, "chance", panels="data", series="model", ylabel="standard deviation\nof a score", power=-0.5)
+against_batch_size(
+    chance,
+    "chance",
+    panels="data",
+    series="model",
+    ylabel="standard deviation\nof a score",
+    power=-0.5,
+)
 plt.show()
 
 # %% tags=["remove-input"]
 reliable = chance[chance["batches"] >= 4].groupby(["data", "model"])
-powers = reliable.apply(lambda line: np.polyfit(np.log(line["n"]), np.log(line["chance"]), 1)[0])
+powers = reliable.apply(
+    lambda line: np.polyfit(np.log(line["n"]), np.log(line["chance"]), 1)[0]
+)
 Markdown(
     f"The power of $n$ is {powers.mean():.2f} ± {powers.std():.2f} over the {len(powers)} networks (fitted to sizes with four batches "
     "or more): about one over the root, as for independent images. So one batch of 1024 and eight of 128 leave the same "
@@ -165,12 +211,25 @@ Markdown(
 # %% tags=["hide-input"]
 rows = []
 for data, one in batches.items():
-    means = under(one).groupby(["model", "n"], sort=False)[["score", "mean_std", "batches"]].mean()
+    means = (
+        under(one)
+        .groupby(["model", "n"], sort=False)[["score", "mean_std", "batches"]]
+        .mean()
+    )
     squared_errors = means["mean_std"] ** 2 / means["batches"]
     for name in dict.fromkeys(one["model"]):
         ends = [(name, few[data]), (name, many[data])]
         low, high = means.loc[ends, "score"]
-        rows.append((data, name, low, high, high - low, (high - low) / squared_errors[ends].sum() ** 0.5))
+        rows.append(
+            (
+                data,
+                name,
+                low,
+                high,
+                high - low,
+                (high - low) / squared_errors[ends].sum() ** 0.5,
+            )
+        )
 names = ["data", "network", "smallest n", "largest n", "change", "in errors"]
 changes = pd.DataFrame(rows, columns=names).set_index(["data", "network"])
 changes.round({"smallest n": 3, "largest n": 3, "change": 4, "in errors": 1})
@@ -196,13 +255,31 @@ WAYS = {
     "reduce first, exact": Specification(order="reduce-first"),
     "sampled position, exact": Specification(reduction="sample"),
 }
-known = found["change"].notna().groupby([found["data"], found["model"]]).transform("all")
+known = (
+    found["change"]
+    .notna()
+    .groupby([found["data"], found["model"]])
+    .transform("all")
+)
 measured = found[known & (found["bias"] == "none")]
-curves = pd.concat([under(measured, one).assign(way=way) for way, one in WAYS.items()])
-curves = curves.groupby(["data", "way", "n"], sort=False)["change"].agg(["mean", "sem"]).reset_index()
-curves = curves.sort_values("data", key=lambda data: data != "digits", kind="stable")
+curves = pd.concat(
+    [under(measured, one).assign(way=way) for way, one in WAYS.items()]
+)
+curves = (
+    curves.groupby(["data", "way", "n"], sort=False)["change"]
+    .agg(["mean", "sem"])
+    .reset_index()
+)
+curves = curves.sort_values(
+    "data", key=lambda data: data != "digits", kind="stable"
+)
 against_batch_size(
-    curves, "mean", error="sem", panels="data", series="way", ylabel="mean score in batches of n\nminus the reference"
+    curves,
+    "mean",
+    error="sem",
+    panels="data",
+    series="way",
+    ylabel="mean score in batches of n\nminus the reference",
 )
 plt.show()
 
@@ -221,7 +298,9 @@ parts = []
 for data, one in batches.items():
     low, high = (
         {
-            way: under(one[one["n"] == n], WAYS[f"mean, {way}"]).set_index(["model", "index"])["score"]
+            way: under(one[one["n"] == n], WAYS[f"mean, {way}"]).set_index(
+                ["model", "index"]
+            )["score"]
             for way in ("exact", "paired")
         }
         for n in (few[data], many[data])
@@ -231,11 +310,18 @@ for data, one in batches.items():
                "exact: sum": change["exact"], "apart": high["exact"] - high["paired"] > 0.02}  # fmt: skip
     parts.append(pd.DataFrame(columns).assign(data=data))
 activations = pd.concat(parts)
-two = activations.drop(columns="apart").groupby(["data", "model"], sort=False).mean()
+two = (
+    activations.drop(columns="apart")
+    .groupby(["data", "model"], sort=False)
+    .mean()
+)
 two.round(3)
 
 # %% tags=["remove-input"]
-falls, grows = (two["paired: covariance"] < 0).sum(), (two["exact - paired: coupling"] > 0).sum()
+falls, grows = (
+    (two["paired: covariance"] < 0).sum(),
+    (two["exact - paired: coupling"] > 0).sum(),
+)
 smaller = (two["exact: sum"].abs() < two["paired: covariance"].abs()).sum()
 rise = (activations["exact: sum"] > 0).groupby(activations["apart"]).mean()
 Markdown(
@@ -257,7 +343,9 @@ rows = {}
 for d in (1, 2, 4, 8, 16):
     for n in (64, 256, 1024):
         parts = np.split(cloud[:, :d], 1024 // n)
-        scores = [affscore.affinity_score(x, -x, "empirical").value for x in parts]
+        scores = [
+            affscore.affinity_score(x, -x, "empirical").value for x in parts
+        ]
         rows.setdefault(d, {})[f"n = {n}"] = np.mean(scores)
 pd.DataFrame(rows).T.rename_axis("d").round(2)
 
@@ -268,18 +356,34 @@ pd.DataFrame(rows).T.rename_axis("d").round(2)
 # small batches look too linear.
 
 # %% tags=["hide-input"]
-ends = measured[[n in (few[data], many[data]) for n, data in zip(measured["n"], measured["data"], strict=True)]]
-by_choice = ends.pivot_table(index=SPECIFICATION[:4], columns=["data", "n"], values="change", sort=False)
+ends = measured[
+    [
+        n in (few[data], many[data])
+        for n, data in zip(measured["n"], measured["data"], strict=True)
+    ]
+]
+by_choice = ends.pivot_table(
+    index=SPECIFICATION[:4],
+    columns=["data", "n"],
+    values="change",
+    sort=False,
+)
 by_choice.columns = [f"{data}, n = {n}" for data, n in by_choice.columns]
 by_choice.round(3)
 
 # %% tags=["remove-input"]
 at_few = [f"{data}, n = {few[data]}" for data in few]
-lowest = by_choice[at_few].melt(ignore_index=False).groupby("covariance")["value"].agg(["min", "max"])
+lowest = (
+    by_choice[at_few]
+    .melt(ignore_index=False)
+    .groupby("covariance")["value"]
+    .agg(["min", "max"])
+)
 Markdown(
     "At the smallest $n$ the bias is between "
     + " and ".join(
-        f"{row['min']:+.3f} and {row['max']:+.3f} with the {name} covariance" for name, row in lowest.iterrows()
+        f"{row['min']:+.3f} and {row['max']:+.3f} with the {name} covariance"
+        for name, row in lowest.iterrows()
     )
     + f". It is positive in {(by_choice[at_few] > 0).to_numpy().mean():.0%} of the cells, and smallest where the coupling is "
     "exact and means are taken after the activation."
@@ -294,13 +398,22 @@ Markdown(
 # %% tags=["hide-input"]
 both = {"as measured": "none", "extrapolated": "extrapolated"}
 rows = [
-    under(found[known], one._replace(bias=bias, covariance=covariance)).assign(way=way, score=label)
+    under(
+        found[known], one._replace(bias=bias, covariance=covariance)
+    ).assign(way=way, score=label)
     for way, one in WAYS.items()
     for label, bias in both.items()
     for covariance in ("ledoit-wolf", "empirical")
 ]
-errors = pd.concat(rows).pivot_table(index=["data", "n"], columns=["way", "score"], values="rms", sort=False)
-errors = errors.sort_index(level="data", key=lambda data: data != "digits", kind="stable", sort_remaining=False)
+errors = pd.concat(rows).pivot_table(
+    index=["data", "n"], columns=["way", "score"], values="rms", sort=False
+)
+errors = errors.sort_index(
+    level="data",
+    key=lambda data: data != "digits",
+    kind="stable",
+    sort_remaining=False,
+)
 errors.round(3)
 
 # %% tags=["remove-input"]
@@ -326,9 +439,16 @@ for data, one in batches.items():
         wide = under(one, WAYS[f"mean, {way}"]).pivot_table(
             index=["model", "index", "width"], columns="n", values="score"
         )
-        parts[data, way] = (wide[many[data]] - wide[few[data]]).groupby("width").mean().round(3)
+        parts[data, way] = (
+            (wide[many[data]] - wide[few[data]])
+            .groupby("width")
+            .mean()
+            .round(3)
+        )
         parts[data, "activations"] = wide.groupby("width").size()
-pd.DataFrame(parts).sort_index(axis=1, level=0, sort_remaining=False).astype(object).fillna("")
+pd.DataFrame(parts).sort_index(axis=1, level=0, sort_remaining=False).astype(
+    object
+).fillna("")
 
 # %% [markdown]
 # ## Figure 8, right: the seed
@@ -336,7 +456,9 @@ pd.DataFrame(parts).sort_index(axis=1, level=0, sort_remaining=False).astype(obj
 # Nine trainings of the mini VGG16 on the digits, from seeds 1 to 9, each measured in one batch of 512:
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-seeds", "caption": "Signatures of one architecture that was trained from nine seeds, a colour each, as in figure 8 of the paper (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}}
-repeated_signatures({f"mini VGG16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed")
+repeated_signatures(
+    {f"mini VGG16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed"
+)
 plt.show()
 
 # %% tags=["remove-input"]
@@ -372,10 +494,22 @@ claims = [
 ledger.conclusions(*(claim.name for claim in claims))
 
 # %% tags=["hide-input"]
-decided = [(kind.about, claim.decide(kind)) for claim in claims for kind in ledger.results.kinds]
+decided = [
+    (kind.about, claim.decide(kind))
+    for claim in claims
+    for kind in ledger.results.kinds
+]
 with pd.option_context("display.max_colwidth", None):
-    rows = [(about, verdict.found) for about, verdict in decided if verdict is not None]
-    display(pd.DataFrame(rows, columns=["tested on", "found, under the papers' choice"]).set_index("tested on"))
+    rows = [
+        (about, verdict.found)
+        for about, verdict in decided
+        if verdict is not None
+    ]
+    display(
+        pd.DataFrame(
+            rows, columns=["tested on", "found, under the papers' choice"]
+        ).set_index("tested on")
+    )
 
 # %% [markdown]
 # ## Takeaways
@@ -463,7 +597,9 @@ answer = None  # your answer here
 # The rows of one specification, grouped by activation; nine trainings are a sample, so the divisor is 8.
 
 # %%
-affscore.exercises.check("10.3", under(load_study("seeds")).groupby("index")["score"].std())
+affscore.exercises.check(
+    "10.3", under(load_study("seeds")).groupby("index")["score"].std()
+)
 
 # %% [markdown]
 # ```{solution-end}

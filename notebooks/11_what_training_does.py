@@ -22,12 +22,12 @@
 # own.
 
 # %% tags=["parameters"]
-before: list[str] = []  # untrained networks, MODEL@WEIGHTS; none: the nine of the study, a small VGG-16
-after: list[str] = []  # the same networks trained, in the same order; all of one architecture
-dataset: str = "digits"  # for networks of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
+before: list[str] = []  # untrained, MODEL@WEIGHTS; none: nine of the study
+after: list[str] = []  # the same trained, in this order; one architecture
+dataset: str = "digits"  # for networks of your own: digits, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 steps: int = 60  # of the training in this chapter
 device: str = "auto"  # cpu, cuda or auto
@@ -39,14 +39,11 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from IPython.display import Markdown
-from torch.nn.functional import cross_entropy
-
-import affscore
 from affscore import AffscoreError
 from affscore.figures import bundles_of_signatures, scores_over_steps
 from affscore.papers.all_results import AllResults
@@ -54,31 +51,64 @@ from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, study_of, under
+from IPython.display import Markdown
+from torch.nn.functional import cross_entropy
 
 if len(before) != len(after):
-    raise AffscoreError(f"each network needs both: got {len(before)} untrained and {len(after)} trained networks")
+    raise AffscoreError(
+        f"each network needs both: got {len(before)} untrained and {len(after)} trained networks"
+    )
 if before:
-    options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
+    options = {
+        "n": n,
+        "images": images or None,
+        "jobs": jobs,
+        "device": device,
+        "seed": seed,
+        "progress": False,
+    }
     found = load_or_measure([*before, *after], dataset, store, **options)
-    both = [study_of([found[name]]).assign(seed=place) for names in (before, after) for place, name in enumerate(names)]
+    both = [
+        study_of([found[name]]).assign(seed=place)
+        for names in (before, after)
+        for place, name in enumerate(names)
+    ]
     if len({tuple(one["layer"]) for one in both}) > 1:
-        raise AffscoreError(f"expected networks of one architecture, got {', '.join([*before, *after])}")
-    untrained, trained = pd.concat(both[: len(before)]), pd.concat(both[len(before) :])
+        raise AffscoreError(
+            f"expected networks of one architecture, got {', '.join([*before, *after])}"
+        )
+    untrained, trained = (
+        pd.concat(both[: len(before)]),
+        pd.concat(both[len(before) :]),
+    )
 else:
-    untrained, trained = under(load_study("untrained")), under(load_study("seeds"))
-stages = pd.concat([untrained.assign(group="before training"), trained.assign(group="after training")])
+    untrained, trained = (
+        under(load_study("untrained")),
+        under(load_study("seeds")),
+    )
+stages = pd.concat(
+    [
+        untrained.assign(group="before training"),
+        trained.assign(group="after training"),
+    ]
+)
 means = stages.pivot_table(index="seed", columns="group", values="score")
-print(f"{len(means)} networks of {trained['index'].nunique()} activations on {trained['dataset'].iloc[0]}")
+print(
+    f"{len(means)} networks of {trained['index'].nunique()} activations on {trained['dataset'].iloc[0]}"
+)
 
 # %% tags=["remove-input"]
 rises = untrained.groupby("seed").apply(
-    lambda rows: np.corrcoef(rows["index"], rows["score"])[0, 1], include_groups=False
+    lambda rows: np.corrcoef(rows["index"], rows["score"])[0, 1],
+    include_groups=False,
 )
-last = untrained.groupby("seed")["score"].apply(lambda scores: scores.iloc[-3:].mean())
+last = untrained.groupby("seed")["score"].apply(
+    lambda scores: scores.iloc[-3:].mean()
+)
 fall = means["before training"] - means["after training"]
-change = trained.pivot_table(index="seed", columns="index", values="score") - untrained.pivot_table(
+change = trained.pivot_table(
     index="seed", columns="index", values="score"
-)
+) - untrained.pivot_table(index="seed", columns="index", values="score")
 falls = (fall > 0).sum()
 Markdown(
     f"**The finding.** Before training the scores {'rise' if rises.mean() > 0 else 'fall'} with depth for "
@@ -124,7 +154,10 @@ moves.round(3)
 # VGGs of full size with torchvision's initial weights, on images of noise. Their last three activations:
 
 # %% tags=["hide-input"]
-full_size = {name: shipped_signature(f"shipped:{name}@random").scores for name in ("vgg11", "vgg13")}
+full_size = {
+    name: shipped_signature(f"shipped:{name}@random").scores
+    for name in ("vgg11", "vgg13")
+}
 pd.DataFrame({name: [scores.mean(), scores[-3:].mean()] for name, scores in full_size.items()},
              index=["mean score", "last three"]).round(3)  # fmt: skip
 
@@ -147,17 +180,34 @@ plt.show()
 # the accuracy, as means over the seeds:
 
 # %% tags=["hide-input"]
-began = course[course["step"] == 0].set_index(["seed", "index"])["score"].rename("first")
-away = course.join(began, on=["seed", "index"]).assign(square=lambda rows: (rows["score"] - rows["first"]) ** 2)
-away = away.groupby(["seed", "step"]).agg(distance=("square", "sum"), accuracy=("accuracy", "first")) ** [0.5, 1]
+began = (
+    course[course["step"] == 0]
+    .set_index(["seed", "index"])["score"]
+    .rename("first")
+)
+away = course.join(began, on=["seed", "index"]).assign(
+    square=lambda rows: (rows["score"] - rows["first"]) ** 2
+)
+away = away.groupby(["seed", "step"]).agg(
+    distance=("square", "sum"), accuracy=("accuracy", "first")
+) ** [0.5, 1]
 away["distance"] /= away["distance"].groupby("seed").transform("max")
 over_seeds = away.groupby("step").mean()
-shown = [step for step in (0, 19, 38, 76, 152, 304, 456, 570) if step in over_seeds.index]
-over_seeds.loc[shown].rename(columns={"distance": "distance (share of the largest)"}).round(3)
+shown = [
+    step
+    for step in (0, 19, 38, 76, 152, 304, 456, 570)
+    if step in over_seeds.index
+]
+over_seeds.loc[shown].rename(
+    columns={"distance": "distance (share of the largest)"}
+).round(3)
 
 # %% tags=["remove-input"]
 level = course.groupby("step")["score"].mean()
-halfway = {name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0] for name in over_seeds}
+halfway = {
+    name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0]
+    for name in over_seeds
+}
 Markdown(
     f"Half of the change happens in the first {halfway['distance']} steps, half of the accuracy comes in the first "
     f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all. The mean score takes a detour: from {level.iloc[0]:.2f} up "
@@ -181,7 +231,9 @@ with affscore.track(network, "digits", every=20, n=256) as tracker:
     for _ in range(steps):
         chosen = torch.randint(len(pictures), (64,))
         optimiser.zero_grad()
-        cross_entropy(network.train()(pictures[chosen]), labels[chosen]).backward()
+        cross_entropy(
+            network.train()(pictures[chosen]), labels[chosen]
+        ).backward()
         optimiser.step()
         tracker.step()
 tracker
@@ -203,7 +255,9 @@ plt.show()
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
-Ledger(AllResults.gather()).conclusions("training-bends", "seeds-change-little")
+Ledger(AllResults.gather()).conclusions(
+    "training-bends", "seeds-change-little"
+)
 
 # %% [markdown]
 # ## Takeaways
@@ -265,7 +319,11 @@ from scipy.stats import norm
 
 x = norm.ppf((np.arange(200) + 0.5) / 200)[:, None]
 biases = np.arange(0, 3, 0.05)
-enough = [affscore.affinity_score(x + b, np.maximum(x + b, 0), "empirical").value >= 0.95 for b in biases]
+enough = [
+    affscore.affinity_score(x + b, np.maximum(x + b, 0), "empirical").value
+    >= 0.95
+    for b in biases
+]
 affscore.exercises.check("11.2", biases[np.argmax(enough)])
 
 # %% [markdown]

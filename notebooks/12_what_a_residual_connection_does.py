@@ -22,14 +22,14 @@
 # from it: the deep ones are trained less well without shortcuts.
 
 # %% tags=["parameters"]
-residual: list[str] = []  # networks with shortcuts, MODEL@WEIGHTS; none: the 15 of the study and 4 on CIFAR-10
-plain: list[str] = []  # the same without, in the same order; both need blocks of two activations
-dataset: str = "digits"  # for networks of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
+residual: list[str] = []  # with shortcuts, MODEL@WEIGHTS; none: the study's
+plain: list[str] = []  # without, in this order; two activations a block
+dataset: str = "digits"  # for networks of your own: digits, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
-resamples: int = 99  # of Silverman's test; 19 at least, or it can never reject at 5 %
+resamples: int = 99  # of Silverman's test; 19 at least, to reject at 5 %
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
 
@@ -39,37 +39,72 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
-
-import affscore
 from affscore import AffscoreError
 from affscore.figures import score_histograms
 from affscore.options import Specification
-from affscore.papers.alexnet_to_transformers.figure_05_d import FIRST, SECOND, groups_of_scores
+from affscore.papers.alexnet_to_transformers.figure_05_d import (
+    FIRST,
+    SECOND,
+    groups_of_scores,
+)
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from affscore.survey.studies import load_study, study_of, under
+from IPython.display import Markdown
 
 if len(residual) != len(plain):
-    raise AffscoreError(f"each network needs its twin: got {len(residual)} residual and {len(plain)} plain networks")
+    raise AffscoreError(
+        f"each network needs its twin: got {len(residual)} residual and {len(plain)} plain networks"
+    )
 if residual:
-    options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
-    measured = load_or_measure_multiverses([*residual, *plain], dataset, store, **options)
-    parts = [study_of([one]).assign(weights=name) for name, one in measured.items()]  # two files may have one name
+    options = {
+        "n": n,
+        "images": images or None,
+        "jobs": jobs,
+        "device": device,
+        "seed": seed,
+        "progress": False,
+    }
+    measured = load_or_measure_multiverses(
+        [*residual, *plain], dataset, store, **options
+    )
+    parts = [
+        study_of([one]).assign(weights=name) for name, one in measured.items()
+    ]  # two files may have one name
     study = pd.concat(parts).assign(on=dataset)
 else:
-    on_cifar = [one for one in stored_multiverses() if one.metadata["model"].startswith("cifar_networks.py")]
-    study = pd.concat([load_study("shortcuts").assign(on="digits"), study_of(on_cifar).assign(on="CIFAR-10")])
-groups = groups_of_scores(study, resamples).merge(study[["weights", "on", "accuracy"]].drop_duplicates(), on="weights")
+    on_cifar = [
+        one
+        for one in stored_multiverses()
+        if one.metadata["model"].startswith("cifar_networks.py")
+    ]
+    study = pd.concat(
+        [
+            load_study("shortcuts").assign(on="digits"),
+            study_of(on_cifar).assign(on="CIFAR-10"),
+        ]
+    )
+groups = groups_of_scores(study, resamples).merge(
+    study[["weights", "on", "accuracy"]].drop_duplicates(), on="weights"
+)
 groups["depth"] = groups["activations"] + 1  # layers with weights
-groups["network"] = groups["shortcuts"].map({False: "plain", True: "residual"})
-mine = under(groups)  # the papers' own choice of reduction, order, covariance and coupling
-print(f"{mine['shortcuts'].sum()} residual networks and {(~mine['shortcuts']).sum()} plain ones")
+groups["network"] = groups["shortcuts"].map(
+    {False: "plain", True: "residual"}
+)
+mine = under(
+    groups
+)  # the papers' own choice of reduction, order, covariance and coupling
+print(
+    f"{mine['shortcuts'].sum()} residual networks and {(~mine['shortcuts']).sum()} plain ones"
+)
 
 # %% tags=["remove-input"]
-with_it, without = (mine[mine["network"] == name] for name in ("residual", "plain"))
+with_it, without = (
+    mine[mine["network"] == name] for name in ("residual", "plain")
+)
 Markdown(
     f"**The finding.** With shortcuts a score after a sum is above one inside a block in "
     f"**{with_it['separation'].mean():.0%}** of all cases (at least {with_it['separation'].min():.0%} in every network); "
@@ -98,14 +133,24 @@ Markdown(
 # * **On CIFAR-10:** 20, 32, 44 and 56 layers, trained once, measured on the 10,000 test images.
 
 # %% tags=["hide-input"]
-about = mine.assign(accuracy=(100 * mine["accuracy"]).round(1)).groupby(["on", "depth", "network"], sort=False)
-table = about.agg(trainings=("weights", "size"), accuracy=("accuracy", "mean")).reset_index()
-table.pivot_table(index=["on", "depth"], columns="network", values=["trainings", "accuracy"]).round(1)
+about = mine.assign(accuracy=(100 * mine["accuracy"]).round(1)).groupby(
+    ["on", "depth", "network"], sort=False
+)
+table = about.agg(
+    trainings=("weights", "size"), accuracy=("accuracy", "mean")
+).reset_index()
+table.pivot_table(
+    index=["on", "depth"], columns="network", values=["trainings", "accuracy"]
+).round(1)
 
 # %% tags=["remove-input"]
 as_good = table.set_index(["on", "depth", "network"])["accuracy"].unstack()  # noqa: PD010 - a value for each
 as_good = as_good.index[(as_good["residual"] - as_good["plain"]).abs() < 2]
-alike = mine.set_index(["on", "depth"]).loc[as_good].groupby("network")["separation"]
+alike = (
+    mine.set_index(["on", "depth"])
+    .loc[as_good]
+    .groupby("network")["separation"]
+)
 Markdown(
     "A failed training is no twin. Where the accuracies of both differ by less than 2 points "
     f"({', '.join(f'{depth} layers on {on}' for on, depth in as_good)}), the shares are "
@@ -120,16 +165,37 @@ default = under(study)
 
 def kinds_of(weights):
     scores = default[default["weights"] == weights]
-    last = "after a sum" if (scores["kind"] == "after-sum").any() else "second of a block"
-    parts = {"first of a block": scores["kind"].isin(FIRST), last: scores["kind"].isin(SECOND)}
-    return {name: scores.loc[rows, "score"].dropna() for name, rows in parts.items()}
+    last = (
+        "after a sum"
+        if (scores["kind"] == "after-sum").any()
+        else "second of a block"
+    )
+    parts = {
+        "first of a block": scores["kind"].isin(FIRST),
+        last: scores["kind"].isin(SECOND),
+    }
+    return {
+        name: scores.loc[rows, "score"].dropna()
+        for name, rows in parts.items()
+    }
 
 
 shown = [("digits", 18), ("digits", 34), ("CIFAR-10", 56)]
 panels = {}
-for on, depth in shown if not residual else [(dataset, depth) for depth in mine["depth"].unique()[:3]]:
-    some = mine[(mine["on"] == on) & (mine["depth"] == depth)].drop_duplicates("network").sort_values("network")
-    panels |= {f"{one.network}, {depth} layers, {on}": kinds_of(one.weights) for one in some.itertuples()}
+for on, depth in (
+    shown
+    if not residual
+    else [(dataset, depth) for depth in mine["depth"].unique()[:3]]
+):
+    some = (
+        mine[(mine["on"] == on) & (mine["depth"] == depth)]
+        .drop_duplicates("network")
+        .sort_values("network")
+    )
+    panels |= {
+        f"{one.network}, {depth} layers, {on}": kinds_of(one.weights)
+        for one in some.itertuples()
+    }
 score_histograms(panels)
 plt.show()
 
@@ -150,7 +216,9 @@ plt.show()
 # %% tags=["hide-input"]
 TESTS = ["one mode", "one Gaussian"]
 counted = mine.assign(**{test: mine[test] < 0.05 for test in TESTS})
-counted.pivot_table(index=["on", "depth"], columns="network", values=TESTS, aggfunc="sum")
+counted.pivot_table(
+    index=["on", "depth"], columns="network", values=TESTS, aggfunc="sum"
+)
 
 # %% tags=["remove-input"]
 deep = mine[mine["depth"] > 30]
@@ -168,7 +236,9 @@ Markdown(
 # %% tags=["hide-input"]
 words = [word for word in Specification._fields if len(set(groups[word])) > 1]
 shares = groups.assign(**{test: groups[test] < 0.05 for test in TESTS})
-shares.pivot_table(index=words, columns="network", values=TESTS, sort=False).round(2)
+shares.pivot_table(
+    index=words, columns="network", values=TESTS, sort=False
+).round(2)
 
 # %% [markdown]
 # The choices matter. When averages come before the activation, as the definition in the paper has it, or a single position
@@ -186,8 +256,18 @@ shares.pivot_table(index=words, columns="network", values=TESTS, sort=False).rou
 # * **within each kind**: is one Gaussian rejected for the first activations alone, for the second ones alone?
 
 # %% tags=["hide-input"]
-by_depth = mine.assign(**{"one Gaussian, first": mine["first"] < 0.05, "one Gaussian, second": mine["second"] < 0.05})
-columns = ["separation", "agreement", "one Gaussian, first", "one Gaussian, second"]
+by_depth = mine.assign(
+    **{
+        "one Gaussian, first": mine["first"] < 0.05,
+        "one Gaussian, second": mine["second"] < 0.05,
+    }
+)
+columns = [
+    "separation",
+    "agreement",
+    "one Gaussian, first",
+    "one Gaussian, second",
+]
 by_depth.groupby(["network", "on", "depth"])[columns].mean().round(2)
 
 # %% tags=["remove-input"]
@@ -318,7 +398,12 @@ answer = None  # your answer here
 
 # %%
 generator = np.random.default_rng(0)
-first, second = (np.concatenate([generator.normal(level, 0.02, 15) for level in (0.3, 0.8)]) for _ in range(2))
+first, second = (
+    np.concatenate(
+        [generator.normal(level, 0.02, 15) for level in (0.3, 0.8)]
+    )
+    for _ in range(2)
+)
 affscore.exercises.check("12.3", (first, second))
 
 # %% [markdown]

@@ -26,16 +26,16 @@
 # * how to test whether scores depend on the class of the images, and in which activations they do.
 
 # %% tags=["parameters"]
-models: list[str] = []  # the networks, names with or without @WEIGHTS; none: the study's 36 from the mini zoo
-dataset: str = "digits"  # the data of reference: digits, imagenet:DIR, folder:DIR ...
-others: list[str] = ["digits-noisy", "digits-inverted", "digits-shuffled", "random"]  # the other data
+models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
+dataset: str = "digits"  # of reference: digits, imagenet:DIR, folder:DIR ...
+others: list[str] = []  # other data; none: altered digits, and noise
 n: int = 512  # images in a batch of the statistic
-images: int = 0  # images of reference in all; 0: those of the study, else all there are
-other_images: int = 0  # images of each other data set in all; 0: likewise, of noise a batch
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+images: int = 0  # images of reference in all; 0: those of the study, or all
+other_images: int = 0  # of each other data set; 0: likewise, of noise n
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 device: str = "auto"  # cpu, cuda or auto
-seed: int = 0  # of random weights, of the choice of images and of the permutations
+seed: int = 0  # of random weights, choice of images, permutations
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -43,40 +43,72 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
-from scipy.stats import spearmanr
-
-import affscore
 from affscore import AffscoreError, analysis, papers
 from affscore.figures import class_ratios, class_signatures, data_deviations
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.studies import load_study, study_of, under
+from IPython.display import Markdown
+from scipy.stats import spearmanr
 
-options = {"n": n, "device": device, "seed": seed, "jobs": jobs, "progress": False}
+options = {
+    "n": n,
+    "device": device,
+    "seed": seed,
+    "jobs": jobs,
+    "progress": False,
+}
 names = papers.short_names(networks := models or papers.study_models("mini:"))
-measured = load_study("other-data")  # the default of this chapter, which comes with the package
+others = others or [
+    "digits-noisy",
+    "digits-inverted",
+    "digits-shuffled",
+    "random",
+]
+measured = load_study(
+    "other-data"
+)  # the default of this chapter, which comes with the package
 asked = (dataset, n, seed, images, other_images)
-if models or asked != ("digits", 512, 0, 0, 0) or not set(others) <= set(measured["dataset"]):
+if (
+    models
+    or asked != ("digits", 512, 0, 0, 0)
+    or not set(others) <= set(measured["dataset"])
+):
 
     def measure(data, size, count):
-        results = load_or_measure(networks, data, store, **options | {"n": size, "images": count or None})
-        return pd.concat(study_of([one]).assign(model=name) for name, one in results.items())
+        results = load_or_measure(
+            networks,
+            data,
+            store,
+            **options | {"n": size, "images": count or None},
+        )
+        return pd.concat(
+            study_of([one]).assign(model=name)
+            for name, one in results.items()
+        )
 
-    parts = [measure(dataset, n, images), *(measure(data, n, other_images) for data in others)]
+    parts = [
+        measure(dataset, n, images),
+        *(measure(data, n, other_images) for data in others),
+    ]
     about = pd.concat(part.iloc[:1] for part in parts).set_index("dataset")
     if about.index.has_duplicates:
-        raise AffscoreError(f"two data sets are called {about.index[about.index.duplicated()][0]}: rename a folder")
+        raise AffscoreError(
+            f"two data sets are called {about.index[about.index.duplicated()][0]}: rename a folder"
+        )
     if len(sizes := set(about["images"] // about["batches"])) > 1:
         raise AffscoreError(
             f"scores depend on the size of a batch, which is {sizes} here: lower n, or bring more images"
         )
     if parts[0]["batches"].min() < 2:
-        parts.append(measure(dataset, n // 2, images))  # two halves: how far other images move a score
+        parts.append(
+            measure(dataset, n // 2, images)
+        )  # two halves: how far other images move a score
     measured = pd.concat(parts)
 else:
     measured = measured[measured["dataset"].isin([dataset, *others])]
@@ -89,14 +121,29 @@ ledger = Ledger(AllResults.gather())
 # ## The short answer
 
 # %% tags=["remove-input"]
-means = deviations.groupby("dataset", sort=False)["euclidean"].mean().sort_values()
+means = (
+    deviations.groupby("dataset", sort=False)["euclidean"]
+    .mean()
+    .sort_values()
+)
 effects = {
     kind: analysis.class_effects(
-        under(load_study(name)).assign(model=lambda rows: rows["model"].str.rpartition(":")[2])
+        under(load_study(name)).assign(
+            model=lambda rows: rows["model"].str.rpartition(":")[2]
+        )
     )
-    for kind, name in {"digits": "classes", "CIFAR-10": "classes-cifar"}.items()
+    for kind, name in {
+        "digits": "classes",
+        "CIFAR-10": "classes-cifar",
+    }.items()
 }
-ratios = pd.Series({name: one.ratio for some in effects.values() for name, one in some.items()})
+ratios = pd.Series(
+    {
+        name: one.ratio
+        for some in effects.values()
+        for name, one in some.items()
+    }
+)
 p_values = [one.p_value for some in effects.values() for one in some.values()]
 Markdown(
     f"**On other data signatures move by {means.iloc[0]:.2f} ({means.index[0]}) to {means.iloc[-1]:.2f} ({means.index[-1]})** on "
@@ -138,14 +185,19 @@ table = by_data.agg(**{
     "times chance": ("times chance", "median"), "change of the mean score": ("mean_change", "mean"),
 })  # fmt: skip
 rows = study[study["n"] == study["n"].max()].groupby(["dataset", "model"])
-table["accuracy (%)"] = 100 * rows["accuracy"].first().astype(float).groupby("dataset").mean()
+table["accuracy (%)"] = (
+    100 * rows["accuracy"].first().astype(float).groupby("dataset").mean()
+)
 table.round(2)
 
 # %% tags=["remove-input"]
 printed = papers.printed_table("figure15_deviation")
 Markdown(
     "The paper prints "
-    + ", ".join(f"{name} {row['mean']:.2f} ± {row['std']:.2f}" for name, row in printed.iterrows())
+    + ", ".join(
+        f"{name} {row['mean']:.2f} ± {row['std']:.2f}"
+        for name, row in printed.iterrows()
+    )
     + ". These are other networks and data: compare the order, not the numbers."
 )
 
@@ -153,14 +205,20 @@ Markdown(
 # ### Is the claim seen?
 
 # %% tags=["hide-input"]
-ledger.conclusions("noise-is-further-than-cifar", "other-data-move-signatures")
+ledger.conclusions(
+    "noise-is-further-than-cifar", "other-data-move-signatures"
+)
 
 # %% tags=["remove-input"]
-wide = deviations.pivot_table(index="model", columns="dataset", values="euclidean")
+wide = deviations.pivot_table(
+    index="model", columns="dataset", values="euclidean"
+)
 furthest = wide.idxmax(axis=1).value_counts()
 Markdown(
     f"{furthest.iloc[0]} of {len(wide)} networks are furthest away on {furthest.index[0]}"
-    + "".join(f", {count} on {data}" for data, count in furthest.iloc[1:].items())
+    + "".join(
+        f", {count} on {data}" for data, count in furthest.iloc[1:].items()
+    )
     + f". In every network and on every data set the distance is at least {deviations['times chance'].min():.1f} times that of "
     f"other images of {dataset}."
 )
@@ -172,7 +230,10 @@ Markdown(
 # every choice is weaker: other data move a signature by more than other images do.
 
 # %% tags=["remove-input"]
-depth = {data: spearmanr(rows["euclidean"], rows["activations"]).statistic for data, rows in by_data}
+depth = {
+    data: spearmanr(rows["euclidean"], rows["activations"]).statistic
+    for data, rows in by_data
+}
 Markdown(
     f"**{'Most of a distance is depth' if min(depth.values()) > 0.7 else 'Depth is a part of it'}.** The distance is a root of "
     "a sum over activations (exercise 13.1): its rank correlation with their number is "
@@ -205,12 +266,26 @@ ledger.conclusions("nearer-data-are-like-the-first")
 # photographs and noise. 512 images of each.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-real", "caption": "The same for networks of usual size: distance between signatures on the images they were trained for and on others. Right of the third: networks trained on CIFAR-10 (`affscore.figures.data_deviations`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
-label = {"folder:imagenet-sample": "ImageNet", "folder:cifar10-test": "CIFAR-10", "random": "noise"}
-kinds = {
-    of: under(load_study(f"other-data-{kind}")) for of, kind in {"ImageNet": "photographs", "CIFAR-10": "cifar"}.items()
+label = {
+    "folder:imagenet-sample": "ImageNet",
+    "folder:cifar10-test": "CIFAR-10",
+    "random": "noise",
 }
-real = pd.concat([analysis.data_deviations(one).assign(trained=kind) for kind, one in kinds.items()], ignore_index=True)
-real["model"], real["dataset"] = real["model"].str.rpartition(":")[2], real["dataset"].map(label)
+kinds = {
+    of: under(load_study(f"other-data-{kind}"))
+    for of, kind in {"ImageNet": "photographs", "CIFAR-10": "cifar"}.items()
+}
+real = pd.concat(
+    [
+        analysis.data_deviations(one).assign(trained=kind)
+        for kind, one in kinds.items()
+    ],
+    ignore_index=True,
+)
+real["model"], real["dataset"] = (
+    real["model"].str.rpartition(":")[2],
+    real["dataset"].map(label),
+)
 data_deviations(real, ["euclidean"], chance="other images of the first data")
 plt.show()
 
@@ -221,12 +296,22 @@ real.assign(over=real["euclidean"] / real["chance"]).groupby(["trained", "datase
 }).round(2)  # fmt: skip
 
 # %% tags=["remove-input"]
-noisier = real.pivot_table(index=["trained", "model"], columns="dataset", values="euclidean", sort=False)
-noisier = (noisier["noise"] > noisier.drop(columns="noise").max(axis=1)).groupby("trained").agg(["sum", "size"])
+noisier = real.pivot_table(
+    index=["trained", "model"],
+    columns="dataset",
+    values="euclidean",
+    sort=False,
+)
+noisier = (
+    (noisier["noise"] > noisier.drop(columns="noise").max(axis=1))
+    .groupby("trained")
+    .agg(["sum", "size"])
+)
 Markdown(
     "**Noise is further than images are** in "
     + ", and in ".join(
-        f"{row['sum']} of {row['size']} networks that were trained on {of}" for of, row in noisier.iterrows()
+        f"{row['sum']} of {row['size']} networks that were trained on {of}"
+        for of, row in noisier.iterrows()
     )
     + "."
 )
@@ -253,11 +338,15 @@ Markdown(
 # Eight networks on digits, 58 images at a time, and four on CIFAR-10, 250 at a time:
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-classes", "caption": "The signature on each class (thin lines) over those on 49 random subsets of the same size (`affscore.figures.class_signatures`)."}, "image": {"alt": "Four panels with scores over activations. Thin red lines, one for each class, leave the narrow grey band of the random subsets, mostly in the second half of each network."}}
-tables = pd.concat([under(load_study(name)) for name in ("classes", "classes-cifar")])
+tables = pd.concat(
+    [under(load_study(name)) for name in ("classes", "classes-cifar")]
+)
 tables["model"] = tables["model"].str.rpartition(":")[2]
 shown = {}
 for name in ("resnet18", "vit_b_16", "resnet20", "plainnet20"):
-    scores = tables[tables["model"] == name].pivot_table(index=["draw", "dataset"], columns="index", values="score")
+    scores = tables[tables["model"] == name].pivot_table(
+        index=["draw", "dataset"], columns="index", values="score"
+    )
     shown[name] = scores.loc[0], scores.drop(index=0)
 class_signatures(shown)
 plt.show()
@@ -279,7 +368,9 @@ rows = {
         "activations": len(one.layers),
         "q": one.ratio,
         "p-value": one.p_value,
-        "classes beyond all subsets": (one.distances > one.chance.max()).sum(),
+        "classes beyond all subsets": (
+            one.distances > one.chance.max()
+        ).sum(),
         "activations with p < 0.05": (one.layers["p_value"] < 0.05).sum(),
         "change of the mean score": one.change,
     }
@@ -289,12 +380,19 @@ rows = {
 pd.DataFrame(rows).T.astype({"activations": int}).round(3)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-layers", "caption": "The ratio $q_l$ along each network: how far classes are from the mean of random subsets, in standard deviations of these (`affscore.figures.class_ratios`)."}, "image": {"alt": "Two panels, digits and CIFAR-10, with a line for each network, on a logarithmic axis from about 1 to 10. Nearly all points are above the dashed line at 1; most lines rise towards the end of the network, with much zigzag."}}
-class_ratios({kind: {name: one.layers["ratio"] for name, one in some.items()} for kind, some in effects.items()})
+class_ratios(
+    {
+        kind: {name: one.layers["ratio"] for name, one in some.items()}
+        for kind, some in effects.items()
+    }
+)
 plt.show()
 
 # %% tags=["remove-input"]
 correlations = [
-    one.layers["ratio"].reset_index(drop=True).corr(pd.Series(range(len(one.layers))), method="spearman")
+    one.layers["ratio"]
+    .reset_index(drop=True)
+    .corr(pd.Series(range(len(one.layers))), method="spearman")
     for some in effects.values()
     for one in some.values()
 ]
@@ -416,7 +514,10 @@ answer = None  # your answer here
 
 # %%
 generator = np.random.default_rng(0)
-below, above = -1 - generator.exponential(size=(256, 1)), generator.exponential(size=(256, 1))
+below, above = (
+    -1 - generator.exponential(size=(256, 1)),
+    generator.exponential(size=(256, 1)),
+)
 affscore.exercises.check("13.3", (below, above))
 
 # %% [markdown]

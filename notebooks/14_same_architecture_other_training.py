@@ -23,11 +23,11 @@
 # so that none begin with the same weights.
 
 # %% tags=["parameters"]
-checkpoints: list[str] = []  # trainings of one architecture, MODEL@FILE (METHOD-1.pth, METHOD-2.pth); none: the study's
-dataset: str = "digits"  # for checkpoints of your own: digits, cifar10, imagenet:DIR, folder:DIR ...
+checkpoints: list[str] = []  # MODEL@FILE, as METHOD-1.pth; none: the study's
+dataset: str = "digits"  # for checkpoints of your own: digits, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder where new results are kept, seen from the folder of this notebook
+store: str = "../_build/results"  # folder of results, seen from this notebook
 jobs: int = 2  # networks to measure at once, where results are missing
 permutations: int = 4999  # of the test by nearest neighbours
 device: str = "auto"  # cpu, cuda or auto
@@ -41,57 +41,103 @@ check_parameters(globals())
 # %% tags=["hide-input"]
 from pathlib import Path
 
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
-
-import affscore
 from affscore import AffscoreError, analysis
 from affscore.figures import dendrogram, distance_heatmap
-from affscore.papers.alexnet_to_transformers.figure_16 import method_of, name_of
-from affscore.papers.alexnet_to_transformers.table_3 import means_of_criteria, spread_over_methods
+from affscore.papers.alexnet_to_transformers.figure_16 import (
+    method_of,
+    name_of,
+)
+from affscore.papers.alexnet_to_transformers.table_3 import (
+    means_of_criteria,
+    spread_over_methods,
+)
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
+from IPython.display import Markdown
 
 gathered = AllResults.gather()
 files = {one: Path(one.partition("@")[2]) for one in checkpoints}
-missing = [one for one, file in files.items() if file.suffix and not file.is_file()]
+missing = [
+    one for one, file in files.items() if file.suffix and not file.is_file()
+]
 found = [one for one in checkpoints if one not in missing]
 if 0 < len(found) < 3:
-    raise AffscoreError(f"expected three trainings at least to compare; not found: {', '.join(missing) or 'none'}")
+    raise AffscoreError(
+        f"expected three trainings at least to compare; not found: {', '.join(missing) or 'none'}"
+    )
 if found:
-    options = {"n": n, "images": images or None, "jobs": jobs, "device": device, "seed": seed, "progress": False}
+    options = {
+        "n": n,
+        "images": images or None,
+        "jobs": jobs,
+        "device": device,
+        "seed": seed,
+        "progress": False,
+    }
     measured = load_or_measure(found, dataset, store, **options)
-    trainings = {name_of(checkpoint): one for checkpoint, one in measured.items()}
+    trainings = {
+        name_of(checkpoint): one for checkpoint, one in measured.items()
+    }
     if len(trainings) < len(found):
-        raise AffscoreError(f"two checkpoints have one name; rename a file of {', '.join(found)}")
+        raise AffscoreError(
+            f"two checkpoints have one name; rename a file of {', '.join(found)}"
+        )
     if len({tuple(one.summary["layer"]) for one in trainings.values()}) > 1:
-        raise AffscoreError(f"expected trainings of one architecture, got {', '.join(found)}")
+        raise AffscoreError(
+            f"expected trainings of one architecture, got {', '.join(found)}"
+        )
 else:
     trainings = gathered.mini.checkpoints
 methods = [method_of(name) for name in trainings]
-repeated = 1 < len(set(methods)) < len(methods)  # methods can be told from seeds
-scores = {name: one.scores[np.isfinite(one.scores)] for name, one in trainings.items()}
+repeated = (
+    1 < len(set(methods)) < len(methods)
+)  # methods can be told from seeds
+scores = {
+    name: one.scores[np.isfinite(one.scores)]
+    for name, one in trainings.items()
+}
 distances = analysis.distance_matrix(scores)
 means = means_of_criteria(trainings)
-print(f"{len(trainings)} trainings of one architecture by {len(set(methods))} methods")
+print(
+    f"{len(trainings)} trainings of one architecture by {len(set(methods))} methods"
+)
 if missing:
-    print(f"Not found: {len(missing)} of {len(checkpoints)} checkpoints: {', '.join(missing)}")
+    print(
+        f"Not found: {len(missing)} of {len(checkpoints)} checkpoints: {', '.join(missing)}"
+    )
 if not found:
     print("These are the trainings of the study.")
 
 # %% tags=["remove-input"]
-near = analysis.nearest_neighbour_accuracy(distances, methods, permutations, seed) if repeated else None
+near = (
+    analysis.nearest_neighbour_accuracy(
+        distances, methods, permutations, seed
+    )
+    if repeated
+    else None
+)
 spread = spread_over_methods(means, methods) if repeated else None
-networks = pd.Series({name: gathered.mini.scores(name).mean() for name in gathered.mini.study.index})
+networks = pd.Series(
+    {
+        name: gathered.mini.scores(name).mean()
+        for name in gathered.mini.study.index
+    }
+)
 Markdown(
     f"**The finding.** Over all trainings the mean score is {means['score'].mean():.2f} ± {means['score'].std():.3f}; over "
     f"the {len(networks)} architectures of the mini zoo, on digits, it is {networks.mean():.2f} ± {networks.std():.3f}. "
     + (
         f"Of these {means['score'].std():.3f}, trainings by one method make {spread.loc['score', 'seeds']:.3f}: the methods "
-        + ("**differ**" if spread.loc["score", "p_value"] < 0.05 else "**do not differ significantly in their means**")
+        + (
+            "**differ**"
+            if spread.loc["score", "p_value"] < 0.05
+            else "**do not differ significantly in their means**"
+        )
         + f" (p = {spread.loc['score', 'p_value']:.2g}). The nearest signature is of the same method for "
         f"{near.value:.0%} of the networks, {near.permuted:.0%} by chance (p = {near.p_value:.2g})."
         if repeated
@@ -120,8 +166,17 @@ Markdown(
 # comes after the last activation, and no score depends on it. How well they do, in percent of the held-out digits:
 
 # %% tags=["hide-input"]
-reached = pd.Series({name: one.metadata.get("accuracy") for name, one in trainings.items()}, dtype=float)
-about = pd.DataFrame({"method": methods, "accuracy": 100 * reached.to_numpy(), "mean score": means["score"].to_numpy()})
+reached = pd.Series(
+    {name: one.metadata.get("accuracy") for name, one in trainings.items()},
+    dtype=float,
+)
+about = pd.DataFrame(
+    {
+        "method": methods,
+        "accuracy": 100 * reached.to_numpy(),
+        "mean score": means["score"].to_numpy(),
+    }
+)
 about.groupby("method", sort=False).agg(["mean", "min", "max"]).round(2)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-trainings", "caption": "DTW distances between the signatures of all trainings, in the order of the clustering (figure 17 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each training, in shades of grey from white, distance zero on the diagonal, to black. Trainings by the same method lie side by side where they form light blocks."}}
@@ -134,8 +189,15 @@ dendrogram(tree, list(trainings), methods)
 plt.show()
 
 # %% tags=["hide-input"]
-own = np.where(np.eye(len(distances)) > 0, np.inf, distances.to_numpy())  # nothing is its own neighbour
-nearest = pd.DataFrame({"method": methods, "nearest neighbour": [methods[place] for place in own.argmin(axis=1)]})
+own = np.where(
+    np.eye(len(distances)) > 0, np.inf, distances.to_numpy()
+)  # nothing is its own neighbour
+nearest = pd.DataFrame(
+    {
+        "method": methods,
+        "nearest neighbour": [methods[place] for place in own.argmin(axis=1)],
+    }
+)
 pd.crosstab(nearest["method"], nearest["nearest neighbour"])
 
 # %% [markdown]
@@ -193,7 +255,11 @@ Markdown(
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
-Ledger(gathered).conclusions("other-training-changes-little", "methods-are-found", "steadiest-criterion")
+Ledger(gathered).conclusions(
+    "other-training-changes-little",
+    "methods-are-found",
+    "steadiest-criterion",
+)
 
 # %% [markdown]
 # The second claim asks for more than the p-value above: that the nearest neighbour is of the same method for more than half of
@@ -266,7 +332,9 @@ answer = None  # your answer here
 # Methods that differ little, and seeds that differ ten times less.
 
 # %%
-affscore.exercises.check("14.2", np.array([[0.75], [0.76], [0.77]]) + np.array([-1e-3, 0.0, 1e-3]))
+affscore.exercises.check(
+    "14.2", np.array([[0.75], [0.76], [0.77]]) + np.array([-1e-3, 0.0, 1e-3])
+)
 
 # %% [markdown]
 # ```{solution-end}

@@ -40,17 +40,21 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import Markdown
-
-import affscore
 from affscore import experiments
 from affscore.experiments import RandomMLP
 from affscore.experiments.redshift import BIAS, DEPTHS, SCALES, SHIFT, SIZES
+from IPython.display import Markdown
 
-table = experiments.mlp_scores(experiments.redshift_networks(seeds, seed), points=points, seed=seed, n_jobs=jobs)
+table = experiments.mlp_scores(
+    experiments.redshift_networks(seeds, seed),
+    points=points,
+    seed=seed,
+    n_jobs=jobs,
+)
 networks = experiments.mean_scores(table)
 correlations = experiments.redshift_correlations(networks)
 changes = experiments.redshift_changes(networks)
@@ -68,11 +72,26 @@ def correlation(group, over):
 # ## The short answer
 
 # %% tags=["remove-input"]
-tanh, within = correlation("Tanh", "all sizes"), [correlation(name, "one size") for name in ("Tanh", "ReLU")]
-deeper = [changes.loc[f"{name}: 12 hidden layers instead of 3"] for name in ("Tanh × 2", "ReLU")]
-most = np.ceil(100 * max(abs(deeper[0]["score_low"]), abs(deeper[0]["score_high"]))) / 100
+tanh, within = (
+    correlation("Tanh", "all sizes"),
+    [correlation(name, "one size") for name in ("Tanh", "ReLU")],
+)
+deeper = [
+    changes.loc[f"{name}: 12 hidden layers instead of 3"]
+    for name in ("Tanh × 2", "ReLU")
+]
+most = (
+    np.ceil(
+        100 * max(abs(deeper[0]["score_low"]), abs(deeper[0]["score_high"]))
+    )
+    / 100
+)
 against = any(change["verdict"] == "contradicts" for change in deeper)
-claim = "But the score does not measure complexity" if against else "Whether it measures complexity is undecided here"
+claim = (
+    "But the score does not measure complexity"
+    if against
+    else "Whether it measures complexity is undecided here"
+)
 Markdown(
     "* **Larger weights make the image of a Tanh network complex, and lower its scores.** Rank correlation of mean score "
     f"and complexity over all sizes: {interval(tanh, 'correlation')}. A ReLU network without biases does not notice the "
@@ -104,15 +123,29 @@ Markdown(
 def gallery(rows):
     """The images of networks, with mean and spread of their scores."""
     flat = [mlp for row in rows.values() for mlp in row]
-    scores = experiments.mlp_scores(flat, points=points, covariances=["ledoit-wolf"], seed=seed)
-    texts = [f"{row['mean']:.2f} ± {row['spread']:.2f}" for _, row in experiments.mean_scores(scores).iterrows()]
-    images = [[experiments.output_image(mlp.network(), 128) for mlp in row] for row in rows.values()]
-    captions = [texts[k : k + len(SCALES)] for k in range(0, len(texts), len(SCALES))]
-    return affscore.figures.image_gallery(images, list(rows), [f"weights × {s:g}" for s in SCALES], captions)
+    scores = experiments.mlp_scores(
+        flat, points=points, covariances=["ledoit-wolf"], seed=seed
+    )
+    texts = [
+        f"{row['mean']:.2f} ± {row['spread']:.2f}"
+        for _, row in experiments.mean_scores(scores).iterrows()
+    ]
+    images = [
+        [experiments.output_image(mlp.network(), 128) for mlp in row]
+        for row in rows.values()
+    ]
+    captions = [
+        texts[k : k + len(SCALES)] for k in range(0, len(texts), len(SCALES))
+    ]
+    return affscore.figures.image_gallery(
+        images, list(rows), [f"weights × {s:g}" for s in SCALES], captions
+    )
 
 
 def sizes(activation, **kind):
-    return [RandomMLP(activation, scale, seed=seed, **kind) for scale in SCALES]
+    return [
+        RandomMLP(activation, scale, seed=seed, **kind) for scale in SCALES
+    ]
 
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-15-gallery", "caption": "A ReLU and a Tanh network, their weights multiplied by five factors. Below each image: mean \u00b1 standard deviation of the affinity scores of its six hidden layers. The ReLU row is one image; the Tanh row goes from a plane to noise, and its scores fall (`affscore.figures.image_gallery`)."}, "image": {"alt": "Two rows of five grey images. The ReLU row shows the same soft fan of wedges five times, with the same scores. In the Tanh row the first image is a smooth ramp, the second a little bent, the third has soft wedges, the fourth sharp streaks, and the last is a noisy star; the mean scores fall from 0.99 to about 0.7."}}
@@ -139,9 +172,13 @@ images = [experiments.output_image(mlp.network()) for mlp in (one, four)]
 assert (images[1] == 4.0 ** (one.depth + 1) * images[0]).all()
 
 scores = experiments.mlp_scores([one, four], points=points, seed=seed)
-of_one, of_four = (rows[["score", "paired"]] for _, rows in scores.groupby("scale"))
+of_one, of_four = (
+    rows[["score", "paired"]] for _, rows in scores.groupby("scale")
+)
 assert (of_one.to_numpy() == of_four.to_numpy()).all()
-print(f"all numbers of the image are multiplied by 4^{one.depth + 1}; no score changes")
+print(
+    f"all numbers of the image are multiplied by 4^{one.depth + 1}; no score changes"
+)
 
 # %% [markdown]
 # ## Shifted weights
@@ -168,11 +205,17 @@ plt.show()
 
 # %% tags=["hide-input"]
 rows = {
-    f"weights × {cell.scale:g}": experiments.networks_of(networks, cell)[["mean", "frequency"]].mean()
+    f"weights × {cell.scale:g}": experiments.networks_of(networks, cell)[
+        ["mean", "frequency"]
+    ].mean()
     for cell in SIZES["ReLU, biases"]
 }
-rows["without biases"] = experiments.networks_of(networks, SIZES["ReLU"][0])[["mean", "frequency"]].mean()
-pd.DataFrame(rows).T.round(3).rename(columns={"mean": "mean score", "frequency": "mean frequency of the image"})
+rows["without biases"] = experiments.networks_of(networks, SIZES["ReLU"][0])[
+    ["mean", "frequency"]
+].mean()
+pd.DataFrame(rows).T.round(3).rename(
+    columns={"mean": "mean score", "frequency": "mean frequency of the image"}
+)
 
 # %% [markdown]
 # ## Does the score follow the complexity?
@@ -193,14 +236,22 @@ pd.DataFrame(rows).T.round(3).rename(columns={"mean": "mean score", "frequency":
 # %% tags=["remove-cell"]
 parts = []
 for name, cells in SIZES.items():
-    panel = "Tanh, size of the weights" if name.startswith("Tanh") else "ReLU, size of the weights"
+    panel = (
+        "Tanh, size of the weights"
+        if name.startswith("Tanh")
+        else "ReLU, size of the weights"
+    )
     parts += [
-        experiments.networks_of(networks, cell).assign(panel=panel, series=name, cell=f"× {cell.scale:g}")
+        experiments.networks_of(networks, cell).assign(
+            panel=panel, series=name, cell=f"× {cell.scale:g}"
+        )
         for cell in cells
     ]
 for name, cells in DEPTHS.items():
     parts += [
-        experiments.networks_of(networks, cell).assign(panel="depth", series=name, cell=f"{cell.depth} layers")
+        experiments.networks_of(networks, cell).assign(
+            panel="depth", series=name, cell=f"{cell.depth} layers"
+        )
         for cell in cells
     ]
 
@@ -213,9 +264,13 @@ plt.show()
 # frequency, first over all sizes of the weights, then among networks of one kind and size (ranks within each):
 
 # %% tags=["hide-input"]
-correlations.assign(interval=[interval(row, "correlation") for _, row in correlations.iterrows()]).set_index(
-    ["over", "group"]
-)[["networks", "interval", "verdict"]].rename(columns={"interval": "rank correlation [95 %, all rows together]"})
+correlations.assign(
+    interval=[
+        interval(row, "correlation") for _, row in correlations.iterrows()
+    ]
+).set_index(["over", "group"])[["networks", "interval", "verdict"]].rename(
+    columns={"interval": "rank correlation [95 %, all rows together]"}
+)
 
 # %% [markdown]
 # **Over sizes the score follows the complexity; within a size little of that is left** (with 32 seeds). The size of the weights drives
@@ -235,10 +290,17 @@ pd.DataFrame({
 }, index=changes.index)  # fmt: skip
 
 # %% tags=["remove-input"]
-names = ["shifted Tanh: weights × 8 instead of × 2", "Tanh: weights × 8 instead of × 2", "Tanh × 2 instead of ReLU"]
+names = [
+    "shifted Tanh: weights × 8 instead of × 2",
+    "Tanh: weights × 8 instead of × 2",
+    "Tanh × 2 instead of ReLU",
+]
 halves, grown, other = (changes.loc[name] for name in names)
 totals = [
-    [experiments.networks_of(networks, DEPTHS[name][place])["total"].mean() for place in (0, 2)]
+    [
+        experiments.networks_of(networks, DEPTHS[name][place])["total"].mean()
+        for place in (0, 2)
+    ]
     for name in ("Tanh", "ReLU")
 ]
 Markdown(f"""
@@ -259,18 +321,30 @@ that of a shifted one by {halves["frequency"]:.2f}, and its score falls all the 
 # (64 units, 10 hidden layers, 256 pixels, four seeds):
 
 # %% tags=["hide-input"]
-cases = {f"Tanh × {scale:g}": RandomMLP("tanh", scale) for scale in (0.5, 2.0, 8.0, 64.0)} | {"ReLU": RandomMLP()}
-deep = [mlp._replace(width=64, depth=10, seed=seed + k) for mlp in cases.values() for k in range(4)]
+cases = {
+    f"Tanh × {scale:g}": RandomMLP("tanh", scale)
+    for scale in (0.5, 2.0, 8.0, 64.0)
+} | {"ReLU": RandomMLP()}
+deep = [
+    mlp._replace(width=64, depth=10, seed=seed + k)
+    for mlp in cases.values()
+    for k in range(4)
+]
 layers = experiments.mlp_scores(deep, points=256, seed=seed)
 layers["network"] = np.repeat(list(cases), len(layers) // len(cases))
-usual = layers[layers["covariance"] == "ledoit-wolf"].pivot_table(index="layer", columns="network", values="score")
+usual = layers[layers["covariance"] == "ledoit-wolf"].pivot_table(
+    index="layer", columns="network", values="score"
+)
 
 radius = experiments.square(64).norm(dim=1)
-roundness = float(radius.mean() / radius.square().mean().sqrt())  # m of the text
+roundness = float(
+    radius.mean() / radius.square().mean().sqrt()
+)  # m of the text
 share = {"ReLU": 1 / (2 - 8 * roundness**2 / np.pi**2), "sign": 8 / np.pi**2}
 first = {
     "ReLU": 1 - np.sqrt((1 - share["ReLU"]) / 2),
-    "sign": 1 - np.sqrt((1 + share["sign"] - 2 * share["sign"] * roundness) / 2),
+    "sign": 1
+    - np.sqrt((1 + share["sign"] - 2 * share["sign"] * roundness) / 2),
 }
 last = 1 - np.sqrt(1 - np.sqrt(2 / np.pi))
 
@@ -278,14 +352,41 @@ last = 1 - np.sqrt(1 - np.sqrt(2 / np.pi))
 with affscore.figures.house_style():
     figure, axes = plt.subplots(layout="constrained")
     for (name, colour), marker in zip(
-        dict(zip(cases, ("#56B4E9", "#0072B2", "#D55E00", "#000000", "#009E73"), strict=True)).items(),
+        dict(
+            zip(
+                cases,
+                ("#56B4E9", "#0072B2", "#D55E00", "#000000", "#009E73"),
+                strict=True,
+            )
+        ).items(),
         "ovs^D",
         strict=True,
     ):
-        axes.plot(usual[name], marker=marker, color=colour, linestyle="-", label=name)
-    axes.plot([1, 1], list(first.values()), "x", color="#CC79A7", markersize=9, markeredgewidth=2, label="closed forms")
-    axes.axhline(last, color="#707070", linestyle=":", label=f"{last:.2f}, the limit of large weights")
-    axes.set(xlabel="hidden layer", ylabel="affinity score", xticks=usual.index)
+        axes.plot(
+            usual[name],
+            marker=marker,
+            color=colour,
+            linestyle="-",
+            label=name,
+        )
+    axes.plot(
+        [1, 1],
+        list(first.values()),
+        "x",
+        color="#CC79A7",
+        markersize=9,
+        markeredgewidth=2,
+        label="closed forms",
+    )
+    axes.axhline(
+        last,
+        color="#707070",
+        linestyle=":",
+        label=f"{last:.2f}, the limit of large weights",
+    )
+    axes.set(
+        xlabel="hidden layer", ylabel="affinity score", xticks=usual.index
+    )
     figure.legend(loc="outside lower center", ncols=4)
 plt.show()
 
@@ -304,7 +405,9 @@ plt.show()
 # $$ (eq-15-sign)
 
 # %% tags=["hide-input"]
-both = layers.pivot_table(index=["network", "layer"], columns="covariance", values="score")
+both = layers.pivot_table(
+    index=["network", "layer"], columns="covariance", values="score"
+)
 pd.DataFrame({
     "closed form": {"ReLU, first layer": first["ReLU"], "Tanh × 64, first layer": first["sign"],
                     "Tanh × 64, last layer": last, "Tanh × 0.5, last layer": 1.0},
@@ -339,15 +442,23 @@ pd.DataFrame({
 # the matrix full rank, and the flag is gone. But the sample has no variance outside of its plane, and $T$ adds none:
 
 # %% tags=["hide-input"]
-one_size = table[(table["activation"] == "relu") & (table["scale"] == 1) & (table["depth"] == 6)]
+one_size = table[
+    (table["activation"] == "relu")
+    & (table["scale"] == 1)
+    & (table["depth"] == 6)
+]
 one_size = one_size[(one_size["shift"] == 0) & (one_size["bias"] == 0)]
 one_size = one_size.assign(flagged=one_size["degenerate"].astype(float))
 names = {"score": "mean score", "flagged": "share of networks with the flag"}
-by_layer = one_size.pivot_table(index="layer", columns="covariance", values=list(names))
+by_layer = one_size.pivot_table(
+    index="layer", columns="covariance", values=list(names)
+)
 by_layer[list(names)].rename(columns=names).round(3)
 
 # %% tags=["remove-input"]
-gap = one_size.pivot_table(index=["layer", "seed"], columns="covariance", values="score")
+gap = one_size.pivot_table(
+    index=["layer", "seed"], columns="covariance", values="score"
+)
 gap = (gap["ledoit-wolf"] - gap["empirical"]).abs().groupby("layer").mean()
 Markdown(
     f"In the first layer both covariances agree within {np.ceil(1000 * gap[1]) / 1000:g}, degenerate or not. They differ most in "
@@ -366,9 +477,13 @@ Markdown(
 generator = np.random.default_rng(seed)
 pixels = experiments.square()[generator.permutation(64 * 64)[:points]]
 network = RandomMLP("tanh", 4.0, seed=seed).network()
-found = affscore.multiverse(network, pixels, n=points, data_name="the square", progress=False)
+found = affscore.multiverse(
+    network, pixels, n=points, data_name="the square", progress=False
+)
 ways, words = ["covariance", "coupling"], ["reduction", "order"]
-means = found.summary.pivot_table("mean", index=ways, columns=words, sort=False)
+means = found.summary.pivot_table(
+    "mean", index=ways, columns=words, sort=False
+)
 assert (means.max(axis=1) - means.min(axis=1)).max() < 1e-9
 means.round(3)
 
@@ -379,18 +494,31 @@ for covariance in ("ledoit-wolf", "empirical"):
         chosen = experiments.mean_scores(table, covariance, coupling)
         over = experiments.redshift_correlations(chosen)
         named = over.set_index(over["group"] + ", " + over["over"])["verdict"]
-        verdicts[covariance, coupling] = pd.concat([named, experiments.redshift_changes(chosen)["verdict"]])
+        verdicts[covariance, coupling] = pd.concat(
+            [named, experiments.redshift_changes(chosen)["verdict"]]
+        )
 verdicts = pd.DataFrame(verdicts)
 verdicts
 
 # %% tags=["remove-input"]
 differ = verdicts.index[verdicts.ne(verdicts.iloc[:, 0], axis=0).any(axis=1)]
-turned = [name for name in differ if {"follows", "contradicts"} <= set(verdicts.loc[name])]
-pairs = networks.merge(experiments.mean_scores(table, coupling="paired"), on=list(RandomMLP._fields))
+turned = [
+    name
+    for name in differ
+    if {"follows", "contradicts"} <= set(verdicts.loc[name])
+]
+pairs = networks.merge(
+    experiments.mean_scores(table, coupling="paired"),
+    on=list(RandomMLP._fields),
+)
 Markdown(
     f"**{len(verdicts) - len(differ)} of {len(verdicts)} verdicts are the same under all four; "
     f"{len(turned) or 'none'} {'is' if len(turned) == 1 else 'are'} turned round.** "
-    + (f"Open under some: {'; '.join(name for name in differ if name not in turned)}. " if len(differ) else "")
+    + (
+        f"Open under some: {'; '.join(name for name in differ if name not in turned)}. "
+        if len(differ)
+        else ""
+    )
     + "The coupling hardly matters: the mean scores of a network under both differ by at most "
     f"{(pairs['mean_x'] - pairs['mean_y']).max():.3f}."
 )

@@ -22,9 +22,9 @@
 # here, and held against the affinity score.
 
 # %% tags=["parameters"]
-networks: list[str] = []  # of the first two figures, MODEL or MODEL@WEIGHTS; none: two of the study
-study: str = "regions"  # of the other figures; or one of yours, as regions-cifar10
-store: str = "../_build/results"  # the folder of your results; your studies are in its folder studies
+networks: list[str] = []  # of the first figures; none: two of the study
+study: str = "regions"  # of the other figures; or yours, as regions-cifar10
+store: str = "../_build/results"  # folder of your results, with studies in it
 image: int = 0  # which test image the first two figures are about
 points: int = 96  # along each side of the planes in the second figure
 device: str = "auto"  # cpu, cuda or auto
@@ -36,15 +36,25 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+import affscore
 import matplotlib.pyplot as plt
 import pandas as pd
 import torch
-from IPython.display import Markdown
-
-import affscore
 from affscore import AffscoreError
-from affscore.figures import against_width, bundles_of_signatures, logits_along_path, mosaic, two_measures
-from affscore.linear_regions import Segment, along_segment, along_segments, closed_paths, on_plane
+from affscore.figures import (
+    against_width,
+    bundles_of_signatures,
+    logits_along_path,
+    mosaic,
+    two_measures,
+)
+from affscore.linear_regions import (
+    Segment,
+    along_segment,
+    along_segments,
+    closed_paths,
+    on_plane,
+)
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions.networks import (
@@ -56,11 +66,16 @@ from affscore.papers.linear_regions.networks import (
 )
 from affscore.papers.printed import printed_table
 from affscore.survey.studies import load_studies, stored_studies, under
+from IPython.display import Markdown
 
 WAYS = ["vanilla", "noise-0.2", "noise-1.0"]
 studies = stored_studies(store) | load_studies()
 if f"{study}-paths" not in studies:
-    has_paths = ", ".join(name.removesuffix("-paths") for name in studies if name.endswith("-paths"))
+    has_paths = ", ".join(
+        name.removesuffix("-paths")
+        for name in studies
+        if name.endswith("-paths")
+    )
     print(
         f"Not found in {store}/studies: {study}, with its paths. There are {has_paths}; make_studies.py --only makes others."
     )
@@ -68,19 +83,32 @@ if f"{study}-paths" not in studies:
     study = "regions"
 paths = studies[f"{study}-paths"]
 if lacking := [way for way in WAYS if way not in set(paths["way"])]:
-    raise AffscoreError(f"this page compares ways of training, and the study {study} lacks {', '.join(lacking)}")
+    raise AffscoreError(
+        f"this page compares ways of training, and the study {study} lacks {', '.join(lacking)}"
+    )
 trained = with_scores(under(studies[study]), paths)
-wide = with_scores(under(studies["regions-width"]), studies["regions-width-paths"])
+wide = with_scores(
+    under(studies["regions-width"]), studies["regions-width-paths"]
+)
 means = trained.groupby(["network", "way"], sort=False)[
-    ["crossings", "absolute_deviation", "relative_deviation", "score", "test_error"]
+    [
+        "crossings",
+        "absolute_deviation",
+        "relative_deviation",
+        "score",
+        "test_error",
+    ]
 ].mean()
 about = f"{len(trained)} trainings: {len(set(trained['network']))} architectures, {len(set(trained['way']))} ways, "
-print(f"{about}{len(set(trained['seed']))} seeds; {len(paths) // len(trained)} segments each")
+print(
+    f"{about}{len(set(trained['seed']))} seeds; {len(paths) // len(trained)} segments each"
+)
 
 # %% tags=["remove-input"]
 grows = means.xs("noise-1.0", level="way") / means.xs("vanilla", level="way")
 deviation, density = (
-    " and ".join(f"{value:.1f}" for value in grows[name]) for name in ("absolute_deviation", "crossings")
+    " and ".join(f"{value:.1f}" for value in grows[name])
+    for name in ("absolute_deviation", "crossings")
 )
 Markdown(
     f"**The finding: regions are not equal.** Wrong labels in the place of right ones multiply the absolute deviation of "
@@ -106,7 +134,8 @@ Markdown(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Mind the vertical axes, which differ. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment (`affscore.figures.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
 folder = "../examples"
 named = networks or [
-    f"{folder}/region_networks.py:vgg8@{folder}/weights/vgg8-{way}-1.safetensors" for way in ("vanilla", "noise-1.0")
+    f"{folder}/region_networks.py:vgg8@{folder}/weights/vgg8-{way}-1.safetensors"
+    for way in ("vanilla", "noise-1.0")
 ]
 short = [one.rpartition("/")[2].removesuffix(".safetensors") for one in named]
 models = {
@@ -116,15 +145,21 @@ models = {
 prepare = affscore.zoo.card_of(next(iter(models.values()))).preprocessing
 pictures, _ = affscore.zoo.digits("test")
 if not 0 <= image < len(pictures):
-    raise AffscoreError(f"expected an image from 0 to {len(pictures) - 1}, got {image}")
+    raise AffscoreError(
+        f"expected an image from 0 to {len(pictures) - 1}, got {image}"
+    )
 picture = torch.stack([prepare(pictures[image])])
 path = closed_paths(picture)[0].double()
 followed = {}
 for name, model in models.items():
     try:
-        followed[name] = along_segments(model, path[:-1], path[1:], device=device, progress=False)
+        followed[name] = along_segments(
+            model, path[:-1], path[1:], device=device, progress=False
+        )
     except AffscoreError as error:
-        raise AffscoreError(f"{name}, on images as the first network takes them: {error}") from error
+        raise AffscoreError(
+            f"{name}, on images as the first network takes them: {error}"
+        ) from error
 with torch.no_grad():
     logit = int(next(iter(models.values())).eval()(picture).argmax())
 logits_along_path(followed, logit)
@@ -139,18 +174,29 @@ def mean_of_segments(segments: list[Segment], name: str) -> float:
 
 def table_of(segments: list[Segment]) -> dict[str, str]:
     """Counts on the whole path, and means over its segments."""
-    size = sum(one.absolute_deviation.mean() / one.length / one.total_variation.mean() for one in segments)
+    size = sum(
+        one.absolute_deviation.mean()
+        / one.length
+        / one.total_variation.mean()
+        for one in segments
+    )
     return {
-        "changes of the activation pattern": str(sum(one.crossings for one in segments)),
+        "changes of the activation pattern": str(
+            sum(one.crossings for one in segments)
+        ),
         "switches of max pooling": str(sum(one.switches for one in segments)),
-        "breakpoints of the function": str(sum(one.count - 1 for one in segments)),
+        "breakpoints of the function": str(
+            sum(one.count - 1 for one in segments)
+        ),
         "absolute deviation": f"{mean_of_segments(segments, 'absolute_deviation'):.1f}",
         "published upper bound": f"{mean_of_segments(segments, 'deviation_upper_bound'):.1f}",
         "relative deviation": f"{size / len(segments):.3f}",
     }
 
 
-pd.DataFrame({name: table_of(segments) for name, segments in followed.items()})
+pd.DataFrame(
+    {name: table_of(segments) for name, segments in followed.items()}
+)
 
 # %% [markdown]
 # Three things are counted apart, on the whole path: changes of the activation pattern (what the poster calls density, there per segment),
@@ -167,12 +213,24 @@ pd.DataFrame({name: table_of(segments) for name, segments in followed.items()})
 # %% tags=["hide-input"]
 for name, model in models.items():
     both = [
-        along_segment(model, path[0], path[0] + (path[1] - path[0]) / 10, method, device=device)
+        along_segment(
+            model,
+            path[0],
+            path[0] + (path[1] - path[0]) / 10,
+            method,
+            device=device,
+        )
         for method in ("line", "walk")
     ]
     line, walk = both
-    difference = abs(line.breakpoints - walk.breakpoints).max() if line.count == walk.count else float("nan")
-    print(f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, {difference:.0e} apart at most")
+    difference = (
+        abs(line.breakpoints - walk.breakpoints).max()
+        if line.count == walk.count
+        else float("nan")
+    )
+    print(
+        f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, {difference:.0e} apart at most"
+    )
 
 # %% [markdown]
 # The line is the faster one, the more so the smaller the network ({doc}`90_what_it_costs`). From the points follow, for each logit,
@@ -190,7 +248,13 @@ for name, model in models.items():
 corner, *ends = path[0], path[2], path[6]
 planes = {
     name: [
-        on_plane(model, corner, *(corner + part * (end - corner) for end in ends), points=points, device=device)
+        on_plane(
+            model,
+            corner,
+            *(corner + part * (end - corner) for end in ends),
+            points=points,
+            device=device,
+        )
         for part in (1.0, 0.03)
     ]
     for name, model in models.items()
@@ -233,17 +297,23 @@ plt.show()
 # %% tags=["hide-input"]
 correlations = rank_correlations(paths)
 printed = printed_table("poster_density_vs_absolute_deviation")
-printed.index = printed.index.str.replace("_", "-").str.replace("augmentation", "augmented")
-table = correlations.groupby(["way", "network"], sort=False)["correlation"].agg(
-    mean="mean", std=lambda seeds: seeds.std(ddof=0)
+printed.index = printed.index.str.replace("_", "-").str.replace(
+    "augmentation", "augmented"
 )
+table = correlations.groupby(["way", "network"], sort=False)[
+    "correlation"
+].agg(mean="mean", std=lambda seeds: seeds.std(ddof=0))
 columns = {
-    f"{name}, ours": table.xs(name, level="network").apply(lambda row: f"{row['mean']:.2f} ± {row['std']:.2f}", axis=1)
+    f"{name}, ours": table.xs(name, level="network").apply(
+        lambda row: f"{row['mean']:.2f} ± {row['std']:.2f}", axis=1
+    )
     for name in dict.fromkeys(correlations["network"])
 }
 for name in ("vgg8", "resnet18"):
     found = printed[[f"cifar10_{name}", f"cifar10_{name}_std"]].astype(float)
-    columns[f"{name}, the poster"] = found.apply(lambda row: "{:.2f} ± {:.2f}".format(*row), axis=1)
+    columns[f"{name}, the poster"] = found.apply(
+        lambda row: "{:.2f} ± {:.2f}".format(*row), axis=1
+    )
 pd.DataFrame(columns).reindex(table.index.unique("way"))
 
 
@@ -269,20 +339,37 @@ Markdown(
 # same decisions. The means over trainings:
 
 # %% tags=["hide-input"]
-names = {"crossings": "density", "absolute_deviation": "absolute deviation", "relative_deviation": "relative deviation"}
-means[[*names, "score", "test_error"]].rename(columns={**names, "test_error": "test error"}).round(
-    {"density": 0, "absolute deviation": 1, "relative deviation": 3, "score": 3, "test error": 3}
+names = {
+    "crossings": "density",
+    "absolute_deviation": "absolute deviation",
+    "relative_deviation": "relative deviation",
+}
+means[[*names, "score", "test_error"]].rename(
+    columns={**names, "test_error": "test error"}
+).round(
+    {
+        "density": 0,
+        "absolute deviation": 1,
+        "relative deviation": 3,
+        "score": 3,
+        "test error": 3,
+    }
 )
 
 # %% tags=["remove-input"]
 ratios = means.unstack("way")  # noqa: PD010
 change = {
-    name: " and ".join(f"{value:.2f}" for value in ratios[name]["noise-1.0"] / ratios[name]["noise-0.2"])
+    name: " and ".join(
+        f"{value:.2f}"
+        for value in ratios[name]["noise-1.0"] / ratios[name]["noise-0.2"]
+    )
     for name in ("absolute_deviation", "relative_deviation")
 }
 augmented = ""
 if "augmented" in set(trained["way"]):
-    values = " and ".join(f"{value:.3f}" for value in ratios["relative_deviation"]["augmented"])
+    values = " and ".join(
+        f"{value:.3f}" for value in ratios["relative_deviation"]["augmented"]
+    )
     augmented = (
         f" Right labels on moved images have {values}, no less than wrong labels: the relative deviation does not tell "
         "wrong labels from right ones."
@@ -316,7 +403,10 @@ against_width(
 plt.show()
 
 # %% tags=["remove-input"]
-over_widths = {name: trend(past, "width", "width", name) for name in ("absolute_deviation", "relative_deviation")}
+over_widths = {
+    name: trend(past, "width", "width", name)
+    for name in ("absolute_deviation", "relative_deviation")
+}
 Markdown(
     f"Past the threshold the absolute deviation has the rank correlation {over_widths['absolute_deviation']} with the width, the "
     f"relative one {over_widths['relative_deviation']}. Wide networks swing less; that they are less bent is not seen."
@@ -327,7 +417,12 @@ Markdown(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-score", "caption": "Absolute deviation and mean affinity score, a point for each training: the more wrong labels, the larger the deviation and the lower the score (`affscore.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points fall from the upper left, vanilla and augmented training, to the lower right, wrong labels alone."}}
 two_measures(
-    trained, "absolute_deviation", "score", "network", "way", (axes_of["absolute_deviation"], axes_of["score"])
+    trained,
+    "absolute_deviation",
+    "score",
+    "network",
+    "way",
+    (axes_of["absolute_deviation"], axes_of["score"]),
 )
 plt.show()
 
@@ -335,17 +430,35 @@ plt.show()
 # The signature also says where: the first activation stays as it is, and late ones bend.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-signatures", "caption": "Signatures after four ways of training, thin lines for the seeds and a thick one for their mean. Wrong labels leave the first activation as it is and lower the scores of the late ones (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels, one for each architecture, of affinity scores over the depth in four bundles of lines. At the first activations the bundles lie on each other; at the last three those with wrong labels lie 0.1 to 0.3 below vanilla training."}}
-shown_ways = [way for way in ("vanilla", "augmented", "noise-0.2", "noise-1.0") if way in set(trained["way"])]
-signatures = under(studies[study]).query("way in @shown_ways").rename(columns={"way": "group", "seed": "line"})
+shown_ways = [
+    way
+    for way in ("vanilla", "augmented", "noise-0.2", "noise-1.0")
+    if way in set(trained["way"])
+]
+signatures = (
+    under(studies[study])
+    .query("way in @shown_ways")
+    .rename(columns={"way": "group", "seed": "line"})
+)
 bundles_of_signatures(signatures, panels="network")
 plt.show()
 
 # %% tags=["hide-input"]
-measures = {**names, "total_variation": "total variation", "test_error": "test error"}
-groups = {str(network): rows for network, rows in trained.groupby("network", sort=False)}
+measures = {
+    **names,
+    "total_variation": "total variation",
+    "test_error": "test error",
+}
+groups = {
+    str(network): rows
+    for network, rows in trained.groupby("network", sort=False)
+}
 pd.DataFrame(
     {
-        f"{network}, score": {label: str(trend(rows, "way", name, "score")) for name, label in measures.items()}
+        f"{network}, score": {
+            label: str(trend(rows, "way", name, "score"))
+            for name, label in measures.items()
+        }
         for network, rows in groups.items()
     }
 )
@@ -490,7 +603,9 @@ answer = None  # your answer here: a pair of networks
 def hinges(places, heights):
     """The sum of max(t - place, 0), each times a height."""
     network = torch.nn.Sequential(
-        torch.nn.Linear(1, len(places)), torch.nn.ReLU(), torch.nn.Linear(len(places), 1, bias=False)
+        torch.nn.Linear(1, len(places)),
+        torch.nn.ReLU(),
+        torch.nn.Linear(len(places), 1, bias=False),
     )
     with torch.no_grad():
         network[0].weight.fill_(1)

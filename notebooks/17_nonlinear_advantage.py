@@ -21,9 +21,9 @@
 # are needed.
 
 # %% tags=["parameters"]
-slopes_study: str = "advantage"  # the study of the figures; or one of yours, as advantage-cifar10
-store: str = "../_build/results"  # the folder of your results; your studies are in its folder studies
-model: str = "mini:digitsnet"  # the network that is looked at first, MODEL or MODEL@WEIGHTS
+slopes_study: str = "advantage"  # or one of yours, as advantage-cifar10
+store: str = "../_build/results"  # folder of your results, with studies in it
+model: str = "mini:digitsnet"  # looked at first: MODEL or MODEL@WEIGHTS
 seed: int = 0  # of random weights and the order of images
 
 # %% tags=["remove-cell"]
@@ -32,34 +32,59 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% tags=["hide-input"]
+import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from IPython.display import Markdown
-from torch import nn
-
-import affscore
 from affscore import AffscoreError
-from affscore.figures import accuracy_curves, bundles_of_signatures, core_network, two_measures
+from affscore.figures import (
+    accuracy_curves,
+    bundles_of_signatures,
+    core_network,
+    two_measures,
+)
 from affscore.nonlinear_advantage import average_path_length, to_prelu, train
 from affscore.papers.all_results import AllResults
 from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
 from affscore.papers.nonlinear_advantage.abstract import EQUAL
-from affscore.papers.nonlinear_advantage.cores import PLAIN, beside_plain, cores, survival, survival_correlations
-from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, gap, lost_when_affine, seeds_of, trainings
+from affscore.papers.nonlinear_advantage.cores import (
+    PLAIN,
+    beside_plain,
+    cores,
+    survival,
+    survival_correlations,
+)
+from affscore.papers.nonlinear_advantage.curves import (
+    EARLY,
+    LATE,
+    compared,
+    gap,
+    lost_when_affine,
+    seeds_of,
+    trainings,
+)
 from affscore.survey.studies import load_studies, stored_studies, under
+from IPython.display import Markdown
+from torch import nn
 
 studies = stored_studies(store) | load_studies()
 if slopes_study not in studies:
     made = ", ".join(name for name in studies if name.startswith("advantage"))
-    print(f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others.")
+    print(
+        f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others."
+    )
     print("This page shows advantage, small networks on digits.")
     slopes_study = "advantage"
 if f"{slopes_study}-scores" not in studies:
-    raise AffscoreError(f"this page needs affinity scores, and the study {slopes_study} has none; take another one")
-study, scores = studies[slopes_study], under(studies[f"{slopes_study}-scores"])
+    raise AffscoreError(
+        f"this page needs affinity scores, and the study {slopes_study} has none; take another one"
+    )
+study, scores = (
+    studies[slopes_study],
+    under(studies[f"{slopes_study}-scores"]),
+)
 WORDS = {
     "sum": "sum of two digits", "larger": "larger of two digits", "few": "few digits", "noise": "wrong labels",
     "numbers": "French numbers",
@@ -69,26 +94,45 @@ WHEN = {EARLY: "early", LATE: "late"}
 
 def in_words(table):
     """With names of tasks and starts as the page has them."""
-    when = table["start"].map(lambda start: WHEN.get(start, f"after {100 * start:.0f} %"), na_action="ignore")
-    return table.assign(task=table["task"].replace(WORDS), when=when.astype(object).fillna("untouched"))
+    when = table["start"].map(
+        lambda start: WHEN.get(start, f"after {100 * start:.0f} %"),
+        na_action="ignore",
+    )
+    return table.assign(
+        task=table["task"].replace(WORDS),
+        when=when.astype(object).fillna("untouched"),
+    )
 
 
 def by_task(found):
     """A column of a table: percentages or points, with their intervals."""
-    return {WORDS.get(task, task): f"{100 * one:.1f}" for task, one in found.items()}
+    return {
+        WORDS.get(task, task): f"{100 * one:.1f}"
+        for task, one in found.items()
+    }
 
 
 trained = trainings(study)
 pairs = {task: network for network, task in compared(trained)}
 gaps = {task: gap(trained, network, task) for task, network in pairs.items()}
-losses = {task: lost_when_affine(trained, network, task) for task, network in pairs.items()}
+losses = {
+    task: lost_when_affine(trained, network, task)
+    for task, network in pairs.items()
+}
 left = cores(trained)
-linear = {task: mean_of(1 - left[left["task"] == task]["share"], (0, 1)) for task in pairs}
-print(f"{len(trained)} trainings of {', '.join(dict.fromkeys(pairs.values()))}, {trained['seed'].nunique()} seeds")
+linear = {
+    task: mean_of(1 - left[left["task"] == task]["share"], (0, 1))
+    for task in pairs
+}
+print(
+    f"{len(trained)} trainings of {', '.join(dict.fromkeys(pairs.values()))}, {trained['seed'].nunique()} seeds"
+)
 
 # %% tags=["remove-input"]
 words = {task: WORDS.get(task, task) for task in pairs}
-hardest, *rest = sorted(losses, key=lambda task: losses[task].value, reverse=True)
+hardest, *rest = sorted(
+    losses, key=lambda task: losses[task].value, reverse=True
+)
 shares = [100 * one.value for one in linear.values()]
 Markdown(
     f"**The finding: after training, {min(shares):.0f} to {max(shares):.0f} % of the channels can become linear before that costs five points.** "
@@ -138,7 +182,9 @@ class Skip(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.layers = nn.ModuleList(nn.Linear(before, 4) for before in (1, 4, 4, 4))
+        self.layers = nn.ModuleList(
+            nn.Linear(before, 4) for before in (1, 4, 4, 4)
+        )
         self.out = nn.Linear(4, 1)
 
     def forward(self, x):
@@ -148,8 +194,14 @@ class Skip(nn.Module):
         return x + self.out(y)
 
 
-for name, one, example in (("the example", Skip(), torch.zeros(1, 1)), (model, affscore.load_model(model, seed), None)):
-    normalised, plain = (average_path_length(to_prelu(one, example), example, which) for which in (True, False))
+for name, one, example in (
+    ("the example", Skip(), torch.zeros(1, 1)),
+    (model, affscore.load_model(model, seed), None),
+):
+    normalised, plain = (
+        average_path_length(to_prelu(one, example), example, which)
+        for which in (True, False)
+    )
     print(f"{name}: NAPL {normalised:.3f}, APL {plain:.3f}")
 
 # %% [markdown]
@@ -160,17 +212,34 @@ for name, one, example in (("the example", Skip(), torch.zeros(1, 1)), (model, a
 # A small residual network learns the digits for ten epochs as usual, and for ten more while its slopes are pulled to 1:
 
 # %%
-prepare = affscore.zoo.Preprocessing(channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,))
-(images, labels), (test_images, test_labels) = affscore.zoo.digits("train"), affscore.zoo.digits("test")
-images, test_images = (torch.stack([prepare(image) for image in some]) for some in (images, test_images))
+prepare = affscore.zoo.Preprocessing(
+    channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,)
+)
+(images, labels), (test_images, test_labels) = (
+    affscore.zoo.digits("train"),
+    affscore.zoo.digits("test"),
+)
+images, test_images = (
+    torch.stack([prepare(image) for image in some])
+    for some in (images, test_images)
+)
 
-small = to_prelu(affscore.load_model("../examples/matched_networks.py:residual8", seed), images[:2])
+small = to_prelu(
+    affscore.load_model("../examples/matched_networks.py:residual8", seed),
+    images[:2],
+)
 record = train(
     small, images, labels, epochs=20, omega=0.005, start=10, test=(test_images, test_labels),
     rate=4e-3, slope_rate=2e-2, weight_decay=1e-2, seed=seed, progress=False,
 )  # fmt: skip
-columns = {"accuracy": "accuracy", "active": "share of channels not linear", "napl": "path length (NAPL)"}
-record.loc[9::2].set_index("epoch")[[*columns]].rename(columns=columns).round(3)
+columns = {
+    "accuracy": "accuracy",
+    "active": "share of channels not linear",
+    "napl": "path length (NAPL)",
+}
+record.loc[9::2].set_index("epoch")[[*columns]].rename(columns=columns).round(
+    3
+)
 
 # %% [markdown]
 # ## Early or late?
@@ -185,9 +254,14 @@ record.loc[9::2].set_index("epoch")[[*columns]].rename(columns=columns).round(3)
 # * *sum of two digits*: the same pairs; the label is the last digit of the sum. It takes twice as many epochs.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-curves", "caption": "Accuracy against the path length that is left: a point for each training, lines through the means over seeds for each weight of the penalty. On the sum of two digits the early curve falls where the late one still holds; on the larger of two both fall together. On the others affine networks (length 0) are about as good or better; mind the axes, that of digits has three points (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the normalised average path length, and the untouched networks at their right ends. On the sum of two digits the early curve falls below two units, the late one only below one. On the larger of two digits both fall at one unit. On digits and few digits both are flat. With wrong labels they rise towards the left, the late one earlier."}}
-of_pairs = [pairs.get(task) == network for network, task in zip(trained["network"], trained["task"], strict=True)]
+of_pairs = [
+    pairs.get(task) == network
+    for network, task in zip(trained["network"], trained["task"], strict=True)
+]
 main = in_words(trained[of_pairs])
-both = main[main["start"].isin(WHEN) | main["start"].isna()].sort_values("start")
+both = main[main["start"].isin(WHEN) | main["start"].isna()].sort_values(
+    "start"
+)
 LENGTH = "path length (NAPL)"
 accuracy_curves(both, "napl", "when", "task", "omega", LENGTH)
 plt.show()
@@ -199,7 +273,12 @@ pd.DataFrame(
         "accuracy, untouched (%)": (100 * untouched).round(1),
         "lost when affine (points)": by_task(losses),
         "late ahead of early (points)": by_task(gaps),
-        "at equal share of channels": by_task({task: gap(trained, pairs[task], task, x="share") for task in pairs}),
+        "at equal share of channels": by_task(
+            {
+                task: gap(trained, pairs[task], task, x="share")
+                for task in pairs
+            }
+        ),
         "channels that late training can make linear (%)": by_task(linear),
     }
 ).loc[[WORDS.get(task, task) for task in pairs]].rename_axis("task")
@@ -225,7 +304,12 @@ pd.DataFrame(
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-share", "caption": "The same trainings against the share of the channels that are not linear. After training, most channels can go before accuracy falls (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the percentage of channels that are not linear. On both tasks with two digits they are flat from 100 down to 15 percent, and fall near the left end. With wrong labels they rise to the left, the late one earlier."}}
 accuracy_curves(
-    both.assign(percent=100 * both["share"]), "percent", "when", "task", "omega", "channels that are not linear (%)"
+    both.assign(percent=100 * both["share"]),
+    "percent",
+    "when",
+    "task",
+    "omega",
+    "channels that are not linear (%)",
 )
 plt.show()
 
@@ -237,11 +321,17 @@ plt.show()
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-starts", "caption": "The penalty begins with training, after 20 or 50 % of ordinary training, or after all of it; lines are means over the three seeds that have all of them. On the sum of two digits all later starts lie together, and apart from the early one (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with four curves each. On the sum of two digits the early curve falls below three units, the other three together below one. On digits all four lie together within one point."}}
 starts = sorted(trained["start"].dropna().unique())
 several = {
-    pair: seeds for pair in compared(trained) if (seeds := seeds_of(trained, *pair, *starts))
+    pair: seeds
+    for pair in compared(trained)
+    if (seeds := seeds_of(trained, *pair, *starts))
 }  # the tasks, and of these the seeds, that have all of them
 begun = pd.concat(
     [
-        trained[(trained["network"] == network) & (trained["task"] == task) & trained["seed"].isin(seeds)]
+        trained[
+            (trained["network"] == network)
+            & (trained["task"] == task)
+            & trained["seed"].isin(seeds)
+        ]
         for (network, task), seeds in several.items()
     ]
 ).sort_values("start")
@@ -250,9 +340,14 @@ plt.show()
 
 # %% tags=["hide-input"]
 compared_starts = {
-    (WORDS.get(task, task), in_words(pd.DataFrame({"start": [start], "task": ""}))["when"][0]): {
+    (
+        WORDS.get(task, task),
+        in_words(pd.DataFrame({"start": [start], "task": ""}))["when"][0],
+    ): {
         "ahead of early (points)": f"{100 * gap(begun, network, task, start, EARLY):.1f}",
-        "behind late (points)": f"{100 * gap(begun, network, task, LATE, start):.1f}" if start < LATE else "",
+        "behind late (points)": f"{100 * gap(begun, network, task, LATE, start):.1f}"
+        if start < LATE
+        else "",
     }
     for network, task in several
     for start in starts
@@ -271,13 +366,28 @@ pd.DataFrame(compared_starts).T.rename_axis(["task", "the penalty begins"])
 # which are as wide as makes their parameters as many as those of *residual14*: networks of the same depth, not by pruning but by design.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-sizes", "caption": "Networks of three sizes, late, and plain networks of the same number of parameters, each at its depth; means over seeds. On the sum of two digits partially linear networks are ahead of plain ones of the same depth; on digits plain ones of three and more layers are a point ahead (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels over the path length. Curves of three residual networks, and one of plain networks that lies below them at small lengths."}}
-sizes = pd.concat([trained, trainings(studies["advantage-sizes"])], ignore_index=True)
+sizes = pd.concat(
+    [trained, trainings(studies["advantage-sizes"])], ignore_index=True
+)
 is_plain = sizes["network"].str.startswith(PLAIN)
-chosen = sizes[sizes["start"].isna() | (sizes["start"] == LATE)]  # untouched ones are the right ends of the lines
+chosen = sizes[
+    sizes["start"].isna() | (sizes["start"] == LATE)
+]  # untouched ones are the right ends of the lines
 chosen = chosen[chosen["task"].isin(sizes[is_plain]["task"])]
-series = chosen["network"].where(~chosen["network"].str.startswith(PLAIN), "plain, widened")
-along = chosen["omega"].where(~chosen["network"].str.startswith(PLAIN), chosen["napl"])
-accuracy_curves(in_words(chosen).assign(series=series, along=along), "napl", "series", "task", "along", LENGTH)
+series = chosen["network"].where(
+    ~chosen["network"].str.startswith(PLAIN), "plain, widened"
+)
+along = chosen["omega"].where(
+    ~chosen["network"].str.startswith(PLAIN), chosen["napl"]
+)
+accuracy_curves(
+    in_words(chosen).assign(series=series, along=along),
+    "napl",
+    "series",
+    "task",
+    "along",
+    LENGTH,
+)
 plt.show()
 
 # %% tags=["hide-input"]
@@ -301,11 +411,26 @@ pd.DataFrame(
 # %% tags=["hide-input"]
 on_both = sizes[sizes["task"].isin(sizes[is_plain]["task"])]
 untouched = on_both[on_both["start"].isna()]
-at = {"untouched": untouched, "five points lost": cores(on_both), f"{EQUAL:.0%} accuracy": cores(on_both, EQUAL)}
-means = {level: some.groupby(["task", "network"], sort=False).mean() for level, some in at.items()}
-table = pd.concat({level: some[["napl", "width"]] for level, some in means.items()}, axis="columns", join="inner")
-table.insert(0, ("untouched", "accuracy (%)"), 100 * means["untouched"]["accuracy"])
-table.sort_index(level="task", sort_remaining=False).round(1).rename(columns={"napl": "path length"}, index=WORDS)
+at = {
+    "untouched": untouched,
+    "five points lost": cores(on_both),
+    f"{EQUAL:.0%} accuracy": cores(on_both, EQUAL),
+}
+means = {
+    level: some.groupby(["task", "network"], sort=False).mean()
+    for level, some in at.items()
+}
+table = pd.concat(
+    {level: some[["napl", "width"]] for level, some in means.items()},
+    axis="columns",
+    join="inner",
+)
+table.insert(
+    0, ("untouched", "accuracy (%)"), 100 * means["untouched"]["accuracy"]
+)
+table.sort_index(level="task", sort_remaining=False).round(1).rename(
+    columns={"napl": "path length"}, index=WORDS
+)
 
 # %% [markdown]
 # ## The core network
@@ -333,9 +458,12 @@ plt.show()
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-survival", "caption": "Each activation by its affinity score before, and by the share of its channels that stay non-linear, the mean over weights of the penalty; a point for each seed. Early activations keep more; within a third the points fall, since those after a sum score higher and keep less (`affscore.figures.two_measures`)."}, "image": {"alt": "Panels for the tasks with points in three colours for the first, middle and last third of the activations. Points of the first third lie highest, those of the last lowest, and within each colour they fall to the right."}}
 survived = survival(study, scores)
 thirds = ["first third", "middle third", "last third"]
-part = survived.groupby("network")["index"].transform(lambda index: pd.cut(index, 3, labels=False))
+part = survived.groupby("network")["index"].transform(
+    lambda index: pd.cut(index, 3, labels=False)
+)
 survived = survived.assign(
-    part=part.astype(int).map(dict(enumerate(thirds))), task_name=survived["task"].replace(WORDS)
+    part=part.astype(int).map(dict(enumerate(thirds))),
+    task_name=survived["task"].replace(WORDS),
 )
 axes = ("affinity score before", "share that stays non-linear")
 two_measures(survived, "score", "survival", "task_name", "part", axes)
@@ -356,10 +484,14 @@ correlations = {
     for name, words in columns.items()
 }
 inside = {
-    WORDS.get(task, task): f"{mean_of(some.groupby('seed')['auc'].mean().dropna(), (0, 1)):.2f}"
+    WORDS.get(
+        task, task
+    ): f"{mean_of(some.groupby('seed')['auc'].mean().dropna(), (0, 1)):.2f}"
     for task, some in survived.groupby("task", sort=False)
 }
-pd.DataFrame({**correlations, "inside an activation (chance: 0.5)": inside}).rename_axis("survival, rank correlation")
+pd.DataFrame(
+    {**correlations, "inside an activation (chance: 0.5)": inside}
+).rename_axis("survival, rank correlation")
 
 # %% [markdown]
 # The first three columns are over the activations of a network. Those with low scores keep more channels. But early activations keep more whatever
@@ -375,9 +507,17 @@ keys = ["network", "task", "seed", "layer", "call"]
 ends = pd.concat(kept.values())
 ends = ends.merge(scores[[*keys, "score", "depth"]], on=keys)
 bundles = pd.concat(
-    [ends.assign(group="before"), ends.assign(group="after", score=ends["score_after"])], ignore_index=True
+    [
+        ends.assign(group="before"),
+        ends.assign(group="after", score=ends["score_after"]),
+    ],
+    ignore_index=True,
 )
-bundles_of_signatures(bundles.assign(line=bundles["seed"], task=bundles["task"].replace(WORDS)), "task", columns=2)
+bundles_of_signatures(
+    bundles.assign(line=bundles["seed"], task=bundles["task"].replace(WORDS)),
+    "task",
+    columns=2,
+)
 plt.show()
 
 # %% [markdown]
@@ -387,8 +527,12 @@ plt.show()
 # whose trained slopes are nearest to 1.
 
 # %%
-found = affscore.linearize(model, "digits", keep=0.9, by="affinity", progress=False)
-print(f"{model}: accuracy {found.accuracy_before:.1%}, with 90 % of its channels left {found.accuracy_after:.1%}")
+found = affscore.linearize(
+    model, "digits", keep=0.9, by="affinity", progress=False
+)
+print(
+    f"{model}: accuracy {found.accuracy_before:.1%}, with 90 % of its channels left {found.accuracy_after:.1%}"
+)
 
 # %% [markdown]
 # Without training it costs a lot, whatever chooses. A high score says that an affine map comes close to ReLU on this channel, not that the identity does: where
@@ -404,9 +548,17 @@ accuracy_curves(
 plt.show()
 
 # %% tags=["hide-input"]
-means = criteria.groupby(["task", "by"], sort=False)[["accuracy_before", "accuracy_after", "accuracy"]].mean()
-named = {"accuracy_before": "before (%)", "accuracy_after": "at once (%)", "accuracy": "after five epochs (%)"}
-means.astype(float).mul(100).round(1).rename(columns=named, index=WORDS).rename_axis(["task", "criterion"])
+means = criteria.groupby(["task", "by"], sort=False)[
+    ["accuracy_before", "accuracy_after", "accuracy"]
+].mean()
+named = {
+    "accuracy_before": "before (%)",
+    "accuracy_after": "at once (%)",
+    "accuracy": "after five epochs (%)",
+}
+means.astype(float).mul(100).round(1).rename(
+    columns=named, index=WORDS
+).rename_axis(["task", "criterion"])
 
 # %% [markdown]
 # Means over the shares that are kept, and seeds.
@@ -549,7 +701,10 @@ affscore.exercises.check("17.3", ((8 / 27) ** 0.5, 1 / 3))
 # %%
 alphas = np.linspace(0, 1, 10_001)
 minima = {
-    power: {c: alphas[np.argmin(c * alphas**2 / 2 + 0.6 * (1 - alphas) ** power)] for c in (0.5, 1, 2)}
+    power: {
+        c: alphas[np.argmin(c * alphas**2 / 2 + 0.6 * (1 - alphas) ** power)]
+        for c in (0.5, 1, 2)
+    }
     for power in (0.5, 1, 2)
 }
 pd.DataFrame(minima).rename_axis(index="c", columns="power").round(2)
@@ -585,7 +740,15 @@ network = to_prelu(affscore.load_model("mini:resnet18"))
 prepare = affscore.zoo.card_of(network).preprocessing
 scans, labels = affscore.zoo.digits("train")
 samples = torch.stack([prepare(scan) for scan in scans])
-train(network, samples, labels, 8, lambda epoch: 0.005 if epoch < 5 else 0.0, slope_rate=0.05, progress=False)
+train(
+    network,
+    samples,
+    labels,
+    8,
+    lambda epoch: 0.005 if epoch < 5 else 0.0,
+    slope_rate=0.05,
+    progress=False,
+)
 affscore.exercises.check("17.4", network)
 
 # %% [markdown]
@@ -613,7 +776,13 @@ answer = None  # your answer here: a network
 # divides by a standard deviation: none is affine, none is counted.
 
 # %%
-layers = torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(36, 10)
+layers = (
+    torch.nn.Conv2d(1, 4, 3),
+    torch.nn.ReLU(),
+    torch.nn.MaxPool2d(2),
+    torch.nn.Flatten(),
+    torch.nn.Linear(36, 10),
+)
 affscore.exercises.check("17.5", torch.nn.Sequential(*layers))
 
 # %% [markdown]

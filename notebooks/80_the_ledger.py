@@ -21,11 +21,11 @@
 # those in the abstracts of {cite:t}`mehmetigopel2023nonlinear`, each with a test that decides it. No verdict is written down; they are computed while the page is built.
 
 # %% tags=["parameters"]
-models: list[str] = []  # networks to measure for this page, where results are missing; none: what there is already
+models: list[str] = []  # networks to measure first; none: take what is there
 dataset: str = "imagenet:../data/imagenet"  # where they are measured
 n: int = 512  # images in a batch; only 512 is what the papers did
 images: int = 0  # images in all; 0: all there are
-store: str = "../_build/results"  # the folder with results of your own, if there is one
+store: str = "../_build/results"  # folder with results of your own
 jobs: int = 1  # networks to measure at once
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of the choice of images
@@ -39,15 +39,20 @@ check_parameters(globals())
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import HTML, Markdown
-
 from affscore.papers import measure_as_printed
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.papers.ledger_page import claims_page, ledger_page
+from IPython.display import HTML, Markdown
 
 if models:
-    options = {"n": n, "images": images or None, "device": device, "seed": seed, "progress": False}
+    options = {
+        "n": n,
+        "images": images or None,
+        "device": device,
+        "seed": seed,
+        "progress": False,
+    }
     measure_as_printed(models, dataset, store, jobs=jobs, **options)
 own = store if list(Path(store).glob("*.parquet")) else None
 book = Ledger(AllResults.gather(own))
@@ -63,7 +68,12 @@ Markdown(f"**{book}.**")
 # experiment.
 
 # %% tags=["hide-input"]
-book.counts.rename(index=lambda source: source.removeprefix("From Alexnet to Transformers, "), level="source")
+book.counts.rename(
+    index=lambda source: source.removeprefix(
+        "From Alexnet to Transformers, "
+    ),
+    level="source",
+)
 
 # %% [markdown]
 # ## How to read it
@@ -151,7 +161,9 @@ HTML(claims_page(book.claims))
 # %% tags=["hide-input"]
 pd.set_option("display.max_colwidth", None)
 again = book.robustness_table.drop(columns="papers_choice").set_index("claim")
-again if len(again) else Markdown("No claim was asked again: there are no results under several specifications.")
+again if len(again) else Markdown(
+    "No claim was asked again: there are no results under several specifications."
+)
 
 # %% [markdown]
 # `affscore ledger --specifications claims.csv --results results` asks again with your own results, too, and writes each verdict
@@ -182,4 +194,6 @@ again if len(again) else Markdown("No claim was asked again: there are no result
 # %%
 pd.set_option("display.max_colwidth", None)
 table = book.table
-table[table["verdict"].str.startswith("differs")][["source", "item", "published", "ours", "verdict"]]
+table[table["verdict"].str.startswith("differs")][
+    ["source", "item", "published", "ours", "verdict"]
+]

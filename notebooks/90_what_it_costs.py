@@ -42,8 +42,16 @@ import drawing
 import reading
 
 measured = reading.read_benchmarks(results)
-affinity, signatures, gpu = measured["affinity"], measured["signature"], measured["gpu"]
-agreement, memory, survey = measured["agreement"], measured["memory"], measured["survey"]
+affinity, signatures, gpu = (
+    measured["affinity"],
+    measured["signature"],
+    measured["gpu"],
+)
+agreement, memory, survey = (
+    measured["agreement"],
+    measured["memory"],
+    measured["survey"],
+)
 multiverse, track = measured["multiverse"], measured["track"]
 notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
 print("\n".join(notes) or "All files of results are there.")
@@ -92,7 +100,11 @@ def figure_or_note(draw, benchmark, *goals):
 
 # %% tags=["hide-input"]
 machines = pd.DataFrame(
-    {f"{name}.json": benchmark.machine for name, benchmark in measured.items() if not benchmark.note}
+    {
+        f"{name}.json": benchmark.machine
+        for name, benchmark in measured.items()
+        if not benchmark.note
+    }
 )
 machines.T.fillna({"gpu": "none", "allocator": "not recorded"}).T.astype(str)
 
@@ -117,26 +129,54 @@ figure_or_note(drawing.score_times, affinity)
 # least three of them:
 
 # %%
-table_or_note(affinity, reading.growth_exponents(affinity.table, along="d").round(2))
+table_or_note(
+    affinity, reading.growth_exponents(affinity.table, along="d").round(2)
+)
 
 # %% [markdown]
 # And with the number of points, $t \sim n^a$:
 
 # %%
-table_or_note(affinity, reading.growth_exponents(affinity.table, along="n").round(2))
+table_or_note(
+    affinity, reading.growth_exponents(affinity.table, along="n").round(2)
+)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the reference implementation one score is. Bars mark what was aimed at for $n = 512$. Drawn by `benchmarks/drawing.py`: `speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
 goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
 figure_or_note(drawing.speed_ups, affinity, goals)
 
 # %% tags=["hide-input"]
-at_512 = affinity.table.query("n == 512").set_index("d").reindex(list(goals)).assign(goal=pd.Series(goals))
-met = at_512["ratio"].ge(at_512["goal"]).map({True: "yes", False: "no"}).where(at_512["ratio"].notna(), "-")
-shown = {"affscore_best": "affscore, s", "affscore_largest": "to", "textbook_best": "reference, s"}
+at_512 = (
+    affinity.table.query("n == 512")
+    .set_index("d")
+    .reindex(list(goals))
+    .assign(goal=pd.Series(goals))
+)
+met = (
+    at_512["ratio"]
+    .ge(at_512["goal"])
+    .map({True: "yes", False: "no"})
+    .where(at_512["ratio"].notna(), "-")
+)
+shown = {
+    "affscore_best": "affscore, s",
+    "affscore_largest": "to",
+    "textbook_best": "reference, s",
+}
 shown |= {"textbook_largest": "to ", "ratio": "times faster", "goal": "goal"}
-against_goals = at_512[list(shown)].rename(columns=shown).assign(met=met).rename_axis("d, at n = 512")
-styled = against_goals.style.set_table_attributes('class="dataframe"').format(precision=3, na_rep="not measured")
-table_or_note(affinity, styled.format("{:.1f}", subset=["times faster"], na_rep="not measured"))
+against_goals = (
+    at_512[list(shown)]
+    .rename(columns=shown)
+    .assign(met=met)
+    .rename_axis("d, at n = 512")
+)
+styled = against_goals.style.set_table_attributes('class="dataframe"').format(
+    precision=3, na_rep="not measured"
+)
+table_or_note(
+    affinity,
+    styled.format("{:.1f}", subset=["times faster"], na_rep="not measured"),
+)
 
 # %% [markdown]
 # Where a goal of the table is missed, what limits is the symmetric eigendecomposition behind the matrix root, the more the wider the
@@ -161,7 +201,10 @@ figure_or_note(drawing.score_memory, affinity)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-signature", "caption": "A signature adds most to cheap networks with many activations. The time of a full signature in units of the plain forward pass of the same network on the same images, with random weights. Bars are medians over pairs, lines reach from the smallest ratio to the largest, marks are what was aimed at. Drawn by `benchmarks/drawing.py`: `signature_ratios`."}, "image": {"alt": "Two horizontal bars for each network, for the scores only and with all default criteria, beside a vertical line at 1, which is the plain forward pass."}}
 aimed_at = {"resnet18": (1.10, 1.25), "resnet50": (1.10, 1.30)}
-aimed_at |= dict.fromkeys(["mobilenet_v2", "mnasnet0_5", "shufflenet_v2_x1_0", "efficientnet_b0"], (1.15, 1.35))
+aimed_at |= dict.fromkeys(
+    ["mobilenet_v2", "mnasnet0_5", "shufflenet_v2_x1_0", "efficientnet_b0"],
+    (1.15, 1.35),
+)
 figure_or_note(drawing.signature_ratios, signatures, aimed_at)
 
 
@@ -170,14 +213,29 @@ def seconds_and_memory(benchmark):
     """The columns that a reader wants, with the spread of the rounds and the memory above the plain pass."""
     table = benchmark.table.set_index("model")
     shown = table[["n", "activations"]].astype("Int64")
-    for name, label in (("plain", "plain pass"), ("scores", "scores"), ("criteria", "with criteria")):
-        ends = zip(table[f"{name}_best"], table[f"{name}_largest"], strict=True)
-        shown[f"{label}, s"] = [f"{best:.2f} to {largest:.2f}" for best, largest in ends]
-    inside = table.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0]
+    for name, label in (
+        ("plain", "plain pass"),
+        ("scores", "scores"),
+        ("criteria", "with criteria"),
+    ):
+        ends = zip(
+            table[f"{name}_best"], table[f"{name}_largest"], strict=True
+        )
+        shown[f"{label}, s"] = [
+            f"{best:.2f} to {largest:.2f}" for best, largest in ends
+        ]
+    inside = table.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[
+        :, 0
+    ]
     shown["of these, s"] = inside.map("{:.2f}".format, na_action="ignore")
-    plain, scores = table["memory_mb_plain"].round(0), table["memory_mb_scores"].round(0)
+    plain, scores = (
+        table["memory_mb_plain"].round(0),
+        table["memory_mb_scores"].round(0),
+    )
     shown["plain pass, MB"], shown["above it, MB"] = plain, scores - plain
-    styled = shown.style.set_table_attributes('class="dataframe"').format(precision=0, na_rep="not measured")
+    styled = shown.style.set_table_attributes('class="dataframe"').format(
+        precision=0, na_rep="not measured"
+    )
     return table_or_note(benchmark, styled)
 
 
@@ -187,15 +245,24 @@ seconds_and_memory(signatures)
 if not signatures.note:
     aims = pd.DataFrame(aimed_at, index=["aim_scores", "aim_criteria"]).T
     rows = signatures.table.set_index("model").join(aims, how="inner")
-    met = (rows["ratio_scores"] <= rows["aim_scores"]) & (rows["ratio_criteria"] <= rows["aim_criteria"])
-    inside = rows.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0] / rows["plain_best"]
+    met = (rows["ratio_scores"] <= rows["aim_scores"]) & (
+        rows["ratio_criteria"] <= rows["aim_criteria"]
+    )
+    inside = (
+        rows.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[:, 0]
+        / rows["plain_best"]
+    )
     sentences = {
         "Both aims of the figure are met by": met,
         "One of them or both are missed by": ~met,
-        "The scores and criteria alone take longer than the aim leaves for": inside > rows["aim_criteria"] - 1,
+        "The scores and criteria alone take longer than the aim leaves for": inside
+        > rows["aim_criteria"] - 1,
     }
 None if signatures.note else Markdown(
-    "\n".join(f"* {what}: {', '.join(rows.index[which]) or 'none'}." for what, which in sentences.items())
+    "\n".join(
+        f"* {what}: {', '.join(rows.index[which]) or 'none'}."
+        for what, which in sentences.items()
+    )
 )
 
 # %% [markdown]
@@ -211,8 +278,15 @@ None if signatures.note else Markdown(
 # of 16, and the signature of 16 and of 512 images.
 
 # %% tags=["hide-input"]
-peaks = memory.table[["model", "how", "n", "batch_size", "memory_mb"]].rename(columns={"memory_mb": "peak, MB"})
-table_or_note(memory, peaks.set_index("model").style.set_table_attributes('class="dataframe"').format(precision=0))
+peaks = memory.table[["model", "how", "n", "batch_size", "memory_mb"]].rename(
+    columns={"memory_mb": "peak, MB"}
+)
+table_or_note(
+    memory,
+    peaks.set_index("model")
+    .style.set_table_attributes('class="dataframe"')
+    .format(precision=0),
+)
 
 # %% tags=["remove-input"]
 on_a_gpu = """
@@ -240,9 +314,15 @@ None if gpu.note else seconds_and_memory(gpu)
 # %% tags=["hide-input"]
 def with_spread(name):
     """The median of the ratios to one signature, with the smallest and the largest."""
-    ends = (multiverse.table[f"spread_{name}_{which}"] for which in ("smallest", "largest"))
+    ends = (
+        multiverse.table[f"spread_{name}_{which}"]
+        for which in ("smallest", "largest")
+    )
     ratios = zip(multiverse.table[f"ratio_{name}"], *ends, strict=True)
-    return [f"{ratio:.2f} ({low:.2f} to {high:.2f})" for ratio, low, high in ratios]
+    return [
+        f"{ratio:.2f} ({low:.2f} to {high:.2f})"
+        for ratio, low, high in ratios
+    ]
 
 
 prices = multiverse.table[["model", "weights", "dataset", "n", "activations", "specifications"]].assign(
@@ -253,7 +333,10 @@ table_or_note(multiverse, prices.set_index("model"))
 
 # %% tags=["remove-input"]
 if not multiverse.note:
-    ratios, separate = (multiverse.table[f"ratio_{name}"] for name in ("multiverse", "separate"))
+    ratios, separate = (
+        multiverse.table[f"ratio_{name}"]
+        for name in ("multiverse", "separate")
+    )
     above = ", ".join(multiverse.table.loc[ratios > 4, "model"])
     verdict = f"missed by {above}" if above else "kept by all"
 None if multiverse.note else Markdown(
@@ -271,15 +354,23 @@ None if multiverse.note else Markdown(
 # are medians over pairs, with the smallest and the largest. No GPU was measured: steps are faster there, and a measurement every 100 of them costs a larger share.
 
 # %% tags=["hide-input"]
-overheads = track.table[["model", "how", "n", "batch_size", "activations"]].assign(
+overheads = track.table[
+    ["model", "how", "n", "batch_size", "activations"]
+].assign(
     **{
         "steps timed": track.table["counted"],
         "their time, s": track.table["steps_median"].round(2),
-        "one measurement, s": track.table["measurement_median"].map("{:.2f}".format, na_action="ignore").fillna("-"),
+        "one measurement, s": track.table["measurement_median"]
+        .map("{:.2f}".format, na_action="ignore")
+        .fillna("-"),
         "overhead, %": [
             f"{100 * median:.1f} ({100 * low:.1f} to {100 * high:.1f})"
             for median, low, high in track.table[
-                ["overhead", "spread_overhead_smallest", "spread_overhead_largest"]
+                [
+                    "overhead",
+                    "spread_overhead_smallest",
+                    "spread_overhead_largest",
+                ]
             ].to_numpy(float)
         ],
     }
@@ -288,7 +379,9 @@ table_or_note(track, overheads.set_index("model"))
 
 # %% tags=["remove-input"]
 if not track.note:
-    promised = track.table.set_index("model")["overhead"].get("resnet18", float("nan"))
+    promised = track.table.set_index("model")["overhead"].get(
+        "resnet18", float("nan")
+    )
     kept = "kept" if promised <= 0.03 else "missed"
 None if track.note else Markdown(
     f"For ResNet-18 the overhead is **{100 * promised:.1f} % of the training**. At most 3 % was promised; this is {kept}."
@@ -305,7 +398,11 @@ regions = measured["linear_regions"]
 shown = pd.DataFrame(
     {
         "model": regions.table["model"],
-        "segments": regions.table["n"].astype(str) + " (" + regions.table["dataset"] + "), " + regions.table["how"],
+        "segments": regions.table["n"].astype(str)
+        + " ("
+        + regions.table["dataset"]
+        + "), "
+        + regions.table["how"],
         "regions": regions.table["regions"],
         "line, s": regions.table["line_median"].round(3),
         "walk / line": regions.table["ratio_walk"].round(1),
@@ -317,7 +414,11 @@ table_or_note(regions, shown.set_index("model"))
 # %% tags=["remove-input"]
 if not regions.note:
     ratio = regions.table["ratio_walk"]
-    memory = regions.table[["memory_mb_32", "memory_mb_128", "memory_mb_512"]].dropna().iloc[0]
+    memory = (
+        regions.table[["memory_mb_32", "memory_mb_128", "memory_mb_512"]]
+        .dropna()
+        .iloc[0]
+    )
 None if regions.note else Markdown(
     f"The line is **{ratio.max():.0f} times** as fast where passes of few rows leave the machine idle, on a small network and one segment at a "
     f"time, and {ratio.min():.1f} times on VGG8 with images of 32 pixels. Tenfold was promised: {(ratio >= 10).sum()} of {len(ratio)} rows "
@@ -347,15 +448,32 @@ table_or_note(survey, survey.table.round(3))
 # * on 1,000 random cases, in `test_textbook_agreement.py` of `tests/transport`: `make test-all` repeats them.
 
 # %%
-differences, compared = affinity.table["difference"].dropna(), agreement.table["compared"].sum()
+differences, compared = (
+    affinity.table["difference"].dropna(),
+    agreement.table["compared"].sum(),
+)
 pairs = f"benchmark of one score: {len(differences)} pairs, largest difference {differences.max():.1e}"
 layers = f"real networks: {compared} activations, largest difference {agreement.table['largest_difference'].max():.1e}"
 print(affinity.note or pairs, agreement.note or layers, sep="\n")
 
 # %% tags=["hide-input"]
-columns = ["model", "dataset", "n", "activations", "compared", "width_max", "largest_difference"]
-compared = agreement.table[columns].set_index("model").style.set_table_attributes('class="dataframe"')
-table_or_note(agreement, compared.format("{:.1e}", subset=["largest_difference"]))
+columns = [
+    "model",
+    "dataset",
+    "n",
+    "activations",
+    "compared",
+    "width_max",
+    "largest_difference",
+]
+compared = (
+    agreement.table[columns]
+    .set_index("model")
+    .style.set_table_attributes('class="dataframe"')
+)
+table_or_note(
+    agreement, compared.format("{:.1e}", subset=["largest_difference"])
+)
 
 # %% [markdown]
 # ## On your machine

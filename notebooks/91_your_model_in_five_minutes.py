@@ -21,11 +21,11 @@
 # yours.
 
 # %% tags=["parameters"]
-model: str = "../examples/small_network.py:small"  # path/to/file.py:factory, seen from the folder of this notebook
-train: bool = True  # on 8 x 8 digits, for this page; False: with the weights that `model` has or names behind an @
-dataset: str = "digits"  # digits, random, cifar10, cifar100, fashion-mnist, imagenet:DIR, folder:DIR, text:FILE ...
+model: str = "../examples/small_network.py:small"  # path/to/file.py:factory
+train: bool = True  # on digits; False: weights of `model`, or behind its @
+dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 n: int = 512  # images in a batch of the statistic
-beside: list = ["shipped:resnet20", "shipped:squeezenet1_1"]  # finished results, or further networks
+beside: list = ["shipped:resnet20", "shipped:squeezenet1_1"]  # for comparison
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights and of the choice of images
 
@@ -46,18 +46,19 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import affscore
 import matplotlib.pyplot as plt
 import torch
-from IPython.display import Code
-
-import affscore
 from affscore.figures import raw_signature
 from affscore.zoo import digits
+from IPython.display import Code
 
 warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes
 
 source = model.partition("@")[0].rpartition(":")[0]
-Code(filename=source, language="python") if source.endswith(".py") else print("no file of one's own:", model)
+Code(filename=source, language="python") if source.endswith(".py") else print(
+    "no file of one's own:", model
+)
 
 # %% [markdown]
 # ## 2. The weights
@@ -73,7 +74,9 @@ if train:
     torch.manual_seed(seed)
     for _ in range(12):
         for chosen in torch.randperm(len(images)).split(100):
-            loss = torch.nn.functional.cross_entropy(network((images[chosen] - 0.5) / 0.5), labels[chosen])
+            loss = torch.nn.functional.cross_entropy(
+                network((images[chosen] - 0.5) / 0.5), labels[chosen]
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -85,8 +88,15 @@ if train:
 if train:
     held_out, held_out_labels = digits("test")
     with torch.no_grad():
-        right = (network((held_out - 0.5) / 0.5).argmax(dim=1) == held_out_labels).float().mean().item()
-    print(f"{100 * right:.1f} % of the {len(held_out)} held-out digits are recognised")
+        right = (
+            (network((held_out - 0.5) / 0.5).argmax(dim=1) == held_out_labels)
+            .float()
+            .mean()
+            .item()
+        )
+    print(
+        f"{100 * right:.1f} % of the {len(held_out)} held-out digits are recognised"
+    )
 
 # %% [markdown]
 # ## 3. The signature
@@ -101,7 +111,9 @@ if train:
 # and in Python
 
 # %%
-mine = affscore.signature(model, dataset, n=n, seed=seed, device=device, progress=False)
+mine = affscore.signature(
+    model, dataset, n=n, seed=seed, device=device, progress=False
+)
 print(mine)
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "The signature of the network in the file, coloured by what kind of activation each is (as figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
@@ -122,7 +134,16 @@ plt.show()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "Your network beside trained ones that come with the package. Left, the scores; right, how far apart the signatures are: a small distance means a similar course. Each network was measured on its own images, so compare courses and not hundredths (as figure 5 of the paper; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
-comparison = affscore.compare(mine, *beside, data=dataset, names=names, n=n, device=device, seed=seed, progress=False)
+comparison = affscore.compare(
+    mine,
+    *beside,
+    data=dataset,
+    names=names,
+    n=n,
+    device=device,
+    seed=seed,
+    progress=False,
+)
 comparison.figure()
 plt.show()
 

@@ -22,7 +22,7 @@
 # reach. Results on them are *analogues* of the papers' numbers and are never shown as these.
 
 # %% tags=["parameters"]
-group: str = ""  # only the networks of this group of figure 4 of the paper; empty: all networks
+group: str = ""  # of figure 4 of the paper; empty: all networks
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -53,27 +53,43 @@ check_parameters(globals())
 import json
 from pathlib import Path
 
+import affscore
 import matplotlib.pyplot as plt
 import pandas as pd
-
-import affscore
 from affscore.survey.store import Store
 
 models, hard = affscore.zoo.list_models(), affscore.zoo.hard_task()
 if group:
     models = models[models["group"] == group]
     hard = hard[hard["name"].isin(models["name"])]
-print(f"{len(models)} networks, {models['parameters'].min():,} to {models['parameters'].max():,} parameters")
+print(
+    f"{len(models)} networks, {models['parameters'].min():,} to {models['parameters'].max():,} parameters"
+)
 
 # %% tags=["hide-input"]
-accuracy, error = (models[column].map("{:.1f}".format) for column in ("accuracy", "accuracy_standard_error"))
+accuracy, error = (
+    models[column].map("{:.1f}".format)
+    for column in ("accuracy", "accuracy_standard_error")
+)
 styled = models.drop(columns="accuracy_standard_error")
-styled = styled.assign(accuracy=accuracy + " ± " + error, flops=(models["flops"] / 1e6).round(2))
+styled = styled.assign(
+    accuracy=accuracy + " ± " + error, flops=(models["flops"] / 1e6).round(2)
+)
 has_original = models.loc[models["name"] != "digitsnet", "name"]
-original_depth = affscore.zoo.characteristics(has_original)["depth"].map("{:.0f}".format)
-styled.insert(styled.columns.get_loc("depth") + 1, "depth of the original", models["name"].map(original_depth))
-styled = styled.rename(columns={"accuracy": "accuracy, %", "flops": "multiply-adds, millions"})
-styled.set_index("name").astype(object).map(lambda value: "" if pd.isna(value) else value)
+original_depth = affscore.zoo.characteristics(has_original)["depth"].map(
+    "{:.0f}".format
+)
+styled.insert(
+    styled.columns.get_loc("depth") + 1,
+    "depth of the original",
+    models["name"].map(original_depth),
+)
+styled = styled.rename(
+    columns={"accuracy": "accuracy, %", "flops": "multiply-adds, millions"}
+)
+styled.set_index("name").astype(object).map(
+    lambda value: "" if pd.isna(value) else value
+)
 
 # %% [markdown]
 # *Depth* is the largest number of activations on a path through the network (`digitsnet` is ours and stands for none),
@@ -101,12 +117,34 @@ styled.set_index("name").astype(object).map(lambda value: "" if pd.isna(value) e
 # %% tags=["hide-input"]
 folder = Path(affscore.zoo.__file__).parent
 pd.set_option("display.max_colwidth", 300)  # names in one cell
-of_hard_task = {about["name"]: about["job"] for about in Store(folder / "hard_task").descriptions().values()}
+of_hard_task = {
+    about["name"]: about["job"]
+    for about in Store(folder / "hard_task").descriptions().values()
+}
 rows = []
 for name in models["name"]:
-    recipes = [json.loads((folder / "weights" / f"{name}.json").read_text())["recipe"], of_hard_task[name]["recipe"]]
-    rows.append([name, *(recipe[part] for recipe in recipes for part in ("epochs", "rate"))])
-columns = ["epochs", "largest rate", "epochs, hard task", "largest rate, hard task"]
+    recipes = [
+        json.loads((folder / "weights" / f"{name}.json").read_text())[
+            "recipe"
+        ],
+        of_hard_task[name]["recipe"],
+    ]
+    rows.append(
+        [
+            name,
+            *(
+                recipe[part]
+                for recipe in recipes
+                for part in ("epochs", "rate")
+            ),
+        ]
+    )
+columns = [
+    "epochs",
+    "largest rate",
+    "epochs, hard task",
+    "largest rate, hard task",
+]
 recipes = pd.DataFrame(rows, columns=["networks", *columns])
 recipes.groupby(columns, sort=False)["networks"].agg(", ".join).reset_index()
 
@@ -127,17 +165,37 @@ plt.show()
 
 # %% tags=["hide-input"]
 by_network = hard.groupby("name")["accuracy"].agg(["mean", "std"])
-between, within = by_network["mean"].std(), (by_network["std"] ** 2).mean() ** 0.5
-apart = (models["accuracy"] - models["accuracy"].mean()).abs() / models["accuracy_standard_error"]
-print(f"digits: {models['accuracy'].min():.1f} to {models['accuracy'].max():.1f} %; ", end="")
-print(f"{(apart <= 1).mean():.0%} within one standard error of the mean of all, {(apart <= 2).mean():.0%} within two")
-print(f"hard task, means of five seeds: {by_network['mean'].min():.1f} to {by_network['mean'].max():.1f} %")
-print(f"standard deviation between networks {between:.1f} points, between seeds of one network {within:.1f} points")
+between, within = (
+    by_network["mean"].std(),
+    (by_network["std"] ** 2).mean() ** 0.5,
+)
+apart = (models["accuracy"] - models["accuracy"].mean()).abs() / models[
+    "accuracy_standard_error"
+]
+print(
+    f"digits: {models['accuracy'].min():.1f} to {models['accuracy'].max():.1f} %; ",
+    end="",
+)
+print(
+    f"{(apart <= 1).mean():.0%} within one standard error of the mean of all, {(apart <= 2).mean():.0%} within two"
+)
+print(
+    f"hard task, means of five seeds: {by_network['mean'].min():.1f} to {by_network['mean'].max():.1f} %"
+)
+print(
+    f"standard deviation between networks {between:.1f} points, between seeds of one network {within:.1f} points"
+)
 
 # %% tags=["hide-input"]
 means = by_network["mean"].rename("accuracy").reset_index()
-groups = models[["name", "group"]].merge(means, on="name").fillna({"group": "no group"})
-groups.groupby("group", sort=False)["accuracy"].agg(["min", "mean", "max"]).round(1)
+groups = (
+    models[["name", "group"]]
+    .merge(means, on="name")
+    .fillna({"group": "no group"})
+)
+groups.groupby("group", sort=False)["accuracy"].agg(
+    ["min", "mean", "max"]
+).round(1)
 
 # %% [markdown]
 # The table has the smallest, the mean and the largest of the networks' means over seeds.

@@ -39,5 +39,6 @@ from affscore.figures.repeats import repeated_signatures as repeated_signatures
 from affscore.figures.signature import raw_signature as raw_signature
 from affscore.figures.style import family_styles as family_styles
 from affscore.figures.style import house_style as house_style
+from affscore.figures.tables import table as table
 from affscore.figures.training import scores_over_steps as scores_over_steps
 from affscore.figures.zoo import zoo_accuracies as zoo_accuracies

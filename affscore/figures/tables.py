@@ -1,0 +1,65 @@
+"""A table for a page: headings in words, numbers rounded, shares in per cent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from affscore.errors import AffscoreError
+
+MISSING = "–"
+
+
+def table(
+    frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2
+) -> pd.DataFrame:
+    """A table as a page shows it.
+
+    Args:
+        frame: The numbers. Its index stays, and with it the order of the rows.
+        columns: The columns that are shown, in their order, each with its heading; None for all, under their own names.
+            A heading that ends in ``(%)`` shows shares in per cent.
+        digits: Decimals of numbers that are not whole, for all columns or by column (2 where one is not named).
+
+    Returns:
+        A table of words: numbers with so many decimals, whole ones with none, missing ones as a dash, yes and no.
+
+    Raises:
+        AffscoreError: A column that the table does not have.
+
+    >>> scores = pd.DataFrame({"score": [0.617, None], "share": [0.25, 0.5], "width": [64, 64]}, index=["relu", "gelu"])
+    >>> table(scores, {"width": "channels", "score": "score", "share": "not linear (%)"})
+         channels score not linear (%)
+    relu       64  0.62          25.00
+    gelu       64     –          50.00
+    >>> table(scores, {"share": "not linear (%)"}, digits=0)["not linear (%)"].tolist()
+    ['25', '50']
+    """
+    headings = columns or {name: str(name) for name in frame.columns}
+    unknown = [name for name in headings if name not in frame.columns]
+    if unknown:
+        known = ", ".join(map(str, frame.columns))
+        raise AffscoreError(f"the table has no column {', '.join(map(str, unknown))}; it has {known}")
+    places = {} if isinstance(digits, int) else digits
+    default = digits if isinstance(digits, int) else 2
+    shown = {}
+    for name, heading in headings.items():
+        factor = 100 if str(heading).endswith("(%)") else 1
+        shown[heading] = [_in_words(value, places.get(name, default), factor) for value in frame[name]]
+    return pd.DataFrame(shown, index=frame.index)
+
+
+def _in_words(value: Any, digits: int, factor: int) -> str:
+    """A value as it is written."""
+    if np.ndim(value) == 0 and pd.isna(value):
+        return MISSING
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)) and factor == 1:
+        return f"{value:,}".replace(",", "\u202f")  # a narrow no-break space
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return f"{factor * float(value):.{digits}f}"
+    return str(value)
