@@ -118,8 +118,8 @@ def train(
 
     Raises:
         AffscoreError: Bad arguments, NaN or infinity in the images, a network without slopes, a last batch of one
-            sample where the network takes none (batch normalisation), a loss that is not finite, or a checkpoint that
-            is broken or of another training.
+            sample where the network takes none (batch normalisation), a network that returns more than a tensor in
+            training, a loss that is not finite, or a checkpoint that is broken or of another training.
 
     Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023). Its epochs and rates were not at hand; that
     slopes wait for ``start`` is our reading.
@@ -180,7 +180,13 @@ def train(
                 total = 0.0
                 for chosen in torch.randperm(len(images), generator=generator).split(batch_size):
                     some = images[chosen] if change is None else change(images[chosen], generator)
-                    loss = F.cross_entropy(model(some.to(device)), labels[chosen].to(device))
+                    outputs = model(some.to(device))
+                    if not isinstance(outputs, Tensor):
+                        raise AffscoreError(
+                            f"in training the network returns {type(outputs).__name__}, and not a tensor as in "
+                            "evaluation: take its auxiliary heads off (aux_logits=False in torchvision)"
+                        )
+                    loss = F.cross_entropy(outputs, labels[chosen].to(device))
                     stepping.zero_grad()
                     (loss + penalty(model) if regular else loss).backward()
                     stepping.step()

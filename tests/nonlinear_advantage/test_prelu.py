@@ -427,6 +427,12 @@ def test_a_part_whose_activation_belongs_to_others_too():
             sloped[0](x)
 
 
+def test_wrappers_do_not_change_the_names_of_layers():
+    sloped = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    for wrapped in (nn.DataParallel(sloped), torch.compile(sloped)):
+        assert slopes(wrapped) == slopes(sloped) == {("1", 0): sloped[1]}
+
+
 def test_two_threads_at_once():
     """The second begins between the two calls of the first, and ends after it."""
     inside, waiting = threading.Event(), threading.Event()

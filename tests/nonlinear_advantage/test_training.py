@@ -322,6 +322,18 @@ def test_samples_that_the_network_does_not_take():
         train(net, torch.zeros(60, 3).long(), torch.zeros(60, 3).long(), 1, 0.0, progress=False)
 
 
-def test_a_network_without_slopes():
-    with pytest.raises(AffscoreError, match="to_prelu"):
-        fit(nn.Linear(3, 2))
+def test_a_network_that_returns_more_in_training():
+    class Auxiliary(nn.Sequential):
+        def forward(self, x):
+            y = super().forward(x)
+            return (y, y) if self.training else y
+
+    net = to_prelu(Auxiliary(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+    with pytest.raises(AffscoreError, match=r"in training the network returns tuple, and not a tensor.*aux_logits"):
+        fit(net)
+
+
+@pytest.mark.parametrize(("net", "message"), [(nn.Linear(3, 2), "to_prelu"), (None, "got NoneType")])
+def test_a_network_without_slopes(net, message):
+    with pytest.raises(AffscoreError, match=message):
+        fit(net)
