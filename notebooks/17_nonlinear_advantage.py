@@ -166,8 +166,8 @@ Markdown(
 #
 # $$\mathcal L = \text{task loss} + \omega \sum_c |1 - \alpha_c|^{1/2}.$$
 #
-# The power 1/2 does not shrink all differences a little, as a square would: it sends some slopes all the way to 1. A channel within 0.01 of it, on
-# either side, is frozen, linear for good (the 0.01 is from a later paper of the authors). The larger $\omega$, the more channels go.
+# The power 1/2 does not shrink all differences a little, as a square would: it sends some slopes all the way to 1. A channel within 0.01 of it, or
+# beyond it, is frozen, linear for good (the 0.01 is from a later paper of the authors). The larger $\omega$, the more channels go.
 #
 # ## How deep is what is left?
 #

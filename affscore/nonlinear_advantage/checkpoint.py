@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,38 +39,51 @@ def save(
 
 
 def resumed(
-    file: Path, identity: dict[str, Any], epochs: int, model: nn.Module, stepping: torch.optim.Optimizer
+    file: Path,
+    identity: dict[str, Any],
+    epochs: int,
+    numbers_of: Callable[[int], dict[str, float]],
+    model: nn.Module,
+    stepping: torch.optim.Optimizer,
 ) -> list[dict[str, Any]]:
     """The rows of the epochs that are done, none without the file; network and optimiser become those after them.
 
+    Args:
+        file: Where the checkpoint may be.
+        identity: As in :func:`save`.
+        epochs: How many there are in all.
+        numbers_of: What an epoch is to have, as in its row.
+        model: The network.
+        stepping: Its optimiser.
+
     Raises:
-        AffscoreError: The file is broken, or of another training, or of more epochs.
+        AffscoreError: The file is broken, or of another training, or of more epochs. The network is as before then.
     """
     if not file.exists():
         return []
     advice = "move it away to begin anew"
     what = f"the checkpoint {file.name!r} cannot be read"
     held = guarded(lambda: torch.load(file, map_location=device_of(model), weights_only=True), what, advice)
-    if not isinstance(held, dict) or not {"identity", "rows", "model", "optimizer"} <= held.keys():
+    kinds = {"identity": dict, "rows": list, "model": dict, "optimizer": dict}
+    if not isinstance(held, dict) or not all(isinstance(held.get(name), kind) for name, kind in kinds.items()):
         raise AffscoreError(f"{what}: it is no checkpoint of a training of slopes; {advice}")
     other = [name for name, value in identity.items() if held["identity"].get(name) != value]
     if other or len(held["rows"]) > epochs:
         differs = other[0] if other else f"epochs: {len(held['rows'])} are done"
         raise AffscoreError(f"the checkpoint {file.name!r} is of another training ({differs}); {advice}")
-    guarded(lambda: model.load_state_dict(held["model"]), f"the checkpoint {file.name!r} is of another network", advice)
+    for row in held["rows"]:
+        for name, value in numbers_of(row["epoch"]).items():
+            if row[name] != value:
+                raise AffscoreError(
+                    f"the checkpoint {file.name!r} is of another training: {name} was {row[name]} in epoch "
+                    f"{row['epoch']}, and is {value}; {advice}"
+                )
+    if _shapes(held["model"]) != _shapes(model.state_dict()):  # what does not fit would be loaded in part
+        raise AffscoreError(f"the checkpoint {file.name!r} is of another network; {advice}")
+    model.load_state_dict(held["model"])
     stepping.load_state_dict(held["optimizer"])
     return list(held["rows"])
 
 
-def check_same(file: Path | None, row: dict[str, Any], numbers: dict[str, float]) -> None:
-    """Look whether an epoch that is done had these numbers.
-
-    Raises:
-        AffscoreError: It had others.
-    """
-    for name, value in numbers.items():
-        if row[name] != value:
-            raise AffscoreError(
-                f"the checkpoint {file.name if file else ''!r} is of another training: {name} was {row[name]} in epoch "
-                f"{row['epoch']}, and is {value}; move it away to begin anew"
-            )
+def _shapes(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: getattr(one, "shape", None) for name, one in state.items()}

@@ -103,13 +103,15 @@ def hold_frozen(model: nn.Module, optimizer: torch.optim.Optimizer) -> Any:
         A handle, whose ``remove()`` ends it.
 
     Raises:
-        AffscoreError: The network has no such slopes.
+        AffscoreError: The network has no such slopes, or this is no optimiser of PyTorch.
 
     >>> from affscore.nonlinear_advantage import to_prelu
     >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
     >>> handle = hold_frozen(net, torch.optim.SGD(parameter_groups(net), lr=0.1))
     """
     units = list(existing_slopes(model).values())
+    if not isinstance(optimizer, torch.optim.Optimizer):
+        raise AffscoreError(f"optimizer must be a torch.optim.Optimizer, got {optimizer!r}")
 
     @torch.no_grad()
     def restore(*_: Any) -> None:

@@ -105,10 +105,13 @@ def without_slopes(model: nn.Module) -> nn.Module:
 def slopes(model: nn.Module) -> dict[tuple[str, int], ChannelPReLU]:
     """The channel-wise activations of a network of :func:`to_prelu`, by layer and call as in the original's signature.
 
+    Raises:
+        AffscoreError: It is no network.
+
     >>> list(slopes(to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))))
     [('1', 0)]
     """
-    modules = dict(model.named_modules())
+    modules = dict(unwrapped(model).named_modules())
     found: dict[tuple[str, int], ChannelPReLU] = {}
     for path, part in modules.items():
         if isinstance(part, ChannelPReLU):

@@ -22,7 +22,7 @@ from affscore.network.files import check_destination
 from affscore.network.model_state import device_of
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.reduction import check_word
-from affscore.nonlinear_advantage.checkpoint import check_same, resumed, save
+from affscore.nonlinear_advantage.checkpoint import resumed, save
 from affscore.nonlinear_advantage.example import left_as_it_was
 from affscore.nonlinear_advantage.path_length import active_channels, average_path_length
 from affscore.nonlinear_advantage.penalty import SNAP, SlopePenalty, freeze, hold_frozen, parameter_groups
@@ -118,8 +118,8 @@ def train(
 
     Raises:
         AffscoreError: Bad arguments, NaN or infinity in the images, a network without slopes, a last batch of one
-            sample where the network takes none (batch normalisation), a loss that is not finite, or a checkpoint that
-            is broken or of another training.
+            sample where the network takes none (batch normalisation), a network that returns more than a tensor in
+            training, a loss that is not finite, or a checkpoint that is broken or of another training.
 
     Source: Mehmeti-Göpel and Disselhoff, "Nonlinear Advantage" (ICML 2023). Its epochs and rates were not at hand; that
     slopes wait for ``start`` is our reading.
@@ -153,23 +153,23 @@ def train(
         _check_single(model, images[:1])
     device, stepping = device_of(model), _optimizer(model, plan)
     identity = {**asdict(plan), "samples": _fingerprint(images, labels), "tested": _fingerprint(*tested)}
-    rows = [] if file is None else resumed(file, identity, epochs, model, stepping)
+
+    def numbers_of(epoch: int) -> dict[str, float]:
+        return {
+            "omega": _number("omega", omega, epoch) if epoch >= start else 0.0,
+            "rate": _number("rate", rate, epoch),
+            "slope_rate": _number("slope_rate", rate if slope_rate is None else slope_rate, epoch),
+        }
+
+    rows = [] if file is None else resumed(file, identity, epochs, numbers_of, model, stepping)
     before = model.training, [unit.weight.requires_grad for unit in units]
     hidden = None if progress is None else not progress
     holding = hold_frozen(model, stepping)
     try:
         with random_states_kept(device), tqdm(total=epochs, unit="epoch", disable=hidden) as bar:
-            for epoch in range(epochs):
-                regular = epoch >= start
-                numbers = {
-                    "omega": _number("omega", omega, epoch) if regular else 0.0,
-                    "rate": _number("rate", rate, epoch),
-                    "slope_rate": _number("slope_rate", rate if slope_rate is None else slope_rate, epoch),
-                }
-                if epoch < len(rows):
-                    check_same(file, rows[epoch], numbers)
-                    bar.update()
-                    continue
+            bar.update(len(rows))
+            for epoch in range(len(rows), epochs):
+                regular, numbers = epoch >= start, numbers_of(epoch)
                 penalty.omega = numbers["omega"]
                 for group, name in zip(stepping.param_groups, ("rate", "slope_rate"), strict=True):
                     group["lr"] = numbers[name]
@@ -180,7 +180,13 @@ def train(
                 total = 0.0
                 for chosen in torch.randperm(len(images), generator=generator).split(batch_size):
                     some = images[chosen] if change is None else change(images[chosen], generator)
-                    loss = F.cross_entropy(model(some.to(device)), labels[chosen].to(device))
+                    outputs = model(some.to(device))
+                    if not isinstance(outputs, Tensor):
+                        raise AffscoreError(
+                            f"in training the network returns {type(outputs).__name__}, and not a tensor as in "
+                            "evaluation: take its auxiliary heads off (aux_logits=False in torchvision)"
+                        )
+                    loss = F.cross_entropy(outputs, labels[chosen].to(device))
                     stepping.zero_grad()
                     (loss + penalty(model) if regular else loss).backward()
                     stepping.step()

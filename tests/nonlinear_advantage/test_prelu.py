@@ -342,6 +342,16 @@ class Odd(nn.Module):
         return self.function(self, x)
 
 
+@pytest.mark.parametrize("kind", [nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose2d])
+def test_an_example_without_an_axis_of_samples(kind):
+    """The slopes are of the channels, and not of the rows, of which a batch may have as many."""
+    net = nn.Sequential(kind(1, 3, 3), nn.ReLU(), kind(3, 4, 3), nn.ReLU())
+    sides = [8] * len(net[0].kernel_size)
+    sloped = to_prelu(net, torch.randn(1, *sides))
+    assert [(one.num_parameters, one.axis) for one in slopes(sloped).values()] == [(n, -1 - len(sides)) for n in (3, 4)]
+    same(net, sloped, torch.randn(2, 1, *sides))
+
+
 def test_what_cannot_be_done_is_said():
     relu = nn.ReLU()
     with pytest.raises(AffscoreError, match="nothing says what it takes; give example_input"):
@@ -425,6 +435,12 @@ def test_a_part_whose_activation_belongs_to_others_too():
         same(net, sloped, x, 0)
         with pytest.raises(AffscoreError, match="counted over the whole"):
             sloped[0](x)
+
+
+def test_wrappers_do_not_change_the_names_of_layers():
+    sloped = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    for wrapped in (nn.DataParallel(sloped), torch.compile(sloped)):
+        assert slopes(wrapped) == slopes(sloped) == {("1", 0): sloped[1]}
 
 
 def test_two_threads_at_once():

@@ -146,13 +146,29 @@ def test_an_interruption_keeps_the_last_epoch(tmp_path):
         ({"epochs": 1}, "2 are done"),
         ({"omega": 0.02}, "omega was 0.01 in epoch 0"),
         ({"test": data(50)}, "another training .tested"),
+        ({"rate": lambda epoch: 0.02 / (1 + epoch)}, "rate was 0.02 in epoch 1, and is 0.01"),
     ],
 )
 def test_another_training(tmp_path, options, message):
-    file = tmp_path / "training.pt"
+    """The network stays as it is: with the file moved away it can begin anew."""
+    file, net = tmp_path / "training.pt", network(seed=1)
     fit(network(), 2, checkpoint=file)
     with pytest.raises(AffscoreError, match=message):
-        fit(network(), **{"checkpoint": file, **options})
+        fit(net, **{"checkpoint": file, **options})
+    assert same(net, network(seed=1))
+
+
+@pytest.mark.parametrize("width", [6, 7])
+def test_the_checkpoint_of_another_network(tmp_path, width):
+    """With a layer more, of the same width or not."""
+    file = tmp_path / "training.pt"
+    fit(network(), 2, checkpoint=file)
+    parts = nn.Linear(3, 6), nn.ReLU(), nn.Dropout(), nn.Linear(6, width), nn.ReLU(), nn.Linear(width, 2), nn.ReLU()
+    net = to_prelu(nn.Sequential(*parts))
+    before = copy.deepcopy(net)
+    with pytest.raises(AffscoreError, match=r"'training.pt' is of another network; move it away"):
+        fit(net, checkpoint=file)
+    assert same(net, before)
 
 
 def test_a_broken_checkpoint(tmp_path):
@@ -160,9 +176,10 @@ def test_a_broken_checkpoint(tmp_path):
     file.write_bytes(b"no archive")
     with pytest.raises(AffscoreError, match="cannot be read"):
         fit(network(), checkpoint=file)
-    torch.save([1], file)
-    with pytest.raises(AffscoreError, match="no checkpoint"):
-        fit(network(), checkpoint=file)
+    for held in ([1], {"identity": 1, "rows": [], "model": {}, "optimizer": {}}):
+        torch.save(held, file)
+        with pytest.raises(AffscoreError, match="no checkpoint"):
+            fit(network(), checkpoint=file)
 
 
 def test_what_is_around_stays_as_it_is():
@@ -305,6 +322,18 @@ def test_samples_that_the_network_does_not_take():
         train(net, torch.zeros(60, 3).long(), torch.zeros(60, 3).long(), 1, 0.0, progress=False)
 
 
-def test_a_network_without_slopes():
-    with pytest.raises(AffscoreError, match="to_prelu"):
-        fit(nn.Linear(3, 2))
+def test_a_network_that_returns_more_in_training():
+    class Auxiliary(nn.Sequential):
+        def forward(self, x):
+            y = super().forward(x)
+            return (y, y) if self.training else y
+
+    net = to_prelu(Auxiliary(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
+    with pytest.raises(AffscoreError, match=r"in training the network returns tuple, and not a tensor.*aux_logits"):
+        fit(net)
+
+
+@pytest.mark.parametrize(("net", "message"), [(nn.Linear(3, 2), "to_prelu"), (None, "got NoneType")])
+def test_a_network_without_slopes(net, message):
+    with pytest.raises(AffscoreError, match=message):
+        fit(net)

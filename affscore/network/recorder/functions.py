@@ -73,12 +73,10 @@ RECURRENT = spellings("lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_ce
 # What makes channels, or normalises them, and on which axis these are.
 NORMS = frozenset(getattr(F, name) for name in "batch_norm group_norm instance_norm layer_norm rms_norm".split())
 MATRICES = spellings("matmul bmm mm addmm baddbmm") - {Tensor.__rmatmul__}
-_SECOND = (
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d fold unfold batch_norm group_norm "
-    "instance_norm"
-)
+_SECOND = "fold unfold batch_norm group_norm instance_norm"
 _LAST = "linear bilinear embedding multi_head_attention_forward scaled_dot_product_attention layer_norm rms_norm"
 CHANNEL_AXES: dict[Function, int] = {
+    **{getattr(F, f"{name}{axes}d"): -axes - 1 for name in ("conv", "conv_transpose") for axes in (1, 2, 3)},
     **{getattr(F, name): 1 for name in _SECOND.split()},
     **{getattr(F, name): -1 for name in _LAST.split()},
     **dict.fromkeys(MATRICES, -1),
