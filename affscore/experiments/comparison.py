@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,53 @@ class Comparison:
                 plt.close(figure)
         return path
 
+    def differences(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
+        """Is A more non-linear than B? The difference of their mean scores, with an interval over images.
+
+        Images are drawn again, the same for both networks where both saw the same (a paired bootstrap,
+        :meth:`affscore.Signature.resampled_means`). The interval is widened by what the bias of a finite n may add to
+        the difference: the difference of the biases (``Signature.worst_bias``). It says how far other images of the
+        same kind would move the difference, and nothing of other trainings of the same architectures.
+
+        Args:
+            level: Share of the resamples inside an interval, in (0, 1).
+            resamples: Number of resamples.
+            seed: Fixes them.
+
+        Returns:
+            A row for each pair: ``a``, ``b``, ``difference`` (mean score of a minus that of b, in [-1, 1]), ``low``,
+            ``high``, ``paired`` (whether both saw the same images) and ``more non-linear``: the one with the lower mean
+            score, or "undecided" where the interval contains 0.
+
+        Raises:
+            AffscoreError: A result that was read from a file or comes with the package: these hold no costs of images.
+
+        >>> found = compare("mini:digitsnet", "mini:digitsnet@random", n=128, images=128, criteria=False)
+        >>> row = found.differences().loc[0]
+        >>> row["more non-linear"], bool(row["low"] < row["difference"] < row["high"] < 0)
+        ('mini:digitsnet@DEFAULT', True)
+        """
+        if not 0 < level < 1:
+            raise AffscoreError(f"level must be in (0, 1), got {level}")
+        if without := [name for name, one in self.signatures.items() if not one.sample_costs]:
+            raise AffscoreError(
+                f"an interval needs the images again, and {' and '.join(without)} came from a file or a store, which "
+                "has the scores alone: name the network instead, and data"
+            )
+        tail, rows = (1 - level) / 2, []
+        for (a, one), (b, other) in combinations(self.signatures.items(), 2):
+            paired = _same_images(one, other)
+            drawn = one.resampled_means(resamples, seed) - other.resampled_means(
+                resamples, seed if paired else seed + 1
+            )
+            low, high = np.quantile(drawn, [tail, 1 - tail])
+            bias = one.worst_bias - other.worst_bias
+            low, high = low - max(bias, 0.0), high - min(bias, 0.0)
+            lower = "undecided" if low <= 0 <= high else a if high < 0 else b
+            difference = float(np.nanmean(one.scores) - np.nanmean(other.scores))
+            rows.append((a, b, difference, float(low), float(high), paired, lower))
+        return pd.DataFrame(rows, columns=["a", "b", "difference", "low", "high", "paired", "more non-linear"])
+
     @property
     def table(self) -> pd.DataFrame:
         """Statistics and distances in one table, a row for each signature."""
@@ -81,7 +129,10 @@ class Comparison:
     def __repr__(self) -> str:
         shown = self.statistics.to_string(float_format="{:.3f}".format)
         distances = self.distances.to_string(float_format="{:.3f}".format)
-        return "\n".join([f"{shown}\n\nDTW distances\n{distances}", *lines(self.notes)])
+        parts = [f"{shown}\n\nDTW distances\n{distances}"]
+        if all(one.sample_costs for one in self.signatures.values()):
+            parts.append(f"\ndifferences of the mean score, 95 % over images\n{self.differences().round(3)}")
+        return "\n".join([*parts, *lines(self.notes)])
 
 
 def compare(
@@ -161,6 +212,14 @@ def _finished(model: str | Path | nn.Module | Signature, options: Mapping[str, A
     if isinstance(model, str) and model.startswith(PREFIX):
         return shipped_signature(model, options.get("reduction", "mean"), options.get("order", "activate-first"))
     return None
+
+
+def _same_images(one: Signature, other: Signature) -> bool:
+    """Whether two networks saw the same images in the same order, each in its own preparation of them."""
+    alike = ("dataset", "seed", "images", "n")
+    prepared = any(result.metadata.get("preprocessing") for result in (one, other))
+    same = prepared or one.metadata["fingerprint_data"] == other.metadata["fingerprint_data"]
+    return same and all(one.metadata[key] == other.metadata[key] for key in alike)
 
 
 def _labels(results: list[Signature]) -> list[str]:

@@ -114,8 +114,36 @@ class Signature:
             AffscoreError: The costs of the images are not at hand (after reading a file, for a whole data
                 set), or a level outside (0, 1).
         """
-        if not 0 < level < 1 or resamples < 1:
-            raise AffscoreError(f"level must be in (0, 1) and resamples at least 1, got {level} and {resamples}")
+        if not 0 < level < 1:
+            raise AffscoreError(f"level must be in (0, 1), got {level}")
+        means = self.resampled_means(resamples, seed)
+        tail = (1 - level) / 2
+        low, high = np.quantile(means, [tail, 1 - tail])
+        return max(float(low - self.worst_bias), 0.0), float(high)
+
+    @property
+    def worst_bias(self) -> float:
+        """How much too high the mean score may be as n is finite: ``expected_bias``, with shrinkage twice that."""
+        return float(np.nanmean(self.expected_bias)) * (1 if self.metadata["covariance"] == "empirical" else 2)
+
+    def resampled_means(self, resamples: int = 2000, seed: int = 0) -> NDArray[np.float64]:
+        """The mean score for images that are drawn again, as in :meth:`mean_interval`.
+
+        Two signatures of the same images draw the same ones, so that the differences of their means are those of a
+        paired bootstrap.
+
+        Args:
+            resamples: Number of resamples.
+            seed: Fixes them.
+
+        Returns:
+            Array (resamples,), each in [0, 1].
+
+        Raises:
+            AffscoreError: The costs of the images are not at hand, or no resample is asked for.
+        """
+        if resamples < 1:
+            raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs is not None for costs in self.sample_costs):
             raise AffscoreError(
                 "the costs of the samples are not stored in files or for whole data sets; "
@@ -132,10 +160,7 @@ class Signature:
             with np.errstate(divide="ignore", invalid="ignore"):
                 scores = 1 - np.sqrt(np.where(spread > 0, spent / (2 * spread), 0.0))
             means.append(scores.clip(0, 1).mean(axis=1))
-        tail = (1 - level) / 2
-        low, high = np.quantile(np.mean(means, axis=0), [tail, 1 - tail])
-        bias = np.nanmean(self.expected_bias) * (1 if self.metadata["covariance"] == "empirical" else 2)
-        return max(float(low - bias), 0.0), float(high)
+        return np.mean(means, axis=0)
 
     def plot(self, title: str | None = None) -> Figure:
         """Draw the scores over the depth of the activations (:func:`affscore.figures.raw_signature`).

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -214,3 +215,69 @@ def test_a_comparison_is_equal_to_itself_only(trained):
     one, other = affscore.compare(trained, trained), affscore.compare(trained, trained)
     assert len({one, one, other}) == 2
     assert one != other
+
+
+def small(seed, last=nn.Tanh):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(20, 30), nn.ReLU(), nn.Linear(30, 30), last()).double()
+
+
+def normal(samples, seed=0):
+    return torch.randn(samples, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def test_a_difference_is_that_of_the_means_and_its_interval_is_paired(trained):
+    found = affscore.compare(MINI, f"{MINI}@random", **QUICK)
+    (row,) = found.differences().to_dict("records")
+    one, other = found.signatures.values()
+    assert row["difference"] == pytest.approx(one.scores.mean() - other.scores.mean())
+    assert row["paired"]
+    drawn = one.resampled_means() - other.resampled_means()
+    assert drawn.std() < np.hypot(one.resampled_means().std(), other.resampled_means().std())
+    assert row["low"] <= np.quantile(drawn, 0.025) < np.quantile(drawn, 0.975) <= row["high"]
+    assert found.differences(0.5)["high"][0] < row["high"]
+
+
+def test_a_network_is_not_more_non_linear_than_itself():
+    found = affscore.compare(*[small(0)] * 2, data=normal(64), n=64, criteria=False, names="ab", progress=False)
+    (row,) = found.differences().to_dict("records")
+    assert (row["difference"], row["low"], row["high"], row["more non-linear"]) == (0, 0, 0, "undecided")
+
+
+def test_other_images_are_drawn_by_themselves():
+    one, other = (
+        affscore.signature(small(0), normal(64, seed), n=64, criteria=False, progress=False) for seed in (0, 1)
+    )
+    (row,) = affscore.compare(one, other).differences().to_dict("records")
+    assert not row["paired"]
+    assert row["low"] < row["difference"] < row["high"]
+
+
+def test_every_pair_has_a_row():
+    found = affscore.compare(*map(small, range(3)), data=normal(64), n=64, criteria=False, names="abc", progress=False)
+    assert found.differences()[["a", "b"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("last", [nn.Tanh, nn.ReLU])
+def test_the_interval_holds_the_difference_of_other_images(last):
+    n, batches, networks = 128, 60, (small(0), small(1, last))
+    each = [
+        affscore.compare(*networks, data=batch, n=n, criteria=False, progress=False).differences().loc[0]
+        for batch in normal(n * batches).split(n)
+    ]
+    truth = np.mean([row["difference"] for row in each])
+    holds = sum(row["low"] < truth < row["high"] for row in each)
+    # 57 are expected without the allowance for the bias; fewer than 51 of 60 have a probability of 0.4 % then
+    assert holds >= 51
+    half = np.mean([(row["high"] - row["low"]) / 2 for row in each])
+    assert half < 6 * np.std([row["difference"] for row in each])  # else it holds everything
+
+
+def test_there_is_no_interval_without_the_images(trained, tmp_path):
+    file = trained.save(tmp_path / "kept.parquet")
+    found = affscore.compare(file, f"{MINI}@random", **QUICK)
+    with pytest.raises(AffscoreError, match=r"needs the images again, and mini:digitsnet@DEFAULT came from a file"):
+        found.differences()
+    with pytest.raises(AffscoreError, match="level must be in"):
+        found.differences(1)

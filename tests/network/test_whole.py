@@ -136,6 +136,6 @@ def test_the_interval_holds_the_mean_and_shrinks_with_batches(points):
     assert one.mean_interval(seed=3) == one.mean_interval(seed=3)
     twice = signature(network(), torch.cat([points[:50], points[50:100]]), n=50, criteria=False, progress=False)
     assert twice.mean_interval()[1] - twice.mean_interval()[0] < high - low
-    for wrong in ({"level": 1.0}, {"resamples": 0}):
-        with pytest.raises(AffscoreError, match="level must be in"):
+    for wrong, message in (({"level": 1.0}, "level must be in"), ({"resamples": 0}, "resamples must be at least 1")):
+        with pytest.raises(AffscoreError, match=message):
             one.mean_interval(**wrong)
