@@ -74,6 +74,22 @@ $(OLDEST)/.installed: pyproject.toml | _build/uv/bin/uv
 	_build/uv/bin/uv pip install --quiet --python $(OLDEST)/bin/python --no-deps --no-build-isolation -e .
 	@touch $@
 
+# The wheel in two clean environments without the repository: the oldest and the newest versions that are allowed.
+.PHONY: try-wheel
+try-wheel: _build/try/lowest-direct/.tried _build/try/highest/.tried  ## build the wheel, and use it in clean environments, the oldest versions and the newest
+
+_build/wheel/.built: pyproject.toml README.md $(shell find affscore -type f ! -name '*.pyc') | $(INSTALLED)
+	rm -rf $(@D) && $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(@D) .
+	@touch $@
+
+_build/try/%/.tried: _build/wheel/.built scripts/try_wheel.py | _build/uv/bin/uv
+	_build/uv/bin/uv pip compile --quiet --resolution $* --python-version 3.11 --output-file $(@D).txt pyproject.toml
+	python3.11 -m venv --clear $(@D)
+	_build/uv/bin/uv pip install --quiet --python $(@D)/bin/python -r $(@D).txt
+	_build/uv/bin/uv pip install --quiet --python $(@D)/bin/python --no-deps --reinstall _build/wheel/*.whl
+	cp scripts/try_wheel.py $(@D) && cd $(@D) && bin/python -P try_wheel.py
+	@touch $@
+
 _build/uv/bin/uv: | $(INSTALLED)
 	$(BIN)/python -m venv _build/uv
 	_build/uv/bin/pip install --quiet uv

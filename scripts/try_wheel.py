@@ -1,0 +1,79 @@
+"""Use an installed affscore as its readers do, in an empty folder, without the repository: `make try-wheel`.
+
+Nothing here comes from the network or from the folder of the project: what the wheel lacks makes it fail.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import torch
+
+import affscore
+from affscore.exercises import check, known
+from affscore.nonlinear_advantage import average_path_length, to_prelu
+from affscore.papers.all_results import AllResults
+from affscore.papers.ledger import Ledger
+
+
+def main() -> None:
+    """Run everything once."""
+    installed = Path(affscore.__file__).resolve()
+    if not installed.is_relative_to(Path(sysconfig.get_paths()["purelib"]).resolve()):
+        raise SystemExit(
+            f"error: {installed.parent} is no installed package: run this with the environment's own python"
+        )
+    with TemporaryDirectory() as folder:
+        steps = (score, networks, results, exercises, command)
+        for step in steps:
+            print(f"{step.__name__}: {step(Path(folder))}")
+    print(f"affscore {version('affscore')} works with Python {sys.version.split()[0]} and torch {torch.__version__}")
+
+
+def score(_: Path) -> str:
+    """ReLU of standard normal numbers in high dimension has the score of figure 7."""
+    x = np.random.default_rng(0).standard_normal((1000, 300))
+    found = float(affscore.affinity_score(x, np.maximum(x, 0)))
+    assert abs(found - 0.621) < 0.02, found
+    return f"{found:.3f}"
+
+
+def networks(folder: Path) -> str:
+    """A network that the package ships, on data that it ships; a file of the signature; a figure; a comparison."""
+    signature = affscore.signature("mini:resnet18", "digits", n=128, images=128, progress=False)
+    assert affscore.load_signature(signature.save(folder / "one.parquet")) == signature
+    signature.plot().savefig(folder / "one.png")
+    both = affscore.compare("mini:resnet18", "mini:resnet18@random", data="digits", n=128, images=128, progress=False)
+    length = average_path_length(to_prelu(affscore.load_model("mini:resnet18")))
+    return f"{len(signature)} activations, {both.differences()['more non-linear'][0]}, path length {length:.2f}"
+
+
+def results(_: Path) -> str:
+    """The numbers that come with the package, and what they say of the papers."""
+    shipped = affscore.compare("shipped:plainnet56", "shipped:resnet56", names=("plain", "residual"))
+    ledger = Ledger(AllResults.gather())
+    return f"{len(shipped.signatures['plain'])} activations, {len(ledger.claims)} claims"
+
+
+def exercises(_: Path) -> str:
+    """An answer that is wrong is refused."""
+    assert not check(known()[0], None)
+    return f"{len(known())} can be checked"
+
+
+def command(folder: Path) -> str:
+    """The command, as it is installed."""
+    words = "signature mini:digitsnet --dataset digits --n 64 --images 64 --out two.parquet".split()
+    name = Path(sys.executable).with_name("affscore")
+    subprocess.run([name, *words], cwd=folder, check=True, capture_output=True)
+    return f"{len(affscore.load_signature(folder / 'two.parquet'))} activations"
+
+
+if __name__ == "__main__":
+    main()
