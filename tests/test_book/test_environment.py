@@ -12,6 +12,8 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+import affscore
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 DIRECT = [
@@ -94,3 +96,9 @@ def test_make_help_lists_the_targets() -> None:
     output = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
     for target in ("help", "book", "test", "serve", "clean", "lock", "sync", "format"):
         assert f"\n{target} " in "\n" + output
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
+    first = next(line for line in (REPOSITORY / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
+    assert PROJECT["version"] == affscore.__version__ == cited["version"] == first.split()[1].rstrip(",")
