@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import family_styles, house_style, legend_below, literal, page, series_style
+from affscore.figures.style import family_styles, house_style, legend_below, literal, page, score_axis, series_style
 
 _STYLES = ("-", "--", ":", "-.")
 
@@ -122,7 +122,7 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
     >>> scores = {"a": [0.5, 0.6, 0.9], "b": [0.7, 0.8]}
     >>> figure = comparison(scores, pd.DataFrame([[0, 0.3], [0.3, 0]], index=list("ab"), columns=list("ab")))
     >>> figure.axes[0].get_ylabel(), len(figure.axes[0].lines)
-    ('affinity score', 2)
+    ('affinity score (axis from 0.45)', 2)
     """
     names = list(signatures)
     if len(names) < 2:
@@ -135,7 +135,8 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
         position = np.linspace(0, 1, len(scores)) if len(scores) > 1 else [0.5]
         line: Any = {"linestyle": _STYLES[number // 7 % len(_STYLES)], "linewidth": 1, "markersize": 4}
         curves.plot(position, scores, label=literal(name), **line, **series_style(number))
-    curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score", ylim=(0, 1.02))
+    curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score")
+    score_axis(curves, np.concatenate([np.ravel(scores) for scores in signatures.values()]))
     _heatmap(matrix, distances, range(1, len(names) + 1), annot=True, cbar=False)
     matrix.set(xlabel="signature, in the order of the legend", title="DTW distance")
     legend_below(figure, 2)
