@@ -100,20 +100,26 @@ def _draw(figure: Figure, axes: Axes, summary: pd.DataFrame) -> None:
 
 def _words(rows: pd.DataFrame) -> list[str]:
     """What is said of each point."""
-    columns = ["layer", "label", "depth", "width", "score", "score_std", "flag"]
+    columns = ["layer", "activation", "kind", "depth", "width", "score", "score_std", "flag"]
     words = []
-    for layer, label, depth, width, score, spread, flag in rows[columns].itertuples(index=False):
+    for layer, activation, kind, depth, width, score, spread, flag in rows[columns].itertuples(index=False):
         error = f" ± {spread:.3f}" if np.isfinite(spread) else ""
-        what = f"{layer}: {label.strip()}, depth {depth}, {width} channels, score {score:.3f}{error}"
+        what = f"{layer}: {in_words(activation, kind)}, depth {depth}, {width} channels, score {score:.3f}{error}"
         words.append(f"{what}, {flag}" if flag else what)
     return words
 
 
+def in_words(activation: str, kind: str) -> str:
+    """What an activation is called in legends.
+
+    >>> in_words("relu", "after-sum"), in_words("mine", "hidden")
+    ('ReLU after a sum', 'mine')
+    """
+    return f"{_NAMES.get(activation, activation)}{_KINDS.get(kind, f' ({kind})')}"
+
+
 def _labels(summary: pd.DataFrame) -> list[str]:
-    return [
-        f"{_NAMES.get(activation, literal(activation))}{_KINDS.get(kind, f' ({kind})')}"
-        for activation, kind in zip(summary["activation"], summary["kind"], strict=True)
-    ]
+    return [literal(in_words(*names)) for names in zip(summary["activation"], summary["kind"], strict=True)]
 
 
 def _about(result: Signature, choices: bool) -> str:

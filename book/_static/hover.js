@@ -27,6 +27,8 @@
   }
 
   function follow(figure) {
+    if (figure.dataset.followed) return;
+    figure.dataset.followed = "yes";
     const points = [...figure.querySelectorAll(".point")];
     points.forEach((point, number) => {
       const title = point.querySelector("title");
