@@ -49,22 +49,32 @@
     });
     figure.addEventListener("pointerleave", hide);
     figure.addEventListener("click", (event) => near(event)?.focus({ preventScroll: true }));
-    figure.addEventListener("focusin", (event) => {
-      points.forEach((point) => point.setAttribute("tabindex", point === event.target ? 0 : -1));
-      show(event.target);
-    });
-    figure.addEventListener("focusout", hide);
-    figure.addEventListener("keydown", (event) => {
-      const now = points.indexOf(event.target);
-      const ends = { Home: 0, End: points.length - 1 };
-      const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-      const next = points[ends[event.key] ?? now + (steps[event.key] ?? NaN)];
-      if (event.key === "Escape") hide();
-      if (!next || now < 0) return;
-      event.preventDefault();
-      next.focus();
-    });
   }
+
+  /* The point that an event is of, and all points of its figure. */
+  function of(event) {
+    const point = event.target.closest?.("svg.hover .point");
+    return [point, point ? [...point.closest("svg").querySelectorAll(".point")] : []];
+  }
+
+  // on the document: browsers give an SVG that listens to the focus a stop of its own
+  document.addEventListener("focusin", (event) => {
+    const [point, points] = of(event);
+    points.forEach((other) => other.setAttribute("tabindex", other === point ? 0 : -1));
+    if (point) show(point);
+  });
+  document.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => {
+    const [point, points] = of(event);
+    if (!point) return;
+    const ends = { Home: 0, End: points.length - 1 };
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    const next = points[ends[event.key] ?? points.indexOf(point) + (steps[event.key] ?? NaN)];
+    if (event.key === "Escape") hide();
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  });
 
   window.affscoreHover = follow;
   document.addEventListener("scroll", hide, { passive: true, capture: true });

@@ -230,6 +230,7 @@
   form();
   read();
   draw();
+  $("missing").remove();
   window.addEventListener("hashchange", () => (read(), draw()));
   let width = page.clientWidth;
   window.addEventListener("resize", () => {
