@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import base64
+import html
 import math
+import re
 from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +18,7 @@ from pathlib import Path
 import nbformat
 import pyarrow as pa
 import yaml
+from explorer_data import explorer_data
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, error, read_profile
 
@@ -42,9 +45,11 @@ def main() -> None:
     files[Path("_config.yml")] = configuration(Path("_config.yml"))
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
+    files[Path("book/_static/explorer/data.js")] = explorer_data()
     files |= front_page(files[INTRODUCTION].decode(), executed)
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
+        describe_figures(notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
@@ -71,6 +76,17 @@ def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
             cell.metadata["tags"].append("run-parameters" if changed else "remove-cell")
             lines = [f"{key} = {value!r}" for key, value in changed.items()]
             cell.source = "\n".join([f"# The parameters of this run (profile {ran['profile']})", *lines])
+
+
+def describe_figures(notebook: NotebookNode) -> None:
+    """Give figures that are SVG elements (affscore.figures.hover) the description that their cell has for an image."""
+    for cell in notebook.cells:
+        words = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        for output in cell.get("outputs", []):
+            figure = output.get("data", {}).get("text/html", "")
+            if words and figure.startswith("<svg"):
+                before, own = re.split(r'(?<=aria-label=")[^"]*', figure, maxsplit=1)
+                output["data"]["text/html"] = before + html.escape(words) + own
 
 
 def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Path, bytes]:

@@ -9,11 +9,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster import hierarchy
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import family_styles, house_style, legend_below, literal, page, series_style
+from affscore.figures.hover import name_points
+from affscore.figures.style import family_styles, house_style, legend_below, literal, page, score_axis, series_style
 
 _STYLES = ("-", "--", ":", "-.")
 
@@ -57,21 +59,28 @@ def distance_heatmap(
 
 @house_style()
 def dendrogram(
-    tree: NDArray[np.float64], names: Sequence[str], families: Sequence[str], label: str = "DTW distance"
+    tree: NDArray[np.float64],
+    names: Sequence[str],
+    families: Sequence[str],
+    label: str = "DTW distance",
+    signatures: Mapping[str, ArrayLike] | None = None,
 ) -> Figure:
-    """Draw the tree of a hierarchical clustering, with the family of each network.
+    """Draw the tree of a hierarchical clustering, with the family of each network, and beside it their signatures.
 
     Args:
         tree: As :func:`affscore.analysis.linkage` makes it.
         names: Of the networks, in the order of the distances.
         families: The family of each.
         label: What the heights of the tree are.
+        signatures: Scores by name, in the order of the activations; None for the tree alone.
 
     Returns:
-        The figure, as wide as a page: a network in each row, with the colour and the marker of its family.
+        The figure, as wide as a page: a network in each row, with the colour and the marker of its family. With
+        signatures, these are beside the tree, each in the row of its network, over the relative position of the
+        activation (0 first, 1 last); on a page or in a notebook the one under the pointer stands out.
 
     Raises:
-        AffscoreError: Not a name and a family for each leaf.
+        AffscoreError: Not a name and a family for each leaf, or one without a signature.
 
     Source: figure 5 A of the paper.
 
@@ -86,11 +95,14 @@ def dendrogram(
     if len(names) != leaves or len(families) != leaves:
         got = f"{len(names)} and {len(families)}"
         raise AffscoreError(f"a tree of {leaves} networks needs as many names and families, got {got}")
-    figure, (axes,) = page(1, 1.2 + 0.19 * leaves)
+    if missing := [name for name in names if signatures is not None and name not in signatures]:
+        raise AffscoreError(f"expected a signature for each network, got none for {missing[0]!r}")
+    figure, (axes, *beside) = page(2 if signatures else 1, 1.2 + (0.22 if signatures else 0.19) * leaves)
     grey: Any = {"color_threshold": 0, "above_threshold_color": "#555555"}
     labels = [literal(name) for name in names]
     hierarchy.dendrogram(tree, labels=labels, orientation="left", leaf_font_size=8, ax=axes, **grey)
-    in_order = np.array(families)[hierarchy.leaves_list(tree)]
+    order = hierarchy.leaves_list(tree)
+    in_order = np.array(families)[order]
     for family, (colour, marker) in family_styles(families).items():
         places = 5 + 10 * np.flatnonzero(in_order == family)  # where SciPy puts leaves
         look: Any = {"marker": marker, "color": colour, "s": 28, "clip_on": False, "zorder": 3}
@@ -98,8 +110,37 @@ def dendrogram(
     axes.set_xlabel(f"{label} at which two clusters are joined")
     axes.tick_params(axis="y", length=0, pad=10)
     axes.spines["left"].set_visible(False)
+    if signatures:
+        chosen = {names[leaf]: families[leaf] for leaf in order.tolist()}
+        _linked_signatures(figure, axes, beside[0], {name: signatures[name] for name in chosen}, chosen)
+        axes.set_xlabel(f"{label}\nat which two clusters are joined")
     legend_below(figure, 5)
     return figure
+
+
+def _linked_signatures(
+    figure: Figure, tree: Axes, axes: Axes, signatures: Mapping[str, ArrayLike], families: Mapping[str, str]
+) -> None:
+    """A line for each signature in the row of its network, where it stands out while the pointer is on that row."""
+    looks = family_styles(families.values())
+    rows = {name: np.asarray(values, dtype=float) for name, values in signatures.items()}
+    everything = np.concatenate(list(rows.values()))
+    low, high = np.floor(20 * np.nanmin(everything)) / 20, np.ceil(20 * np.nanmax(everything)) / 20
+    for row, (name, scores) in enumerate(rows.items()):
+        height = 10 * row + 0.5 + 9 * (scores - low) / (high - low)
+        (line,) = axes.plot(_relative(scores), height, "-", color=looks[families[name]][0], linewidth=0.7)
+        words = f"{name} ({families[name]}): {len(scores)} activations, mean score {np.nanmean(scores):.2f}"
+        place: Any = {"transform": tree.get_yaxis_transform(), "clip_on": False, "alpha": 0, "zorder": 5}
+        name_points(figure, tree.add_patch(Rectangle((0, 10 * row), 1.4, 10, **place)), [words], link=row)
+        name_points(figure, line, [], link=row)
+        name_points(figure, tree.get_yticklabels()[row], [], link=row)
+    scale = f"signatures: in each row scores from {low:.2f} to {high:.2f}"
+    axes.set(xlabel=f"{scale},\nover the relative position of the activation", ylim=(0, 10 * len(rows)), yticks=[])
+    axes.spines["left"].set_visible(False)
+
+
+def _relative(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.linspace(0, 1, len(scores)) if len(scores) > 1 else np.array([0.5])
 
 
 @house_style()
@@ -122,7 +163,7 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
     >>> scores = {"a": [0.5, 0.6, 0.9], "b": [0.7, 0.8]}
     >>> figure = comparison(scores, pd.DataFrame([[0, 0.3], [0.3, 0]], index=list("ab"), columns=list("ab")))
     >>> figure.axes[0].get_ylabel(), len(figure.axes[0].lines)
-    ('affinity score', 2)
+    ('affinity score (axis from 0.45)', 2)
     """
     names = list(signatures)
     if len(names) < 2:
@@ -132,10 +173,10 @@ def comparison(signatures: Mapping[str, ArrayLike], distances: pd.DataFrame) -> 
     figure, (curves, matrix) = page(2, max(3.2, 1.6 + 0.42 * len(names)), width_ratios=(3, 2))
     for number, name in enumerate(names):
         scores = np.asarray(signatures[name], dtype=float)
-        position = np.linspace(0, 1, len(scores)) if len(scores) > 1 else [0.5]
         line: Any = {"linestyle": _STYLES[number // 7 % len(_STYLES)], "linewidth": 1, "markersize": 4}
-        curves.plot(position, scores, label=literal(name), **line, **series_style(number))
-    curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score", ylim=(0, 1.02))
+        curves.plot(_relative(scores), scores, label=literal(name), **line, **series_style(number))
+    curves.set(xlabel="relative position of the activation (0 first, 1 last)", ylabel="affinity score")
+    score_axis(curves, np.concatenate([np.ravel(scores) for scores in signatures.values()]))
     _heatmap(matrix, distances, range(1, len(names) + 1), annot=True, cbar=False)
     matrix.set(xlabel="signature, in the order of the legend", title="DTW distance")
     legend_below(figure, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
@@ -12,10 +13,13 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
+from affscore.figures.style import KIND_LOOKS, PALETTE, family_styles, house_style, legend_below, literal, page
 
 _ENOUGH = 5
 """A density estimate of fewer scores says nothing; these are drawn as points alone."""
+
+_IN_WORDS = {"stem": "hidden", "after a sum": "after-sum"}
+"""Kinds whose description does not begin with their name."""
 
 
 @house_style()
@@ -85,8 +89,7 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
     if not panels or not all(panels.values()):
         raise AffscoreError("expected at least one panel, and scores in each")
     kinds = list(dict.fromkeys(kind for panel in panels.values() for kind in panel))
-    pairs = (("sky", ""), ("vermilion", "///"), ("green", "..."), ("purple", "xxx"))
-    looks = [{"color": PALETTE[colour], "hatch": hatch} for colour, hatch in pairs]
+    hatches = dict(zip(kinds, itertools.cycle(("", "///", "...", "xxx")), strict=False))
     edges = np.linspace(0, 1, 26)
     labels = {"xlabel": "affinity score", "ylabel": "activations"}
     figure, grid = page(len(panels), 0.6, each=2.1, columns=columns, sharex=True, sharey="row", **labels)
@@ -94,7 +97,8 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
         below = np.zeros(len(edges) - 1)
         for kind, scores in panel.items():
             counts, _ = np.histogram(np.clip(np.asarray(scores, dtype=float), 0, 1), edges)
-            look: Any = {"align": "edge", "linewidth": 0.4, "edgecolor": "white", **looks[kinds.index(kind) % 4]}
+            look: Any = {"align": "edge", "linewidth": 0.4, "edgecolor": "white", "hatch": hatches[kind]}
+            look["color"] = PALETTE[KIND_LOOKS.get(_IN_WORDS.get(kind, kind.split()[0]), ("brown", ""))[0]]
             axes.bar(edges[:-1], counts, np.diff(edges), bottom=below, label=literal(kind), **look)
             below += counts
         axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(0, 1))

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, PALETTE, house_style, legend_below, literal, page
+from affscore.figures.hover import name_points
+from affscore.figures.style import PALETTE, house_style, kind_style, legend_below, literal, page, score_axis
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -27,11 +28,6 @@ _KINDS = {
     "hidden": "", "after-sum": " after a sum", "squeeze": " (squeeze)", "gate": " (gate)",
     "gated-unit": " of a gated unit", **{place: f", {place} of a block" for place in _PLACES},
 }  # fmt: skip
-_COLOURS = {
-    "hidden": "blue", "first": "vermilion", "second": "green", "third": "purple", "after-sum": "black",
-    "squeeze": "orange", "gate": "sky", "gated-unit": "orange",
-}  # fmt: skip
-"""A kind looks the same in every figure, whatever other kinds are there."""
 
 
 @house_style()
@@ -40,10 +36,11 @@ def raw_signature(
 ) -> Figure:
     """Draw signatures: one panel for each, the affinity score over the depth of the activation.
 
-    A kind of activation has its colour and its marker, in every figure the same; several functions of one kind have
-    different markers. Parallel branches share a depth and are overlaid. Where there are several batches, bars show the
-    standard deviation over them, and the title its mean. A flagged activation (constant input or output) is drawn
-    hollow; one without a score is left out, and the title counts these.
+    The function decides the shape of a point and the kind of activation its colour, in every figure the same
+    (:func:`affscore.figures.style.kind_style`). The axis of scores fits the scores of all panels. Parallel branches
+    share a depth and are overlaid. Where there are several batches, bars show the standard deviation over them, and the
+    title its mean. A flagged activation (constant input or output) is drawn hollow; one without a score is left out,
+    and the title counts these.
 
     Args:
         results: One signature or several.
@@ -63,7 +60,7 @@ def raw_signature(
     >>> result = signature("mini:digitsnet", "digits", n=64, images=64, criteria=False)
     >>> figure = raw_signature(result)
     >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
-    ('depth (activations on the longest path from the input)', 'affinity score')
+    ('depth (activations on the longest path from the input)', 'affinity score (axis from 0.65)')
     """
     panels: list[Any] = [results] if hasattr(results, "summary") else list(results)
     if not panels:
@@ -71,7 +68,6 @@ def raw_signature(
     if titles is not None and len(titles) != len(panels):
         raise AffscoreError(f"expected a title for each of {len(panels)} panels, got {len(titles)}")
     summaries = [panel.summary.assign(label=_labels(panel.summary)) for panel in panels]
-    looks = _looks(pd.concat(summaries))
     # how it was measured is the same for most figures, and then not worth a line in every title
     usual = ["mean", "activate-first"]
     choices = any((panel.table[["reduction", "order"]] != usual).any(axis=None) for panel in panels)
@@ -81,44 +77,49 @@ def raw_signature(
     labels = {"xlabel": depth, "ylabel": "affinity score"}
     figure, grid = page(len(panels), 0.7, each=2.6, columns=columns, sharey=True, **labels)
     for axes, title, summary in zip(grid, titles, summaries, strict=True):
-        _draw(axes, summary, looks)
+        _draw(figure, axes, summary)
         axes.set_title("\n".join(wrap(_title(title, summary), width=96 // columns)))
+    everything = pd.concat(summaries)
+    error = everything["score_std"].fillna(0)
+    score_axis(grid, [everything["score"] - error, everything["score"] + error])
     legend_below(figure, 4)
     return figure
 
 
-def _looks(summary: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each label, in the order in which they appear: the kind decides both.
-
-    A second function of the same kind has the colour of the kind, and a marker that no other label has.
-    """
-    kind_of = summary.drop_duplicates("label").set_index("label")["kind"].astype(str)
-    order = list(dict.fromkeys([*_COLOURS, *kind_of]))
-    marker_of = kind_of.map(lambda kind: MARKERS[order.index(kind) % len(MARKERS)])
-    free = [marker for marker in MARKERS if marker not in set(marker_of)]
-    for label, marker in zip(kind_of.index[kind_of.duplicated()], free, strict=False):
-        marker_of[label] = marker
-    pairs = zip(kind_of.items(), marker_of, strict=True)
-    return {str(label): (PALETTE[_COLOURS.get(kind, "purple")], marker) for (label, kind), marker in pairs}
-
-
-def _draw(axes: Axes, summary: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
+def _draw(figure: Figure, axes: Axes, summary: pd.DataFrame) -> None:
     axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
     for label, rows in summary.dropna(subset="score").groupby("label", sort=False):
-        colour, marker = looks[str(label)]
+        colour, marker = kind_style(rows["activation"].iloc[0], rows["kind"].iloc[0])
         faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
-        axes.scatter(rows["depth"], rows["score"], 20, facecolors=faces, edgecolors=colour, marker=marker, label=label)
+        look: Any = {"facecolors": faces, "edgecolors": colour, "linewidths": 0.5, "marker": marker, "label": label}
+        name_points(figure, axes.scatter(rows["depth"], rows["score"], 32, **look), _words(rows))
         if rows["score_std"].notna().any():
             axes.errorbar(rows["depth"], rows["score"], rows["score_std"], color=colour, linestyle="", linewidth=0.8)
-    axes.set_ylim(0, 1.02)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
+def _words(rows: pd.DataFrame) -> list[str]:
+    """What is said of each point."""
+    columns = ["layer", "activation", "kind", "depth", "width", "score", "score_std", "flag"]
+    words = []
+    for layer, activation, kind, depth, width, score, spread, flag in rows[columns].itertuples(index=False):
+        error = f" ± {spread:.3f}" if np.isfinite(spread) else ""
+        what = f"{layer}: {in_words(activation, kind)}, depth {depth}, {width} channels, score {score:.3f}{error}"
+        words.append(f"{what}, {flag}" if flag else what)
+    return words
+
+
+def in_words(activation: str, kind: str) -> str:
+    """What an activation is called in legends.
+
+    >>> in_words("relu", "after-sum"), in_words("mine", "hidden")
+    ('ReLU after a sum', 'mine')
+    """
+    return f"{_NAMES.get(activation, activation)}{_KINDS.get(kind, f' ({kind})')}"
+
+
 def _labels(summary: pd.DataFrame) -> list[str]:
-    return [
-        f"{_NAMES.get(activation, literal(activation))}{_KINDS.get(kind, f' ({kind})')}"
-        for activation, kind in zip(summary["activation"], summary["kind"], strict=True)
-    ]
+    return [literal(in_words(*names)) for names in zip(summary["activation"], summary["kind"], strict=True)]
 
 
 def _about(result: Signature, choices: bool) -> str:

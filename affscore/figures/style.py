@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.markers import MarkerStyle
+from matplotlib.path import Path
+from numpy.typing import ArrayLike
+
+from affscore.figures.hover import has_names, hover_svg
 
 PAGE_WIDTH = 7.5
 """Width of a figure in inches. The page shows it at this size, so font sizes are what the reader sees."""
 
 PALETTE = {
     "blue": "#0072B2", "vermilion": "#D55E00", "green": "#009E73", "purple": "#CC79A7",
-    "orange": "#E69F00", "sky": "#56B4E9", "black": "#000000", "grey": "#A6A6A6",
+    "orange": "#E69F00", "sky": "#56B4E9", "black": "#000000", "grey": "#A6A6A6", "wine": "#882255", "brown": "#7A5C3E",
 }  # fmt: skip
-"""The colours of Okabe and Ito, which colour-blind readers tell apart, without their yellow, and a light grey."""
+"""The colours of Okabe and Ito, which colour-blind readers tell apart, without their yellow; a light grey; and two more
+for families, which they tell apart from the others, too."""
 
 INPUT, OUTPUT, FIT = PALETTE["grey"], PALETTE["vermilion"], PALETTE["green"]
 """The input of an activation, its output, and the affine image of the input: one colour each, everywhere."""
@@ -30,10 +38,35 @@ MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 _COLOURS = tuple(PALETTE.values())[:7]
 
-FAMILIES = (
-    "Pure convnets", "Inception", "ResNets", "DenseNets", "MNASNets", "EfficientNets", "ViTs", "Swins", "ConvNeXts",
-)  # fmt: skip
+FAMILY_LOOKS = {
+    "Pure convnets": ("blue", "o"), "Inception": ("vermilion", "^"), "ResNets": ("green", "s"),
+    "DenseNets": ("purple", "D"), "MNASNets": ("orange", "v"), "EfficientNets": ("sky", "P"), "ViTs": ("black", "X"),
+    "Swins": ("wine", "p"), "ConvNeXts": ("brown", "h"), "SqueezeNets": ("orange", "8"),
+    "MobileNets": ("vermilion", "*"), "ShuffleNets": ("blue", "<"),
+    "Wide ResNets": ("green", ">"), "ResNeXts": ("green", "d"),
+}  # fmt: skip
+"""Colour and marker of a family, the same over the whole book: the nine of the paper's study, oldest first, which have
+a colour each, and further ones."""
+
+FAMILIES = tuple(FAMILY_LOOKS)[:9]
 """The families of the paper's study, oldest first."""
+
+SHAPES = {
+    "relu": "o", "silu": "s", "gelu": "^", "tanh": "P", "sigmoid": "v", "relu6": "h", "leaky_relu": "h", "prelu": "h",
+    "quick_gelu": "^", "hardswish": "*", "mish": "*", "hardtanh": "P", "hardsigmoid": "v", "elu": "p", "selu": "p",
+    "celu": "p",
+}  # fmt: skip
+"""The marker of an activation function, the same over the whole book: ReLU is round, SiLU square, GELU a triangle. A
+function that is not here has an X."""
+
+KIND_LOOKS = {
+    "hidden": ("blue", "full"), "first": ("vermilion", "left"), "second": ("green", "right"),
+    "third": ("purple", "top"), "fourth": ("orange", "bottom"), "fifth": ("sky", "left"), "sixth": ("brown", "right"),
+    "after-sum": ("black", "sum"), "squeeze": ("orange", "full"), "gate": ("sky", "full"),
+    "gated-unit": ("wine", "full"),
+}  # fmt: skip
+"""The colour of a kind of activation, and the part of its marker that is filled: a half for places in a block, and all
+of it with a plus for what follows a sum."""
 
 _LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
@@ -54,8 +87,9 @@ def draw_once(figure: Figure) -> None:
     figure._repr_mimebundle_ = partial(_close, figure)  # type: ignore[attr-defined]  # what IPython asks for first
 
 
-def _close(figure: Figure, **_: Any) -> None:
+def _close(figure: Figure, **_: Any) -> dict[str, str] | None:
     plt.close(figure)
+    return {"text/html": hover_svg(figure)} if has_names(figure) else None  # IPython adds the bitmap
 
 
 def literal(name: object) -> str:
@@ -153,14 +187,75 @@ def family_styles(families: Iterable[str]) -> dict[str, tuple[str, str]]:
         families: Names, in any order and as often as one likes.
 
     Returns:
-        Colour and marker by family: first those of :data:`FAMILIES` in their order, then others as they come. A family
-        of the study looks the same whichever others are there, and no two of the first 49 look alike.
+        Colour and marker by family: first those of :data:`FAMILY_LOOKS` in their order, which look the same whichever
+        others are there, then others as they come. No two of the first 49 look alike.
 
     >>> family_styles(["ViTs", "mine", "ResNets"])
-    {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#009E73', 'D')}
+    {'ResNets': ('#009E73', 's'), 'ViTs': ('#000000', 'X'), 'mine': ('#0072B2', 's')}
     """
-    named = set(families := list(families))
-    looks = {}
-    for number, family in enumerate(dict.fromkeys([*FAMILIES, *families])):
-        looks[family] = tuple(series_style(number).values())
-    return {family: look for family, look in looks.items() if family in named}
+    named = dict.fromkeys(families)
+    known = {name: (PALETTE[colour], marker) for name, (colour, marker) in FAMILY_LOOKS.items()}
+    taken = set(known.values())
+    for family in named:
+        if family not in known:
+            looks = ((look["color"], look["marker"]) for look in map(series_style, range(14, 1000)))
+            known[family] = next((look for look in looks if look not in taken), ("#000000", "."))
+            taken.add(known[family])
+    return {family: look for family, look in known.items() if family in named}
+
+
+def kind_style(activation: str, kind: str) -> tuple[str, MarkerStyle]:
+    """Colour and marker of an activation: the function decides the shape, what it is for the colour.
+
+    Args:
+        activation: The name of the function, as the column ``activation`` of a signature has it.
+        kind: As the column ``kind``.
+
+    Returns:
+        Both, the same in every figure of the book. Places in a block are halves of the shape, an activation that
+        follows a sum has a plus in it, and a gate is a diamond: colour is never the only difference.
+
+    >>> colour, marker = kind_style("relu", "after-sum")
+    >>> colour, kind_style("gelu", "hidden")[1].get_marker()
+    ('#000000', '^')
+    """
+    colour, part = KIND_LOOKS.get(kind, ("brown", "full"))
+    shape = "D" if kind == "gate" else SHAPES.get(activation, "X")
+    if part != "sum":
+        return PALETTE[colour], MarkerStyle(shape, part)  # type: ignore[arg-type]  # matplotlib's list of words is longer
+    whole = MarkerStyle(shape)
+    outline = whole.get_transform().transform_path(whole.get_path())
+    arm, end = 0.12, 0.4  # half the width of the plus, and how far it reaches; its other direction makes it a hole
+    corners = [(arm, arm), (arm, end), (-arm, end), (-arm, arm), (-end, arm), (-end, -arm)]
+    plus = np.array(corners + [(-x, -y) for x, y in corners] + [corners[0]])[::-1]
+    return PALETTE[colour], MarkerStyle(Path.make_compound_path(outline, Path(plus, closed=True)))
+
+
+def score_axis(axes: Axes | Sequence[Axes], values: ArrayLike, *, direction: str = "y") -> None:
+    """Fit the axis of scores to the scores: from 0, or from where all of them lie higher, to above the largest.
+
+    No point is cut off, and an axis that does not begin at 0 says so in its label.
+
+    Args:
+        axes: One panel, or several with the same axis; where a panel has a label, it is kept.
+        values: All that is drawn, ends of error bars included; NaN is left out.
+        direction: ``"y"`` or ``"x"``.
+
+    >>> figure, axes = plt.subplots()
+    >>> score_axis(axes, [0.71, 0.98])
+    >>> [round(float(end), 2) for end in axes.get_ylim()], axes.get_ylabel()
+    ([0.65, 1.02], 'affinity score (axis from 0.65)')
+    """
+    panels = [axes] if isinstance(axes, Axes) else list(axes)
+    numbers = np.asarray(values, dtype=float).ravel()
+    numbers = numbers[np.isfinite(numbers)]
+    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
+    room = 0.04 * max(high - low, 0.2)
+    bottom = math.floor(20 * (low - room)) / 20  # in steps of 0.05
+    bottom = bottom if low < 0 or bottom >= 0.2 else 0.0  # little is won by less, and 0 is easier to read
+    top = math.ceil(20 * (high + room)) / 20 if not 0.95 < high <= 1 else 1.02  # a score of 1 is in sight
+    for panel in panels:
+        label = getattr(panel, f"get_{direction}label")() or ("affinity score" if len(panels) == 1 else "")
+        if label and bottom > 0:
+            label += f" (axis from {bottom:.2g})"
+        panel.set(**{f"{direction}lim": (bottom, top), f"{direction}label": label})

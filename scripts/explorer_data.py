@@ -1,0 +1,179 @@
+"""The numbers of the explorer: the results that come with the package, as one script that sets ``AFFSCORE``.
+
+A page loads a script from a folder, too, where it may not fetch a file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+from matplotlib.markers import MarkerStyle
+from matplotlib.path import Path
+from matplotlib.transforms import Affine2D
+
+from affscore.analysis import criterion_correlations, criterion_values, distance_matrix
+from affscore.analysis.correlations import CRITERIA_OF_TABLE_1
+from affscore.figures.signature import in_words
+from affscore.figures.style import kind_style, series_style
+from affscore.network.criteria import CRITERIA
+from affscore.network.multiverse_result import Multiverse
+from affscore.network.result import Signature
+from affscore.options import DEFAULT, Specification
+from affscore.papers import network_table
+from affscore.survey import stored_multiverses, stored_signatures
+
+GROUPS = {
+    "folder:imagenet-sample": "trained on ImageNet",
+    "folder:cifar10-test": "trained on CIFAR-10",
+    "digits": "mini zoo, on digits",
+    "random": "random weights, on noise",
+}
+"""The parts of the list of networks, by the data of a result."""
+
+MOST = 4
+"""How many networks the page shows side by side."""
+
+_COMMANDS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "C", Path.CLOSEPOLY: "Z"}
+
+
+def explorer_data() -> bytes:
+    """The script."""
+    signatures = {
+        name_of(result): result
+        for result in stored_signatures()
+        if (result.metadata["reduction"], result.metadata["order"]) == DEFAULT[:2]
+    }
+    multiverses = {name_of(result): result for result in stored_multiverses()}
+    order = sorted(
+        signatures, key=lambda name: (list(GROUPS).index(signatures[name].metadata["dataset"]), _natural(name))
+    )
+    summaries = {name: signatures[name].summary for name in order}
+    scores = {name: one["score"].dropna().to_numpy() for name, one in summaries.items()}
+    correlations = criterion_correlations(summaries).set_index(["model", "criterion"])["correlation"]
+    families = network_table(order)["family"]
+    looks = list(dict.fromkeys(pair for one in summaries.values() for pair in _pairs(one)))
+    choices = list(
+        dict.fromkeys(choice for name in order if name in multiverses for choice in multiverses[name].choices)
+    )
+    layers = list(dict.fromkeys(layer for one in summaries.values() for layer in one["layer"]))
+    data = {
+        "most": MOST,
+        "groups": [*GROUPS.values()],
+        "criteria": [
+            {"name": name, "title": one.title.replace("$R^2$", "R²"), "change": one.before_and_after}
+            for name, one in ((name, CRITERIA[name]) for name in CRITERIA_OF_TABLE_1)
+        ],
+        "specifications": [", ".join(choice[:4]) for choice in choices],
+        "default": choices.index(DEFAULT),
+        "looks": [_look(*pair) for pair in looks],
+        "series": [
+            {"colour": style["color"], "path": svg_path(MarkerStyle(style["marker"]))}
+            for style in map(series_style, range(MOST))
+        ],
+        "layers": layers,
+        "networks": [
+            {
+                "name": name,
+                "family": families[name],
+                **_network(signatures[name], summaries[name], looks, layers),
+                "correlations": _rounded(correlations[name, criterion] for criterion in CRITERIA_OF_TABLE_1),
+                "means": _means(multiverses.get(name), choices),
+                "accuracy": _accuracy(signatures[name], multiverses.get(name)),
+            }
+            for name in order
+        ],
+        "distances": [_rounded(row[: number + 1]) for number, row in enumerate(distance_matrix(scores).to_numpy())],
+    }
+    return f"window.AFFSCORE = {json.dumps(data, separators=(',', ':'), allow_nan=False)};\n".encode()
+
+
+def name_of(result: Signature | Multiverse) -> str:
+    """What ``shipped:`` takes: the factory of a network in a file, and random weights behind an @.
+
+    >>> from affscore.survey.shipped import shipped_signature
+    >>> name_of(shipped_signature("shipped:resnet20"))
+    'resnet20'
+    """
+    model = str(result.metadata["model"])
+    file, _, factory = model.rpartition(":")
+    name = factory if file.endswith(".py") else model
+    return f"{name}@random" if result.metadata["weights"] == "random" else name
+
+
+def svg_path(marker: MarkerStyle) -> str:
+    """The outline of a marker that is one wide, as SVG has it.
+
+    >>> svg_path(MarkerStyle("s"))
+    'M-.5 .5L.5 .5L.5 -.5L-.5 -.5Z'
+    """
+    outline = (marker.get_transform() + Affine2D().scale(1, -1)).transform_path(marker.get_path())
+    parts = []
+    for places, code in outline.iter_segments(curves=True, simplify=False):
+        numbers = "" if code == Path.CLOSEPOLY else " ".join(map(_short, places))
+        parts.append(_COMMANDS[code] + numbers)
+    return "".join(parts)
+
+
+def _network(
+    result: Signature, summary: pd.DataFrame, looks: list[tuple[str, str]], layers: list[str]
+) -> dict[str, Any]:
+    place = {layer: number for number, layer in enumerate(layers)}
+    return {
+        "group": list(GROUPS).index(result.metadata["dataset"]),
+        "images": result.metadata["n"] * int(result.table["batch"].nunique()),
+        "layer": [place[layer] for layer in summary["layer"]],
+        "look": [looks.index(pair) for pair in _pairs(summary)],
+        "depth": summary["depth"].tolist(),
+        "width": summary["width"].tolist(),
+        "score": _rounded(summary["score"]),
+        "spread": _rounded(summary["score_std"]) if summary["score_std"].notna().any() else [],
+        **{str(name): _rounded(values) for name, values in criterion_values(summary).items() if name != "score"},
+    }
+
+
+def _accuracy(*results: Signature | Multiverse | None) -> float | None:
+    """In per cent, where one of the results has it."""
+    found = (result.metadata.get("accuracy") for result in results if result is not None)
+    return next((round(100 * accuracy, 1) for accuracy in found if accuracy is not None), None)
+
+
+def _look(activation: str, kind: str) -> dict[str, str]:
+    colour, marker = kind_style(activation, kind)
+    return {"words": in_words(activation, kind), "colour": colour, "path": svg_path(marker)}
+
+
+def _means(multiverse: Multiverse | None, choices: list[Specification]) -> list[float | None]:
+    """The mean score under each specification, missing where it was not measured."""
+    if multiverse is None:
+        return [None] * len(choices)
+    summary = multiverse.summary
+    found = dict(zip(multiverse.choices, summary["mean"], strict=True))
+    return _rounded(found.get(choice, math.nan) for choice in choices)
+
+
+def _rounded(numbers: Iterable[float]) -> list[float | None]:
+    """Three decimals, and three digits of what is larger than 100; None for NaN."""
+    found: list[float | None] = []
+    for number in numbers:
+        finite = math.isfinite(number)
+        found.append(None if not finite else float(f"{number:.3g}") if abs(number) >= 100 else round(float(number), 3))
+    return found
+
+
+def _short(number: float) -> str:
+    text = f"{round(number, 3) + 0.0:g}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def _natural(name: str) -> list[Any]:
+    """For an order in which 9 comes before 10."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def _pairs(summary: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(summary["activation"], summary["kind"], strict=True))
