@@ -30,5 +30,6 @@ from affscore.experiments.redshift import redshift_networks as redshift_networks
 from affscore.experiments.reductions import reduction_scores as reduction_scores
 from affscore.experiments.steps import ScoreSteps as ScoreSteps
 from affscore.experiments.steps import score_steps as score_steps
+from affscore.experiments.steps import transport_bounds as transport_bounds
 from affscore.experiments.sweeps import sweep as sweep
 from affscore.transport import first_order_bias as first_order_bias
