@@ -64,7 +64,7 @@ warnings.simplefilter("ignore")  # warnings are printed with the result
 # its convolutions, the other one has none {cite}`he2016deep`. Every point is a ReLU, from the image at the left to the
 # classes at the right.
 
-# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-two-signatures", "caption": "Two trained networks of the same size: the plain one has scores between 0.6 and 0.95 all along; the residual one alternates between ReLUs near 0.6 and near 0.95, which follow a sum (19 batches of 512 images, bars of one standard deviation; paper Fig. 10 has others; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth for 55 ReLUs. In the plain network the points lie between 0.6 and 0.95 without order by kind. In the residual network they form two bands: those inside a block around 0.6, those after a residual sum rising from about 0.9 to nearly 1."}}
+# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-two-signatures", "caption": "Two trained networks of the same size: the plain one has scores between 0.6 and 0.95 all along; the residual one alternates between ReLUs near 0.6 inside its blocks and near 0.95 after a sum (19 batches of 512 images, bars of one standard deviation; paper Fig. 10 has others; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth for 55 ReLUs. In the plain network the points lie between 0.6 and 0.95 without order by kind. In the residual network they form two bands: those inside a block around 0.6, those after a residual sum near 0.95; both fall in the last third."}}
 trained = trained_networks()
 raw_signature(
     [trained["plainnet56"], trained["resnet56"]],
@@ -75,10 +75,11 @@ raw_signature(
 # Read the right panel in three steps.
 #
 # * **The upper band** are the ReLUs after a residual sum. What arrives there is mostly what the shortcut brought, a signal that
-#   was already rectified: few of its values are negative, and a ReLU changes little in them.
-# * **The lower band** are the ReLUs inside the blocks. Three out of four of their outputs are zero in the deep blocks, and a ReLU that
+#   was already rectified: only a third of their outputs are zero, and a ReLU changes little in such data.
+# * **The lower band** are the ReLUs inside the blocks. Seven of ten of their outputs are zero, and a ReLU that
 #   is rarely active is strongly non-linear ({doc}`02_activation_functions`).
-# * **Along the depth** the two bands move apart: the deeper block does little to the signal that passes it.
+# * **Along the depth** both bands fall, most in the last of the three stages, where maps have 64 channels: towards the classes
+#   the network uses more of its non-linearity. The plain network has its lowest scores there, too.
 #
 # The eleven trained networks whose results come with the package, each with its lowest, median and highest score
 # (CIFAR-10: the networks of 20 to 56 layers; ImageNet: the others):
@@ -351,7 +352,7 @@ activations): scores from {np.nanmin(result.scores):.2f} to \
 # ## Takeaways
 #
 # * A signature has one score for each activation **call**; depth is counted along the longest path.
-# * After a residual sum a ReLU is nearly affine, the more so the deeper; inside a block it is strongly non-linear.
+# * After a residual sum a ReLU is nearly affine; inside a block it is strongly non-linear.
 # * The reduction and its order move scores by more than the noise does: signatures compare only where they agree.
 # * With a few hundred images the second decimal is noise.
 #
@@ -490,7 +491,7 @@ affscore.exercises.check("4.3", answer)
 # *Argue · 15 minutes · medium.* Aim: not to reduce a signature to one number without a question.
 #
 # Look at {numref}`fig-two-signatures` and its table. One student says: "The residual network is more non-linear: its lowest score is 0.47, that of the
-# plain one 0.63." Another one: "It is less non-linear: half of its activations score above 0.9." Which claim does the data support? Say what a third
+# plain one 0.63." Another one: "It is less non-linear: more than a third of its activations score above 0.9." Which claim does the data support? Say what a third
 # student would have to compute to compare the two networks *as functions*, and why no statistic of the signature does that.
 # ```
 #
@@ -507,7 +508,7 @@ affscore.exercises.check("4.3", answer)
 # :class: dropdown
 # ```
 #
-# Both statements are true of the signatures, and neither is a statement about the networks. The minimum looks at one activation and the share above 0.9 at a kind of
+# Both statements are true of the signatures, and neither is a statement about the networks. The minimum looks at one activation and the share above 0.9 at one kind of
 # activations; the means (0.77 and 0.82) are close. A strongly non-linear activation inside a residual block acts on a branch whose output is added to
 # the shortcut: how much of it arrives depends on the sizes of both, which the score of that activation does not know. So a signature does not add up to the
 # non-linearity of the whole map.
