@@ -16,22 +16,21 @@
 # %% [markdown]
 # # The affinity score
 #
-# A network without activation functions is one affine map, however many layers it has. How non-linear it is depends
-# on what its activations do to the data that reach them: a ReLU whose inputs are all positive changes nothing. This
-# section derives a measure of it. The *affinity score* of {cite:t}`bouniot2025alexnet` (section 3.1) is 1 where an
-# activation acts as an affine map and falls towards 0 the less it does.
+# **How non-linear is an activation function?** That depends on its data. A ReLU whose inputs are all positive changes
+# nothing, and a network of such ReLUs is one affine map, however many layers it has. The *affinity score* of
+# {cite:t}`bouniot2025alexnet` measures what an activation does to the data that reach it: 1 where an affine map does
+# the same, and lower the less an affine map can do it. This chapter explains the score, from its picture to its formula.
 #
 # ```{admonition} What you will learn
 # :class: tip
-# * how to compare two clouds of points, and why that leads to optimal transport;
-# * the affine map that carries one cloud to another at the least cost, and its closed form;
-# * how the score follows from it, and why it lies between 0 and 1;
-# * what ReLU, Tanh, Sigmoid and powers score, and on what that depends;
+# * to read a score: what 1.00, 0.68 and 0.27 look like;
+# * the distance between two clouds of points behind it, and the affine map that comes nearest;
+# * a formula that gives many scores with pencil and paper;
 # * what the score cannot see.
 # ```
 #
-# You need some linear algebra (symmetric matrices, their square roots, the trace) and a little probability (mean,
-# covariance), and no optimal transport. The exact conventions are in {doc}`../book/definitions`.
+# You need some linear algebra (symmetric matrices, the trace) and a little probability (mean, covariance), and no
+# optimal transport. The exact conventions are in {doc}`../book/definitions`.
 
 # %% tags=["parameters"]
 n: int = 512  # samples in each cloud
@@ -48,12 +47,14 @@ check_parameters(globals())
 from itertools import permutations
 
 import affscore
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 from affscore import affinity_score, transport
-from affscore.experiments import score_steps
+from affscore.experiments import score_steps, transport_bounds
+from affscore.figures import table
+from affscore.survey.shipped import trained_networks
+from IPython.display import Markdown
 from scipy.stats import beta, norm
 
 rng = np.random.default_rng(seed)
@@ -68,18 +69,67 @@ def sigmoid(x):
 
 
 # %% [markdown]
+# ## One ReLU, six windows
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-ranges", "caption": "The same ReLU on six windows of inputs scores 1.00 where it is straight, 0.68 with its kink in the middle, and 0.27 where only a tenth of the inputs gets across (paper Fig. 2 A; `affscore.figures.activation_panels`)."}, "image": {"alt": "Six panels with the graph of ReLU and a window of inputs of width 20 that slides from [-20, 0] to [0, 20]. The scores are 1.00, 0.27, 0.45, 0.68, 0.87 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine fit misses them."}}
+windows = [(low, low + 20) for low in (-20, -18, -15, -10, -5, 0)]
+inputs = [np.linspace(low, high, n) for low, high in windows]
+cases = [
+    (f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x)))
+    for x in inputs
+]
+affscore.figures.activation_panels(cases, domain=(-20, 20))
+
+# %% [markdown]
+# In each panel the grey line is the function, the red dots are the samples on it (evenly spaced, so nothing is random),
+# and the dashed green line is the affine map $T$ that the score compares with. The histograms at the right edge are the
+# two distributions that it compares: that of the outputs $Y$ (filled) and that of $T(X)$ (outline).
+#
+# On the first window ReLU is constant and on the last one it is the identity. Both are affine, and the
+# score is 1. In between it is not, and the lowest score is not where the kink is in the middle of the data: it is
+# where the kink cuts off a small rest. Nearly all outputs are then zero, a few are not, and no affine image of a uniform
+# distribution looks like that. **A ReLU that fires rarely is more non-linear than one that fires half of the time.**
+#
+# Not only the range of the inputs matters, but also their distribution within it:
+
+# %% tags=["hide-input"]
+# evenly spaced quantiles: a distribution without the noise of a sample
+level = (np.arange(n) + 0.5) / n
+shapes = {
+    "uniform": (1, 1),
+    "peaked in the middle": (4, 4),
+    "peaked at both ends": (0.3, 0.3),
+    "mostly negative": (1, 4),
+    "mostly positive": (4, 1),
+}
+of_shapes = {
+    name: 2 * beta.ppf(level, *shape)[:, None] - 1
+    for name, shape in shapes.items()
+}
+rows = {
+    name: {
+        "positive": (x > 0).mean(),
+        "score": affinity_score(x, relu(x)).value,
+    }
+    for name, x in of_shapes.items()
+}
+table(
+    pd.DataFrame(rows).T.rename_axis("inputs in [-1, 1]"),
+    {"positive": "positive (%)", "score": "score of ReLU"},
+    digits={"positive": 0},
+)
+
+# %% [markdown]
 # ## How far from affine?
 #
 # We have $n$ inputs $x_i \in \mathbb{R}^d$ of an activation $\sigma$ and its outputs $y_i = \sigma(x_i)$: two clouds of
 # points, $X$ and $Y$. How far is what happened from an affine map $x \mapsto A x + b$?
 #
 # The first idea is least squares: fit $y_i \approx A x_i + b$ and look at the residuals. But regression shrinks:
-# where the fit is poor, predictions retreat to the mean of $Y$, and the fitted points are a shrunken cloud that looks
-# little like $Y$. The score asks about the clouds instead of the single points: **can an affine map turn the cloud
-# $X$ into the cloud $Y$, and if not, how far off is the best one?**
-#
-# That needs a distance between clouds, so that "how far off" is a number, and a rule that selects one of the many
-# affine maps that give $X$ the mean and the covariance of $Y$. Optimal transport provides both.
+# where the fit is poor, predictions retreat to the mean of $Y$, and the fitted points look little like $Y$. The score
+# asks about the clouds instead of the single points: **can an affine map turn the cloud $X$ into the cloud $Y$, and if
+# not, how far off is the best one?** That needs a distance between clouds, and a rule that selects one of
+# the many affine maps that give $X$ the mean and the covariance of $Y$. Optimal transport provides both.
 #
 # ## A distance between clouds
 #
@@ -109,24 +159,16 @@ costs = [
     np.mean(np.sum((six_x - six_y[list(order)]) ** 2, axis=1))
     for order in permutations(range(6))
 ]
+distance = transport.wasserstein(six_x, six_y)
+assert np.isclose(min(costs), distance**2)
+print(f"cheapest of the {len(costs)} plans {min(costs):.4f}")
+print(f"transport.wasserstein²      {distance**2:.4f}")
 
-pd.Series(
-    {
-        "the cheapest of all 720 plans": min(costs),
-        "transport.wasserstein(x, y)²": transport.wasserstein(six_x, six_y)
-        ** 2,
-        "the pairs as numbered": costs[0],
-        "the most expensive plan": max(costs),
-    },
-    name="mean squared distance",
-).round(4).to_frame()
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "Two plans for the same two clouds: the pairs as they are numbered, and the optimal coupling, whose mean squared length is $W_2^2$ of {eq}`eq-1-assignment`. Drawn by `affscore.figures.coupling`; not in the paper."}, "image": {"alt": "Two panels with the same six grey dots at the left and six red triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "The optimal coupling (right) is cheaper than the pairs as they are numbered (left): it chooses the pairs itself, and its mean squared length is $W_2^2$ of {eq}`eq-1-assignment` (ours; `affscore.figures.coupling`)."}, "image": {"alt": "Two panels with the same six grey dots at the left and six red triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
 optimal = transport.optimal_coupling(
     torch.from_numpy(six_x), torch.from_numpy(six_y)
 )
 affscore.figures.coupling(six_x, six_y, optimal)
-plt.show()
 
 # %% [markdown]
 # {numref}`fig-1-coupling` shows what to remember: the distance ignores which $x_i$ *came with* which $y_i$ and pairs
@@ -135,7 +177,7 @@ plt.show()
 # ## The affine map
 #
 # Which maps are optimal plans? Those that are the gradient of a convex function
-# {cite}`smith1987note,villani2009optimal` (Theorem 3.1 of the paper). On a line these are the increasing functions:
+# {cite}`smith1987note,villani2009optimal` (Theorem 3.1). On a line these are the increasing functions:
 # the optimal plan sends the smallest point to the smallest, the second to the second, and so on. An affine map
 # $x \mapsto A x + b$ is the gradient of $\frac12 x^\top A x + b^\top x$ if $A$ is symmetric, and that function is
 # convex if $A$ is positive semi-definite. So:
@@ -171,36 +213,27 @@ plt.show()
 # the distribution of $X$ is.
 # ```
 #
-# In other words, where the activation is affine (and positive), {eq}`eq-1-map` finds it from means and covariances alone.
-# We check it on a skewed cloud, far from normal. A cloud of $n$ points is itself a distribution, so with its own
-# covariance (`"empirical"`, with $1/n$) the theorem holds for it exactly, and not only for large $n$.
+# In other words, where the activation is affine (and positive), {eq}`eq-1-map` finds it from means and covariances alone,
+# even for a skewed cloud, far from normal. A cloud of $n$ points is itself a distribution, so with its own
+# covariance (`"empirical"`, with $1/n$) the theorem holds for it exactly, and not only for large $n$:
 
 # %%
 skewed = rng.gamma(2.0, size=(n, 3))
 root = rng.standard_normal((3, 3))
 positive = root @ root.T + 0.1 * np.eye(3)
-shift = np.array([1.0, -2.0, 0.5])
-image = skewed @ positive + shift
+image = skewed @ positive + [1.0, -2.0, 0.5]
 
 fit = transport.affine_map(skewed, image, covariance="empirical")
-matrix_error = np.abs(fit.matrix.numpy() - positive).max()
-shift_error = np.abs(fit.offset.numpy() - shift).max()
-print(f"largest error of the matrix {matrix_error:.1e}")
-print(f"largest error of the shift  {shift_error:.1e}")
+assert np.allclose(fit.matrix, positive)
+assert np.allclose(fit.offset, [1.0, -2.0, 0.5])
 
 # %% [markdown]
 # ## Two bounds
 #
-# If the activation is *not* affine, the Gaussian approximations miss a part, and the true distance is larger.
-#
-# ```{prf:theorem} 3.4 of the paper, Gelbrich bound
-# :label: thm-1-gelbrich
-# :nonumber:
-# $W_2(N_X, N_Y) \le W_2(X, Y)$ for all $X$ and $Y$ with finite variance {cite}`gelbrich1990formula`.
-# ```
-#
-# An upper bound comes from the least specific plan: spread every point of $X$ evenly over all points of $Y$. For
-# centred clouds $X$ and $Y$ this *independent coupling* costs
+# If the activation is *not* affine, means and covariances miss a part, and the true distance is larger: $W_2(N_X, N_Y)
+# \le W_2(X, Y)$ for all $X$ and $Y$ with finite variance. That is the Gelbrich bound {cite}`gelbrich1990formula`,
+# Theorem 3.4. An upper bound comes from the least specific plan: spread every point of $X$ evenly over all points of
+# $Y$. For centred clouds this *independent coupling* costs
 #
 # $$
 # \frac{1}{n^2} \sum_{i,j} \lVert x_i - y_j \rVert^2 = \operatorname{tr} \Sigma_X + \operatorname{tr} \Sigma_Y ,
@@ -217,61 +250,39 @@ print(f"largest error of the shift  {shift_error:.1e}")
 # 2. $\displaystyle W_2(T X, Y) \le \sqrt{2 \operatorname{tr} \Sigma_Y}$.
 # ```
 #
-# For part 2 put $T X$ in the place of $X$ in {eq}`eq-1-independent`: its covariance is $\Sigma_Y$. For part 1 write
-# $a = \operatorname{tr} \Sigma_X + \operatorname{tr} \Sigma_Y$ and $b = 2 \operatorname{tr} (\Sigma_X \Sigma_Y)^{1/2}$.
-# Then $W_2(X, Y) \le \sqrt a$ and $W_2(N_X, N_Y) = \sqrt{a - b}$, and
-# $\sqrt a - \sqrt{a - b} = b / (\sqrt a + \sqrt{a - b}) \le b / \sqrt a$. (The printed proof drops the mixed term for every
-# coupling. That is allowed for the independent one only, which is all that the proof needs.)
-#
-# The table checks both bounds on the centred skewed cloud and seven transformations of it. The columns `gap` and
-# `W2(TX, Y)` should stay below the bounds to the right of them.
+# For part 2, which the score uses, put $T X$ in the place of $X$ in {eq}`eq-1-independent`: its covariance is
+# $\Sigma_Y$. Seven transformations of the skewed cloud stay within both bounds:
 
-# %%
+# %% tags=["hide-input"]
 centred = skewed - skewed.mean(axis=0)
 turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 transformations = {
     "P x, positive definite": centred @ positive,
-    "P x, rows shuffled": rng.permutation(centred @ positive),
+    "P x, rows permuted": rng.permutation(centred @ positive),
     "a quarter turn": centred @ turn,
     "-x": -centred,
     "ReLU(x)": relu(centred),
     "tanh(x)": np.tanh(centred),
     "x³": centred**3,
 }
-
-
-def bounds(x, y):
-    """Both sides of Theorem 3.4 and of Proposition 3.5, and the score."""
-    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
-    fit = transport.affine_map(x, y, "empirical")
-    spread_x = transport.covariance(x, "empirical")
-    spread_y = transport.covariance(y, "empirical")
-    mixed = float(
-        (fit.matrix @ spread_x).trace()
-    )  # tr (Sx Sy)^(1/2) = tr A Sx
-    total = float(spread_x.trace() + spread_y.trace())
-    normal = max(total - 2 * mixed, 0) ** 0.5
-    exact = transport.wasserstein(x, y)
-    return {
-        "W2(NX, NY)": normal,
-        "W2(X, Y)": exact,
-        "gap": exact - normal,
-        "bound 1": 2 * mixed / total**0.5,
-        "W2(TX, Y)": transport.wasserstein(fit(x), y),
-        "bound 2": float(2 * spread_y.trace()) ** 0.5,
-        "score": affinity_score(x, y, "empirical").value,
-    }
-
-
-rows = {name: bounds(centred, y) for name, y in transformations.items()}
-table = pd.DataFrame(rows).T
-assert (table["gap"] >= -1e-6).all()
-assert (table["gap"] <= table["bound 1"]).all()
-assert (table["W2(TX, Y)"] <= table["bound 2"]).all()
-table.round(3) + 0.0
+rows = {
+    name: transport_bounds(centred, y) for name, y in transformations.items()
+}
+bounds = pd.DataFrame(rows).T
+assert (bounds["gap"] >= -1e-6).all()
+assert (bounds["gap"] <= bounds["gap_bound"]).all()
+assert (bounds["mismatch"] <= bounds["mismatch_bound"]).all()
+headings = {
+    "gap": "W2(X, Y) - W2(NX, NY)",
+    "gap_bound": "bound 1",
+    "mismatch": "W2(TX, Y)",
+    "mismatch_bound": "bound 2",
+    "score": "score",
+}
+table(bounds, headings)
 
 # %% [markdown]
-# No bound is violated. In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine image is recognised,
+# In the first two rows the gap is zero and so is $W_2(T X, Y)$: an affine image is recognised,
 # even in the second row, where the pairs have been permuted. The quarter turn and the change of sign are linear maps
 # of the points and yet score below 1, because the cloud is skewed and no *positive* map takes it to its rotated or
 # mirrored image.
@@ -279,7 +290,7 @@ table.round(3) + 0.0
 # ## The score
 #
 # Part 2 of the proposition bounds the mismatch by a number in the units of $Y$. Their ratio has no units, and the
-# score is one minus this ratio (equation (5) of the paper):
+# score is one minus this ratio (equation 5 of the paper):
 #
 # $$
 # \rho(X, Y) = 1 - \frac{W_2(T X, Y)}{\sqrt{2 \operatorname{tr} \Sigma_Y}} .
@@ -292,16 +303,14 @@ table.round(3) + 0.0
 
 # %%
 score = affinity_score(centred, relu(centred), covariance=covariance)
-print(f"score {float(score):.3f} with the covariance {score.covariance}")
-print(f"W2(TX, Y) = {score.w2:.3f}")
-print(f"the given pairs are the optimal ones: {score.pairing_optimal}")
+print(f"score {float(score):.3f}, covariance {score.covariance}")
 
 # %% [markdown]
 # {numref}`fig-1-scheme` shows the whole procedure on a network that can be drawn: four layers of width two, each a random
 # turn, a standardisation and a shift that grows from layer to layer, and each followed by a ReLU. Each activation has its
 # score, and the list of scores is the *signature* of the network (the subject of {doc}`04_signature_of_a_network`).
 
-# %%
+# %% tags=["hide-input"]
 activations = []
 signal = rng.standard_normal((100, 2))
 for layer in range(4):
@@ -312,71 +321,18 @@ for layer in range(4):
     activations.append((signal, relu(signal)))
     signal = relu(signal)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature (figure 1 of the paper, drawn from data by `affscore.figures.scheme`). Above: input (grey dots) and output (red triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its red image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to red triangles; the red cloud with two arrows."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature: the further the data move to where ReLU is the identity, the closer the score comes to 1 (paper Fig. 1, drawn from data by `affscore.figures.scheme`). Above: input (grey dots) and output (red triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its red image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to red triangles; the red cloud with two arrows."}}
 affscore.figures.scheme(
     [score_steps(x, y, covariance) for x, y in activations]
 )
-plt.show()
 
 # %% [markdown]
-# In the upper row the shift pushes more and more points to where ReLU is the identity; grey and red separate less,
-# and the score rises. In the third panel below, the affine image is a full disc, while the output has a corner with
+# In the third panel below, the affine image is a full disc, while the output has a corner with
 # many points on its two edges. Most of the cost comes from moving the points outside the corner back to its edges.
 #
-# ## Figure 2: what a score looks like
-#
-# The next three figures follow figure 2 of the paper, in one dimension. In each panel the grey line is the function,
-# the red dots are the samples on it (evenly spaced, so nothing is random) and the dashed green line is $T$. The
-# histograms at the right edge are the two distributions that the score compares: $Y$ (filled) and $T(X)$ (outline),
-# on the same vertical axis.
-#
-# ### A. The same function on different inputs
+# ## Different functions on the same input
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-ranges", "caption": "ReLU on a sliding window of inputs (figure 2 A of the paper): the score of {eq}`eq-1-score` depends on where the input lies. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the graph of ReLU and a window of inputs of width 20 that slides from [-20, 0] to [0, 20]. The scores are 1.00, 0.27, 0.45, 0.68, 0.87 and 1.00. Where the score is low, nearly all outputs are zero and the dashed affine fit misses them."}}
-windows = [(low, low + 20) for low in (-20, -18, -15, -10, -5, 0)]
-inputs = [np.linspace(low, high, n) for low, high in windows]
-affscore.figures.activation_panels(
-    [
-        (f"ReLU on [{x[0]:.0f}, {x[-1]:.0f}]", relu, score_steps(x, relu(x)))
-        for x in inputs
-    ],
-    domain=(-20, 20),
-)
-plt.show()
-
-# %% [markdown]
-# The same function is affine on the first window and on the last one, where it is constant or the identity, and far
-# from affine in between. Its lowest score is not where the kink is in the middle of the data but where the kink cuts
-# off a small rest: nearly all outputs are zero, a few are not, and no affine image of a uniform distribution looks
-# like that. A ReLU that fires rarely is more non-linear than one that fires half of the time.
-#
-# The paper says that the degree depends on the range of the inputs alone. It also depends on the distribution within
-# the range:
-
-# %%
-# evenly spaced quantiles: a distribution without the noise of a sample
-level = (np.arange(n) + 0.5) / n
-shapes = {
-    "uniform": (1, 1),
-    "peaked in the middle": (4, 4),
-    "peaked at both ends": (0.3, 0.3),
-    "mostly negative": (1, 4),
-    "mostly positive": (4, 1),
-}
-rows = {}
-for name, shape in shapes.items():
-    x = 2 * beta.ppf(level, *shape)[:, None] - 1
-    rows[name] = {
-        "least": x.min(),
-        "largest": x.max(),
-        "score of ReLU": affinity_score(x, relu(x)).value,
-    }
-pd.DataFrame(rows).T.round(2)
-
-# %% [markdown]
-# ### B. Different functions on the same input
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-functions", "caption": "Three activations on the same input, evenly spread over $[-5, 5]$ (figure 2 B of the paper). Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Three panels. ReLU has a score of 0.68, Tanh 0.75 and Sigmoid 0.84. The outputs of Tanh and Sigmoid heap up at both ends, those of ReLU at zero."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-functions", "caption": "On the same input, evenly spread over $[-5, 5]$, ReLU is more non-linear than Tanh, and Tanh than Sigmoid (paper Fig. 2 B; `affscore.figures.activation_panels`)."}, "image": {"alt": "Three panels. ReLU has a score of 0.68, Tanh 0.75 and Sigmoid 0.84. The outputs of Tanh and Sigmoid heap up at both ends, those of ReLU at zero."}}
 even = np.linspace(-5, 5, n)
 functions = {"ReLU": relu, "Tanh": np.tanh, "Sigmoid": sigmoid}
 affscore.figures.activation_panels(
@@ -385,32 +341,28 @@ affscore.figures.activation_panels(
         for name, function in functions.items()
     ]
 )
-plt.show()
 
 # %% [markdown]
-# ReLU, made of two straight pieces, has the lowest score of the three, as the paper finds, on this input. ReLU does
-# not see the scale of its input: $\mathrm{ReLU}(s x) = s\,\mathrm{ReLU}(x)$ for $s > 0$, and the score ignores such
-# factors. Tanh and Sigmoid do see it: on a narrow input they are nearly straight, and on a wide one nearly a step:
+# ReLU, made of two straight pieces, has the lowest score of the three, as the paper finds, on this input. Its score
+# does not depend on the scale of the input: $\mathrm{ReLU}(s x) = s\,\mathrm{ReLU}(x)$ for $s > 0$, and the score ignores such
+# factors. Those of Tanh and Sigmoid do: on a narrow input they are nearly straight, and on a wide one nearly a step.
 
-# %%
+# %% tags=["hide-input"]
 unit = np.linspace(-1, 1, n)[:, None]
-scales = [0.5, 1, 2, 5, 10, 20, 50]
-rows = {}
-for half in scales:
-    x = half * unit
-    rows[f"[-{half}, {half}]"] = {
-        name: affinity_score(x, function(x)).value
+rows = {
+    f"[-{half}, {half}]": {
+        name: affinity_score(half * unit, function(half * unit)).value
         for name, function in functions.items()
     }
-pd.DataFrame(rows).T.rename_axis("input").round(2)
+    for half in (0.5, 1, 2, 5, 10, 20, 50)
+}
+table(pd.DataFrame(rows).T.rename_axis("input"))
 
 # %% [markdown]
 # The order of the three is not a property of the functions. On inputs as wide as $[-50, 50]$ ReLU, which was the
-# most non-linear, is the least.
-#
-# ### C. Powers
+# most non-linear, is the least. {doc}`02_activation_functions` maps this out for nine activations.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$ (figure 2 C of the paper): the score falls with the degree. Drawn by `affscore.figures.activation_panels`."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-powers", "caption": "Powers on an input evenly spread over $[-1, 1]$: the score falls with the degree, whether the graph folds the line or not (paper Fig. 2 C; `affscore.figures.activation_panels`)."}, "image": {"alt": "Six panels with the powers from x to the sixth power of x. The scores fall from 1.00 over 0.82, 0.71, 0.63 and 0.58 to 0.53. The dashed affine fit rises in all panels, also where the power is even and its graph folds the line."}}
 line = np.linspace(-1, 1, n)
 powers = {"$x$": lambda x: x} | {
     f"$x^{k}$": lambda x, k=k: x**k for k in range(2, 7)
@@ -421,7 +373,6 @@ affscore.figures.activation_panels(
         for name, power in powers.items()
     ]
 )
-plt.show()
 
 # %% [markdown]
 # The score falls steadily with the degree, and yet $x^2$ folds the line in two and $x^3$ does not. A least-squares
@@ -453,8 +404,8 @@ plt.show()
 # $\rho = 0.621$: a number to remember, since pre-activations of a wide random network look like that. Predicted and
 # measured, with the normal distribution:
 
-# %%
-functions = {
+# %% tags=["hide-input"]
+activations = {
     "ReLU": relu,
     "Tanh": np.tanh,
     "Sigmoid": sigmoid,
@@ -463,9 +414,8 @@ functions = {
 }
 normal_line = norm.ppf(level)[:, None]
 normal_cloud = rng.standard_normal((n, width))
-
 rows = {}
-for name, function in functions.items():
+for name, function in activations.items():
     x, y = normal_line, function(normal_line)
     correlation = np.corrcoef(x[:, 0], y[:, 0])[0, 1]
     wide = affinity_score(normal_cloud, function(normal_cloud), covariance)
@@ -475,7 +425,8 @@ for name, function in functions.items():
         "measured, d = 1": affinity_score(x, y).value,
         f"measured, d = {width}": wide.value,
     }
-pd.DataFrame(rows).T.round(3) + 0.0
+closed_form = pd.DataFrame(rows).T
+table(closed_form, digits=3)
 
 # %% [markdown]
 # Tanh, Sigmoid and ReLU increase, and the prediction holds in both columns. SiLU dips below zero, just a little, and on a
@@ -492,30 +443,23 @@ pd.DataFrame(rows).T.round(3) + 0.0
 
 # %%
 x, y = normal_cloud, relu(normal_cloud)
-straight = affinity_score(x, y, covariance)
+paired = affinity_score(x, y, covariance)
 x, y = rng.permutation(x), rng.permutation(y)
-shuffled = affinity_score(x, y, covariance)
-print(
-    f"paired   {straight.value:.6f}, pairing optimal: {straight.pairing_optimal}"
-)
-print(
-    f"shuffled {shuffled.value:.6f}, pairing optimal: {shuffled.pairing_optimal}"
-)
+permuted = affinity_score(x, y, covariance)
+print(f"paired   {paired.value:.6f}, optimal: {paired.pairing_optimal}")
+print(f"permuted {permuted.value:.6f}, optimal: {permuted.pairing_optimal}")
 
 # %% [markdown]
 # So a high score does not say that the *map* is affine: it says that a positive affine map would have the same effect
 # on the distribution. If $X$ is symmetric ($-X$ has the same distribution), then $Y = -X$ scores 1, and so does
 # $Y = X'$, a fresh sample that is independent of $X$.
 #
-# ### Large clouds and small clouds
-#
 # This holds for distributions. Our clouds are samples, and in high dimension samples are sparse: the point $-x_i$ is
-# far from every $x_j$, although both come from the same distribution. We follow four transformations of a Gaussian
-# cloud over the dimension. The first column has the score of the distributions themselves: with independent
-# coordinates it is that of a single coordinate, whatever $d$ is. The last column has the limit of the samples for
-# many coordinates and a fixed $n$.
+# far from every $x_j$, although both come from the same distribution. Here are four transformations of a normal
+# cloud at several dimensions $d$. The first column has the score of the distributions themselves, which does not depend
+# on $d$; the samples fall from it to a limit for many coordinates and a fixed $n$, 0.62 for ReLU and 0 for the others.
 
-# %%
+# %% tags=["hide-input"]
 dimensions = [d for d in (1, 3, 10, 100) if d < width] + [width]
 ways = {
     "ReLU(x)": relu,
@@ -525,29 +469,24 @@ ways = {
 }
 rows = {}
 for name, function in ways.items():
-    # -x and a fresh sample have the distribution of x
-    x = normal_line if name in ("ReLU(x)", "x²") else None
-    rows[name] = {
-        "distributions": 1.0
-        if x is None
-        else affinity_score(x, function(x)).value
-    }
+    exact = 1.0  # -x and a fresh sample have the distribution of x
+    if name in ("ReLU(x)", "x²"):
+        exact = affinity_score(normal_line, function(normal_line)).value
+    rows[name] = {"distributions": exact}
     for d in dimensions:
         x = rng.standard_normal((n, d))
-        rows[name][f"d = {d}"] = affinity_score(
-            x, function(x), covariance
-        ).value
-    rows[name]["limit"] = 0.621 if name == "ReLU(x)" else 0.0
-pd.DataFrame(rows).T.round(2)
+        measured = affinity_score(x, function(x), covariance)
+        rows[name][f"d = {d}"] = measured.value
+table(pd.DataFrame(rows).T)
 
 # %% [markdown]
-# On a line the samples are close to their distributions. In high dimension only ReLU keeps its score; for the other
-# three the transport no longer finds a cheap plan, and the score falls towards 0. Two lessons for the scores of real
+# In high dimension only ReLU keeps its score; for the other
+# three the transport no longer finds a cheap plan. Two lessons for the scores of real
 # layers:
 #
 # * In a wide layer the score is nearly about the pairs after all: the plan recovers them, even when the rows are
-#   permuted. How nearly depends on the layer, whose coordinates are correlated, so it has fewer dimensions than
-#   coordinates; `pairing_optimal` says of every score whether the given pairs were the optimal ones.
+#   permuted. How nearly depends on the layer, whose coordinates are correlated; `pairing_optimal` says of every score
+#   whether the given pairs were the optimal ones.
 # * A low score may simply reflect high dimension. Compare scores at the same $n$, and report it.
 #
 # ### A score of zero
@@ -571,14 +510,19 @@ pd.DataFrame(rows).T.round(2)
 #
 # Zero is a limit, then, approached in two ways. One is high dimension, in the table above; there the paper's sentence
 # is right, for samples and in the limit. The other exists on a line, too: a $Y$ that is constant but for rare events.
-# For example, let $\sigma$ indicate whether $x$ is among the largest:
+# Let $\sigma$ indicate whether $x$ is among the largest:
 
-# %%
-rows = {}
-for share in (0.5, 0.1, 0.01, 1 / n):
-    rare = np.where(level > 1 - share, 1.0, 0.0)[:, None]
-    rows[f"{share:.3f}"] = {"score": affinity_score(normal_line, rare).value}
-pd.DataFrame(rows).T.rename_axis("share of ones").round(3)
+# %% tags=["hide-input"]
+shares = (0.5, 0.1, 0.01, 1 / n)
+rare = [
+    affinity_score(normal_line, 1.0 * (level > 1 - share)[:, None]).value
+    for share in shares
+]
+table(
+    pd.DataFrame({"share of ones (%)": shares, "score": rare}).set_index(
+        pd.Index(["half", "a tenth", "a hundredth", "one"], name="ones")
+    )
+)
 
 # %% [markdown]
 # ### What shrinkage changes
@@ -588,42 +532,30 @@ pd.DataFrame(rows).T.rename_axis("share of ones").round(3)
 # factor. That is a positive linear map, and its score should be 1. But shrinkage cannot distinguish a small
 # difference of two variances from noise and levels them, and $T$ is no longer $D$:
 
-# %%
+# %% tags=["hide-input"]
 rows = {}
 for spread in (0.0, 0.1, 0.3, 1.0):
     stretched = normal_cloud * np.exp(spread * rng.standard_normal(width))
     shrunk = affinity_score(normal_cloud, stretched, "ledoit-wolf")
+    empirical = affinity_score(normal_cloud, stretched, "empirical")
     rows[f"{spread:.1f}"] = {
-        "empirical": affinity_score(
-            normal_cloud, stretched, "empirical"
-        ).value,
+        "empirical": empirical.value,
         "ledoit-wolf": shrunk.value,
-        "shrinkage of X": shrunk.intensity[0],
-        "shrinkage of Y": shrunk.intensity[1],
+        "shrinkage of X (%)": shrunk.intensity[0],
+        "shrinkage of Y (%)": shrunk.intensity[1],
     }
-pd.DataFrame(rows).T.rename_axis("spread of log D").round(3)
+stretches = pd.DataFrame(rows).T.rename_axis("spread of log D")
+percent = dict.fromkeys(stretches.columns[2:], 0)
+table(stretches, digits=percent)
 
 # %% [markdown]
-# So with the default, a score of 0.9 may be that of a linear map. Where the coordinates of $X$ have different
-# variances to begin with, as in a real layer, they are shrunk less, and less is lost.
-#
-# Conversely, heavy tails can break the bound of Proposition 3.5. Below, a few coordinates are large, most are tiny,
-# and each row has its own random size, occasionally a huge one. The covariance of $X$ is then shrunk nearly to a
-# multiple of the identity, and that of $Y$ is not:
-
-# %%
-own_rng = np.random.default_rng(seed)
-sizes = np.abs(own_rng.standard_t(1, size=(512, 1)))
-scale = np.where(np.arange(2048) < 200, 1.0, 1e-3)
-heavy = own_rng.standard_normal((512, 2048)) * scale * sizes
-clipped = np.clip(heavy, 0, 6)  # ReLU6
-broken = affinity_score(heavy, clipped, "ledoit-wolf")
-print(f"raw {broken.raw:.2f}, score {broken.value:.2f}")
-print(f"bound exceeded: {broken.bound_exceeded}")
-print("shrinkage of X and Y: {:.2f} and {:.2f}".format(*broken.intensity))
-
-# %% [markdown]
-# The library then returns the score 0, keeps the raw value and sets `bound_exceeded`.
+# ```{admonition} With the default covariance
+# :class: caution
+# A score of 0.9 may be that of a linear map. Where the coordinates of $X$ have different
+# variances to begin with, as in a real layer, they are shrunk less, and less is lost. Conversely, heavy tails can break
+# the bound of Proposition 3.5: the raw score is then negative, and the library returns 0 and sets `bound_exceeded`.
+# {doc}`03_estimating_it_well` has both in detail.
+# ```
 #
 # ## Where words and mathematics part
 #
@@ -641,40 +573,63 @@ print("shrinkage of X and Y: {:.2f} and {:.2f}".format(*broken.intensity))
 # | Tanh is $(e^{-x} - e^x) / (e^{-x} + e^x)$. | The sign is reversed. (For an input symmetric about 0 the score is the same.) |
 # | The score, with shrinkage, is in $[0, 1]$. | Proved for the covariances of the clouds themselves. |
 #
-# The second line is quickly checked, with a skewed negative input:
+# The second line, checked on a skewed negative input, where $\lvert x \rvert = -x$ must not score 1:
 
 # %%
-skewed_input = -1 - rng.exponential(size=(n, 1))
-even_input = np.linspace(-3, -1, n)[:, None]
-for name, x in {"skewed": skewed_input, "evenly spread": even_input}.items():
-    score = affinity_score(x, np.abs(x))
-    print(f"|x| on a negative input, {name}: {score.value:.2f}")
+x = -1 - rng.exponential(size=(n, 1))
+assert affinity_score(x, np.abs(x)).value < 0.6
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+windowed = [steps.score.value for *_, steps in cases]
+trained = np.concatenate([r.scores for r in trained_networks().values()])
+low, middle, high = np.quantile(trained, [0.25, 0.5, 0.75])
+predicted = closed_form.loc["ReLU", "predicted"]
+found = closed_form.loc["ReLU", f"measured, d = {width}"]
+Markdown(f"""
+* One ReLU, three windows of inputs: it scores **{windowed[0]:.2f}** where it \
+is straight, **{windowed[3]:.2f}** with its kink in the middle, and \
+**{min(windowed):.2f}** where few inputs get across the kink.
+* The {len(trained)} activations of {len(trained_networks())} trained networks \
+(CIFAR-10 and ImageNet) score {trained.min():.2f} to {trained.max():.2f}; the \
+median is {middle:.2f}, and half of them lie between {low:.2f} and {high:.2f}.
+* For independent coordinates the score follows from one correlation, \
+$1 - \\sqrt{{1 - \\operatorname{{corr}}}}$: a ReLU of standard normal data is \
+predicted to score {predicted:.3f}, and in {width} dimensions it measures \
+{found:.3f}.
+""")
 
 # %% [markdown]
 # ## Takeaways
 #
-# * The affinity score asks whether the cloud $Y = \sigma(X)$ is a positive affine image of the cloud $X$: 1 if so, less if
-#   not, and never quite 0.
-# * It needs means and covariances for the map $T$, one assignment problem for the distance, and the trace of $\Sigma_Y$ for
-#   the scale.
-# * The score belongs to an activation *on its data*. ReLU on a centred normal input has 0.62, and anything between 0 and 1
+# * A score belongs to an activation *on its data*. ReLU on a centred normal input has 0.62, and anything between 0 and 1
 #   elsewhere.
-# * For increasing functions on a line and, with the right covariance, for independent coordinates in high dimension it is
-#   $1 - \sqrt{1 - \operatorname{corr}}$.
+# * It asks whether the cloud $Y = \sigma(X)$ is a positive affine image of the cloud $X$: 1 if so, less if
+#   not, and never quite 0. It takes means and covariances for $T$, an assignment problem for the distance, and the
+#   trace of $\Sigma_Y$ for the scale.
 # * It compares distributions, not pairs. On a line that matters; in high dimension the transport finds the pairs by itself.
-# * State $n$, $d$ and the covariance with every score.
+# * With every score belong $n$, $d$ and the covariance.
 #
 # ## Exercises
 #
-# Each exercise has a check that tells you whether you are right and, if not, what to look at. Remove the `#` in front of it
-# when you have an answer.
+# The check of an exercise tells you whether you are right and, if not, what to look at: remove the `#` in front of it. Open
+# exercises have a rubric instead, below their solution.
 #
 # ```{exercise} 1.1 Transport on a line
 # :label: ex-1-1
 # :nonumber:
 #
+# *Compute · 15 minutes · easy.* Aim: see why transport on a line needs no optimisation.
+#
 # On a line no assignment problem has to be solved. Write a function `w2(x, y)` of two arrays of shape `(n,)` that returns their
 # 2-Wasserstein distance, with NumPy alone.
+# ```
+#
+# ```{admonition} Hint for 1.1
+# :class: dropdown hint
+# Suppose that $x_1 < x_2$ go to $y_1 > y_2$. What does it save to exchange the two partners?
 # ```
 
 # %%
@@ -705,8 +660,16 @@ affscore.exercises.check("1.1", w2)
 # :label: ex-1-2
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: predict a score with the closed form.
+#
 # The leaky ReLU with slope 0.1 is $s(x) = x$ for $x > 0$ and $s(x) = 0.1\,x$ otherwise. Its input has very many independent
 # standard normal coordinates. Predict its score to two decimals, with pencil and paper or with NumPy, before you measure it.
+# ```
+#
+# ```{admonition} Hint for 1.2
+# :class: dropdown hint
+# You need $\operatorname{cov}(x, s)$, $\mathbb{E} s$ and $\mathbb{E} s^2$; each is an integral over the two
+# halves of the line, and the halves differ by a power of the slope.
 # ```
 
 # %%
@@ -742,9 +705,16 @@ affscore.exercises.check("1.2", predicted)
 # :label: ex-1-3
 # :nonumber:
 #
+# *Change code · 15 minutes · medium.* Aim: tell what the score sees from what a regression sees.
+#
 # Build two clouds `x` and `y` of shape `(n, d)`, with at least 100 samples, and ten for each coordinate, whose score
 # with the empirical covariance is at least 0.99, although no affine map predicts $y_i$ from $x_i$: a least-squares fit should
 # explain at most 10 % of the variance of `y`.
+# ```
+#
+# ```{admonition} Hint for 1.3
+# :class: dropdown hint
+# Begin with a pair of clouds that scores 1. Which change of `y` does not change its distribution?
 # ```
 
 # %%
@@ -766,6 +736,104 @@ y = rng.permutation(3 * x + 1)
 affscore.exercises.check("1.3", (x, y))
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 1.4 Two positive maps in a row
+# :label: ex-1-4
+# :nonumber:
+#
+# *Prove · 25 minutes · hard.* Aim: find out which changes of scale and axes the score ignores.
+#
+# Take covariances as those of the distributions, and invertible. Prove that
+# (a) $\rho(a X + b, c\,Y + e) = \rho(X, Y)$ for numbers $a, c > 0$ and vectors $b, e$;
+# (b) $\rho(P X, X) = \rho(X, Q X) = 1$ for positive definite matrices $P$ and $Q$; and yet
+# (c) $\rho(P X, Q X)$ may be less than 1.
+# ```
+#
+# ```{admonition} Hint for 1.4
+# :class: dropdown hint
+# For (c) ask when the one linear map from $P X$ to $Q X$ is symmetric, and take for $X$ a distribution that no turn but
+# those by quarters leaves unchanged: the four corners of a square.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-1-4
+# :class: dropdown
+# ```
+#
+# (a) With $\Sigma_{aX} = a^2 \Sigma_X$ and $\Sigma_{cY} = c^2 \Sigma_Y$ the matrix of {eq}`eq-1-map` becomes $\frac ca A$, so that
+# the new map takes $a x + b$ to $c\,T(x) + e$. A common shift changes no distance and the factor $c$
+# multiplies the distance and $\sqrt{2 \operatorname{tr} \Sigma_Y}$ alike.
+#
+# (b) $P X \mapsto X$ is the map $P^{-1}$, and $X \mapsto Q X$ is $Q$. Both are positive definite, so Theorem 3.3 applies.
+#
+# (c) The only linear map that takes each $P x$ to $Q x$ is $Q P^{-1}$, which is symmetric only if $P$ and $Q$ commute. The
+# map $T$ is symmetric, and $T P X$ has the covariance of $Q X$. If $\Sigma_X$ is the identity this says
+# $(T P)(T P)^\top = Q Q^\top$, hence $T P = Q O$ with an orthogonal $O = Q^{-1} T P$. For the corners of a square
+# $Q O X$ and $Q X$ have the same distribution only if $O$ permutes the corners: a quarter turn or a reflection of the
+# square. Here it is neither:
+
+# %%
+corners = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
+P, Q = np.diag([3.0, 1.0]), np.array([[2.0, 1.0], [1.0, 2.0]])
+chain = affinity_score(corners @ P, corners @ Q, "empirical").value
+assert affinity_score(corners @ P, corners, "empirical").value > 0.999
+assert affinity_score(corners, corners @ Q, "empirical").value > 0.999
+print(f"score from PX to QX: {chain:.2f}")
+
+# %% [markdown]
+# **Rubric** (6 points)
+# * 2: (a) with the new matrix $\frac ca A$ and the effect on numerator and denominator
+# * 1: (b) by naming both maps and their positivity
+# * 2: (c) a product of two positive matrices need not be symmetric, and why the orthogonal factor matters
+# * 1: a distribution and matrices for which the score is less than 1, computed or proved
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 1.5 May it be left out?
+# :label: ex-1-5
+# :nonumber:
+#
+# *Argue · 15 minutes · medium.* Aim: say what a high score does and does not allow.
+#
+# A ReLU in the middle of a trained network scores 0.97 (512 images, 64 channels, default covariance). A colleague
+# concludes: "So we can replace it by an affine map, and the predictions of the network stay as they are." Give
+# three reasons why that does not follow, and the measurement that would answer the question.
+# ```
+#
+# ```{admonition} Hint for 1.5
+# :class: dropdown hint
+# Which of the three do predictions need: the distribution of the outputs, the outputs image by image, or the
+# outputs position by position? And what do the layers behind do with a small difference?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-1-5
+# :class: dropdown
+# ```
+#
+# *The pairs.* A high score says that an affine map has the same effect on the cloud. Predictions need it image by image;
+# `pairing_optimal` and the $R^2$ of a regression tell whether that holds. *The vectors.* By default the
+# score is of averages over the positions of a feature map. The kink acts at each position, and averages can hide it. *What
+# matters.* The score weighs by variance. The few images or directions on which the ReLU acts may carry the class, and the
+# layers behind may enlarge small differences. (Also: with shrinkage and few images, a score has an error of some hundredths.)
+#
+# The measurement: fit the map (or set the ReLU to a linear function), run the network with it, and count how many
+# predictions change on new images, as in {doc}`17_nonlinear_advantage`.
+#
+# **Rubric** (5 points)
+# * 1 each, up to 3: distribution against pairs; reduction over positions; weight by variance and the layers behind; the
+#   error of the estimate
+# * 2: an intervention whose outcome is the change of the predictions, on images that were not used for the fit
+#
 # ```{solution-end}
 # ```
 #

@@ -16,14 +16,14 @@
 # %% [markdown]
 # # Activation functions over their domain
 #
-# How non-linear is a ReLU? By {doc}`01_the_affinity_score` that depends on its input. Let us map it out: we slide a
-# cloud of inputs along the axis, from -20 to 20, make it wide and narrow, and score the nine activations that
-# {cite:t}`bouniot2025alexnet` compare in their figure 6.
+# **Where is an activation function non-linear, and how much?** By {doc}`01_the_affinity_score` the answer depends on its
+# input. This chapter maps it out: first for the ReLUs of trained networks, then for nine activations whose
+# input slides along the axis from -20 to 20, narrow and wide, as in figure 6 of {cite:t}`bouniot2025alexnet`.
 #
 # ```{admonition} What you will learn
 # :class: tip
-# * where each activation bends the data, how much, and in how wide a region;
-# * one formula that explains nearly all of these scores;
+# * why a ReLU that is rarely active scores low, in real networks, too;
+# * one formula that explains nearly all scores of independent inputs;
 # * three very different reasons for a score near 0, only one of which is a strong bend;
 # * why Tanh scores lower than Sigmoid although it is the same function;
 # * how the number format of the computer decides where an activation ends.
@@ -43,97 +43,115 @@ check_parameters(globals())
 
 # %%
 import affscore
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
 from affscore import affinity_score, experiments
+from affscore.figures import table
+from affscore.survey.shipped import trained_networks
 from IPython.display import Markdown
 from scipy.stats import norm
 
-# %% tags=["remove-cell"]
-# the package brings the scores of the default parameters
-by_default = (points, width, covariance, seed) == (
-    1000,
-    300,
-    "ledoit-wolf",
-    0,
+# %% [markdown]
+# ## The ReLUs of trained networks
+#
+# The score of a ReLU on a normal input depends on one number: how often the input is positive. Do the ReLUs of
+# trained networks keep to that, though their inputs are neither normal nor independent? The package ships results of
+# eleven: the networks that He et al. trained on CIFAR-10 with 20 to 56 layers, with and without shortcuts
+# {cite}`he2016deep`, and two SqueezeNets and MobileNetV2 with weights from ImageNet. Each point below is an activation,
+# scored on its channels at one random position per image.
+
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-activity", "caption": "The ReLUs of eleven trained networks: the more of a ReLU's outputs are zero, the lower its score, and most scores lie on or above those of normal inputs with as many zeros (ours; `affscore.figures.activity`)."}, "image": {"alt": "Scatter plot of the affinity score over the share of outputs that are zero. Points fall from about 0.9 at 20 per cent zeros to about 0.4 at 80 per cent. A dashed falling curve for normal inputs runs along their lower edge; points after a residual sum lie at the upper left, and the points of plain networks spread furthest above the curve."}}
+def group(name, kind):
+    if name.startswith("resnet"):
+        return (
+            "residual, after a sum"
+            if kind == "after-sum"
+            else "residual, else"
+        )
+    families = {
+        "plain": "plain",
+        "squee": "SqueezeNets",
+        "mobil": "MobileNetV2",
+    }
+    return families[name[:5]]
+
+
+trained = pd.concat(
+    result.summary.assign(
+        network=name,
+        group=[group(name, kind) for kind in result.summary["kind"]],
+    )
+    for name, result in trained_networks(reduction="sample").items()
+).rename(columns={"sparsity_after": "zeros"})
+trained["normal"] = [
+    experiments.limit_score(torch.relu, norm.isf(zeros), 1.0)
+    for zeros in trained["zeros"]
+]
+affscore.figures.activity(
+    trained, trained.set_index("zeros")["normal"].sort_index()
+)
+
+# %% tags=["remove-input"]
+above = trained["score"] - trained["normal"]
+ranks = trained[["score", "zeros"]].corr("spearman").iloc[0, 1]
+Markdown(
+    f"**A ReLU that is rarely active scores low** (rank correlation with the "
+    f"share of zeros {ranks:+.2f}). A normal input with as many zeros predicts "
+    f"the score to within 0.1 for {(above.abs() < 0.1).mean():.0%} of the "
+    f"activations; where it is wrong, the real score is higher, on average by "
+    f"{above.mean():.2f}."
 )
 
 # %% [markdown]
+# The scores are higher because channels are correlated: what several of them have in common passes all their kinks
+# together ({doc}`03_estimating_it_well`). The plain networks with 44 and 56 layers lie furthest above the curve.
+#
 # ## The experiment
 #
-# An input cloud has `points` points in as many dimensions as `width` says (1000 in $\mathbb{R}^{300}$ by default, as in the
-# paper). All of its coordinates are independent and normal with mean $m$ and standard deviation $s$. There are 20 means, equally spaced from -20 to 20, and six standard deviations from 0.01 to 2. For
-# each of these 120 clouds $X$ we compute $\rho(X, \sigma(X))$ for nine functions $\sigma$. Every function gets the same
-# clouds.
-#
-# That takes a few minutes on one core, nearly all of it for assignment problems, so the package ships the scores of
-# the default parameters (`python -m affscore.experiments.sweeps domain` computes them again). This page computes
-# those of ReLU, and all of them where a parameter is changed.
+# To see where activations bend we choose the inputs ourselves. An input cloud has `points` points in as many dimensions
+# as `width` says (1000 in $\mathbb{R}^{300}$ by default, as in the paper). All of its coordinates are independent and
+# normal with mean $m$ and standard deviation $s$. There are 20 means, equally spaced from -20 to 20, and six standard
+# deviations from 0.01 to 2. For each of these 120 clouds $X$ we compute $\rho(X, \sigma(X))$ for nine functions $\sigma$.
+# That takes minutes, nearly all of it for assignment problems, so the package ships the scores of
+# the default parameters (`python -m affscore.experiments.sweeps domain` computes them again).
 
 # %%
-options = {
-    "points": points,
-    "width": width,
-    "covariance": covariance,
-    "seed": seed,
-    "n_jobs": jobs,
-}
-if by_default:
-    table = (
-        experiments.sweep("domain").query("draw == 0").reset_index(drop=True)
-    )
-    again = experiments.domain_sweep(["relu"], **options)
-    apart = (
-        (
-            again["score"]
-            - table.loc[table["activation"] == "relu", "score"].reset_index(
-                drop=True
-            )
-        )
-        .abs()
-        .max()
-    )
-    print(
-        f"the {len(again)} scores of ReLU, computed again, differ from the stored ones by at most {apart:.0e}"
-    )
+options = {"points": points, "width": width, "covariance": covariance}
+if (*options.values(), seed) == (1000, 300, "ledoit-wolf", 0):
+    domain = experiments.sweep("domain").query("draw == 0").reset_index()
 else:
-    table = experiments.domain_sweep(**options)
-baseline = experiments.baseline_scores(
-    points=points, width=width, covariance=covariance, seed=seed
-)
-print(
-    f"{len(table)} scores, between {table['score'].min():.3f} and {table['score'].max():.3f}"
-)
+    domain = experiments.domain_sweep(**options, seed=seed, n_jobs=jobs)
+baseline = experiments.baseline_scores(**options, seed=seed)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (figure 6 of the paper, drawn by `affscore.figures.activation_domain`). For each of them its graph, and below it a box plot for each mean of the input: the six scores of the six standard deviations, with whiskers to the lowest and the highest. The black line joins the medians; the dashed line is the score of one cloud that spreads over all of it evenly."}, "image": {"alt": "Nine panels. ReLU has medians of 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. Sigmoid and Tanh have long boxes at nearly every mean, with medians near 0.8 and 0.6 that rise in the middle; at both ends the median of Tanh is 1."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-domain", "caption": "Nine activations over their domain (paper Fig. 6; `affscore.figures.activation_domain`). Above the graph of each; below its scores for 20 means of the input and six standard deviations, the darker the wider. ReLU is non-linear only near its kink, Sigmoid at every mean; the dashed line is the score of one cloud that spreads over all of the axis."}, "image": {"alt": "Nine panels with six curves each. Those of ReLU are at 1 except in a narrow dip around -1; that of LeakyReLU is shallower. ReLU6 has two such dips, near -1 and near 7, HardTanh a broad one from -3 to 3. GELU is near 0 from -10 to -1 and near 1 elsewhere, SiLU is near 0.1 up to -3, HardSwish dips at -3. For Sigmoid and Tanh the curves lie at different heights at nearly every mean, the lower the wider the input; at both ends those of Tanh are at 1."}}
 affscore.figures.activation_domain(
-    table, experiments.activation_graphs(), baseline
+    domain, experiments.activation_graphs(), baseline
 )
-plt.show()
 
 # %% [markdown]
-# Where the box has shrunk to a point at the top, the function is affine for all six widths of the cloud. Where a thin
-# whisker reaches down from a box at the top, only the widest cloud reaches the bend. Where the whole box lies low,
-# the function bends every input.
+# Where all six curves are at 1, the function is affine for narrow and for wide clouds. Where only the darkest one leaves
+# the top, only the widest cloud reaches the bend. Where all of them are low, the function bends every input.
 #
 # The paper characterises an activation by two numbers: its lowest score, and the width of the region in which it
-# stays non-linear. A mean counts as *bent* if its median is below 0.95, and as *touched* if any of its six scores is.
+# stays non-linear. A mean counts as *bent* if the median of its six scores is below 0.95, and as *touched* if any of them
+# is. An output is *constant* if nothing varies up to rounding.
 
 # %% tags=["hide-input"]
-summary = experiments.domain_summary(table, threshold=0.95)
-formats = {
-    "lowest": "{:.3f}",
-    "at_mean": "{:.1f}",
-    "at_std": "{:g}",
-    "lowest_median": "{:.3f}",
+summary = experiments.domain_summary(domain, threshold=0.95)
+headings = {
+    "lowest": "lowest score",
+    "at_mean": "at mean",
+    "at_std": "and std",
+    "bent": "means bent",
+    "touched": "touched",
+    "average": "average score",
+    "constant": "constant (%)",
 }
-formats |= {"average": "{:.3f}", "constant": "{:.0%}"}
-summary.sort_values("average").style.set_table_attributes(
-    'class="dataframe"'
-).format(formats)
+decimals = {"at_mean": 1, "lowest": 3, "constant": 0}
+table(summary.sort_values("average"), headings, decimals)
 
 # %% [markdown]
 # ## One formula for (almost) all of it
@@ -148,36 +166,30 @@ summary.sort_values("average").style.set_table_attributes(
 # \end{gathered}
 # $$ (eq-2-limit)
 #
-# A correlation of one variable, which `affscore.experiments.limit_score` computes by quadrature. Can it replace 1080 optimal
-# transport problems?
+# A correlation of one variable, which `affscore.experiments.limit_score` computes by quadrature. It replaces nearly all of
+# the 1080 optimal transport problems:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-limit", "caption": "Every score of {numref}`fig-2-domain` against the limit {eq}`eq-2-limit`. On the dashed line they agree. Drawn by `affscore.figures.domain_limit`; not in the paper."}, "image": {"alt": "Scatter plot of measured score against limit. Blue circles lie along the diagonal from 0 to 1, with a few exceptions. Red triangles stand in a short column at limit 0, with scores up to 0.1. Black squares are constant outputs: their score is 1, and their limit is either 1 or 0."}}
-affscore.figures.domain_limit(table)
-plt.show()
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-2-limit", "caption": "Nearly every score of {numref}`fig-2-domain` is the limit {eq}`eq-2-limit` (dashed line); the exceptions are outputs that fall and outputs that are constant (ours; `affscore.figures.domain_limit`)."}, "image": {"alt": "Scatter plot of measured score against limit. Blue circles lie along the diagonal from 0 to 1, with a few exceptions. Red triangles stand in a short column at limit 0, with scores up to 0.1. Black squares are constant outputs: their score is 1, and their limit is either 1 or 0."}}
+affscore.figures.domain_limit(domain)
 
-# %%
-varies = table[~table["constant"] & (table["limit"] > 0)]
-falls = table[~table["constant"] & (table["limit"] == 0)]
-constant = table[table["constant"]]
+# %% tags=["remove-input"]
+flat = domain["constant"]
+varies = domain[~flat & (domain["limit"] > 0)]
+falls = domain[~flat & (domain["limit"] == 0)]
 near = (varies["score"] - varies["limit"]).abs() < 0.01
-print(
-    f"the output varies with the input: {near.sum()} of {len(varies)} within 0.01 of the limit"
-)
-print(
-    f"the output falls: {len(falls)} scores, between {falls['score'].min():.2f} and {falls['score'].max():.2f}"
-)
-print(
-    f"the output is constant: {len(constant)} scores, all {constant['score'].min():.0f}"
-)
-print(
-    f"    of these with a limit below 0.01: {(constant['limit'] < 0.01).sum()}"
+missed = (domain.loc[flat, "limit"] < 0.01).sum()
+Markdown(
+    f"{near.sum()} of the {len(varies)} scores of outputs that vary with their "
+    f"input are within 0.01 of the formula. The {len(falls)} scores of falling "
+    f"outputs lie between {falls['score'].min():.2f} and "
+    f"{falls['score'].max():.2f}, where the formula says 0. And {flat.sum()} "
+    f"outputs are constant, with a score of 1, though the limit of "
+    f"{missed} of them is near 0."
 )
 
 # %% [markdown]
-# Nearly all blue circles lie on the line: for inputs like these, a score is a correlation in disguise. The exceptions
-# lead to three questions. Why do so many outputs have no variation at all, and why do some of these have a limit near
-# 0? What are the falling ones, whose scores are above 0 although the formula says 0? And what makes a score low in
-# the first place?
+# For inputs like these, a score is a correlation in disguise. The exceptions lead to three questions. Why do so many
+# outputs have no variation at all? What are the falling ones? And what makes a score low in the first place?
 #
 # ## Three reasons for a score near zero
 #
@@ -187,46 +199,36 @@ print(
 # of the kink and only its outermost points get across. We take the mean -1.05, the closest to the kink on its left,
 # and narrow the cloud:
 
-# %%
+# %% tags=["hide-input"]
 mean = experiments.MEANS[9]
-rows = {}
-for std in experiments.STDS:
-    cell = table.query(
-        "activation == 'relu' and mean == @mean and std == @std"
-    ).iloc[0]
-    awake = norm.logsf(-mean / std) / np.log(
-        10
-    )  # the logarithm: the share itself may be less than any double
-    rows[f"{std:g}"] = {
-        "inputs above 0": f"{10**awake:.2g}"
-        if awake > -300
-        else f"1e{awake:.0f}",
-        "expected number in the sample": 10**awake * points * width,
-        "score": cell["score"],
-        "limit": cell["limit"]
-        if awake > -300
-        else 0.0,  # quadrature meets no such input and takes ReLU for constant
-        "constant": str(cell["constant"]),
-    }
-pd.DataFrame(rows).T.rename_axis("std").style.set_table_attributes(
-    'class="dataframe"'
-).format(
-    {
-        "expected number in the sample": "{:.3g}",
-        "score": "{:.3f}",
-        "limit": "{:.3f}",
-    }
-)
+rare = domain.query("activation == 'relu' and mean == @mean").set_index("std")
+# logarithms: the share itself may be less than any double
+log_share = pd.Series(norm.logsf(-mean / rare.index), rare.index) / np.log(10)
+expected = log_share + np.log10(points * width)
+rare["expected"] = [
+    f"{10**power:.3g}" if power > -9 else f"1e{power:.0f}"
+    for power in expected
+]
+headings = {
+    "expected": f"positive inputs expected among {points * width}",
+    "score": "score",
+    "limit": "limit",
+    "constant": "constant",
+}
+table(rare, headings, digits=3)
 
 # %% [markdown]
 # At $s = 0.25$ a handful of all numbers are positive. The output is zero but for a few spikes, no affine
 # image of a Gaussian cloud looks like that, and the score is nearly 0. At $s = 0.1$ no number is positive: the output
 # is constant, a constant is an affine function, and the score is 1. *In the distribution* there is still a spike very
-# far out, and so the limit is 0 in both of the last rows. *The sample* has never seen it.
+# far out, and so the limit is 0 at $s = 0.1$ (at $s = 0.01$ it is below what the quadrature can see). *The sample* has
+# never seen it.
 #
-# Such a score depends on rare events, and on whether the sample meets one. Doubling the number of points moves the
-# edge. The library therefore flags such scores (`constant_output`). Count the flags before averaging: we have counted
-# those of our table above, and they are many.
+# ```{admonition} Count the flags before averaging
+# :class: caution
+# Such a score depends on rare events, and on whether the sample meets one: more points move the
+# edge. The library flags it (`constant_output`).
+# ```
 #
 # ### The wrong direction
 #
@@ -239,29 +241,26 @@ pd.DataFrame(rows).T.rename_axis("std").style.set_table_attributes(
 # dimension no coupling helps either, and a cloud and its mirror image are as far apart as two unrelated clouds. We can
 # undo the reversal by hand and score $-X$ against $\sigma(X)$:
 
-# %%
+# %% tags=["hide-input"]
 noise = np.random.default_rng(seed).standard_normal((points, width))
+clouds = {
+    "SiLU, mean -10, std 0.01": ("silu", -10 + 0.01 * noise),
+    "SiLU, mean -10, std 0.5": ("silu", -10 + 0.5 * noise),
+    "GELU, mean -3, std 0.1": ("gelu", -3 + 0.1 * noise),
+    "HardSwish, mean -2.5, std 0.1": ("hardswish", -2.5 + 0.1 * noise),
+    "-x, mean 0, std 1": (None, noise),
+}
 rows = {}
-for name, mean, std in (
-    ("silu", -10, 0.01),
-    ("silu", -10, 0.5),
-    ("gelu", -3, 0.1),
-    ("hardswish", -2.5, 0.1),
-):
-    x = torch.from_numpy(mean + std * noise)
-    y = experiments.ACTIVATIONS[name](x)
-    rows[f"{name}, mean {mean}, std {std:g}"] = {
+for label, (name, cloud) in clouds.items():
+    x = torch.from_numpy(cloud)
+    y = experiments.ACTIVATIONS[name](x) if name else -x
+    rows[label] = {
         "corr(x, y)": np.corrcoef(x.ravel(), y.ravel())[0, 1],
         "score of (X, σ(X))": affinity_score(x, y, covariance).value,
         "score of (-X, σ(X))": affinity_score(-x, y, covariance).value,
     }
-rows["-x, mean 0, std 1"] = {
-    "corr(x, y)": -1.0,
-    "score of (X, σ(X))": affinity_score(noise, -noise, covariance).value,
-    "score of (-X, σ(X))": 1.0,
-}
-mirrored = pd.DataFrame(rows).T
-mirrored.round(3)
+reversals = pd.DataFrame(rows).T
+table(reversals)
 
 # %% [markdown]
 # The last row answers it. The linear map $x \mapsto -x$ has a score as low, the little that the transport gains with
@@ -282,24 +281,16 @@ mirrored.round(3)
 # whatever the mean is. The tail of Tanh is $e^{2x}$: replace $s$ by $2 s$. The scores far out must depend on the standard
 # deviation alone:
 
-# %%
-far = table[table["mean"].between(-15, -9)]
-rows = {}
-for std in experiments.STDS:
-    cells = far[far["std"] == std].groupby("activation")["score"].mean()
-    predicted = {
-        rate: 1
-        - np.sqrt(1 - rate * std / np.sqrt(np.expm1((rate * std) ** 2)))
-        for rate in (1, 2)
-    }
-    rows[f"{std:g}"] = {
-        "Sigmoid, predicted": predicted[1],
-        "Sigmoid, measured": cells["sigmoid"],
-        "Tanh, predicted": predicted[2],
-        "Tanh, measured": cells["tanh"],
-    }
-tails = pd.DataFrame(rows).T.rename_axis("std")
-tails.round(3)
+# %% tags=["hide-input"]
+far = domain[domain["mean"].between(-15, -9)]
+means_of = far.pivot_table(index="std", columns="activation", values="score")
+tails = pd.DataFrame(index=means_of.index[::-1])
+for name, rate in (("Sigmoid", 1), ("Tanh", 2)):
+    s = rate * tails.index.to_numpy()
+    correlation = s / np.sqrt(np.expm1(s**2))
+    tails[f"{name}, predicted"] = 1 - np.sqrt(1 - correlation)
+    tails[f"{name}, measured"] = means_of[name.lower()]
+table(tails, digits=3)
 
 # %% [markdown]
 # The wider the cloud, the more of the output's variance is in its few largest values. These are rare events once more, and
@@ -319,7 +310,7 @@ tails.round(3)
 # It is the same function with the axis compressed by two. The factor and the shift do not count for the score, and so Tanh
 # of a cloud with mean $m$ and standard deviation $s$ has exactly the score of Sigmoid of a cloud with $2m$ and $2s$:
 
-# %%
+# %% tags=["hide-input"]
 rows = {}
 for mean, std in ((0, 0.5), (0, 2), (-3, 1), (-6, 2)):
     x = torch.from_numpy(mean + std * noise)
@@ -332,7 +323,7 @@ for mean, std in ((0, 0.5), (0, 2), (-3, 1), (-6, 2)):
     }
 twins = pd.DataFrame(rows).T
 assert (twins["Tanh(x)"] - twins["Sigmoid(2 x)"]).abs().max() < 1e-6
-twins.round(3)
+table(twins, digits=3)
 
 # %% [markdown]
 # So the comparison was not fair: six standard deviations up to 2 reach far on the axis of Tanh and half as far on
@@ -346,12 +337,12 @@ twins.round(3)
 # rounding is no property of the function, so the library takes such an output as constant. Networks compute in single
 # precision, and there the line comes sooner:
 
-# %%
-smooth = ["sigmoid", "tanh", "gelu", "silu"]
+# %% tags=["hide-input"]
 rows = {}
 for dtype in (torch.float64, torch.float32):
+    bits = f"{torch.finfo(dtype).bits} bits"
     sweep = experiments.domain_sweep(
-        smooth,
+        ["sigmoid", "tanh", "gelu", "silu"],
         stds=[0.1],
         points=200,
         width=100,
@@ -360,20 +351,24 @@ for dtype in (torch.float64, torch.float32):
         seed=seed,
         n_jobs=jobs,
     )
-    for name, cells in sweep.groupby("activation", sort=False):
-        bends = cells[~cells["constant"]]
-        rows[name] = rows.get(name, {}) | {
-            f"varies from mean, {str(dtype)[6:]}": bends["mean"].min(),
-            f"to mean, {str(dtype)[6:]}": bends["mean"].max(),
-        }
-edges = pd.DataFrame(rows).T
-edges.round(1)
+    for name, means in sweep[~sweep["constant"]].groupby("activation")[
+        "mean"
+    ]:
+        rows.setdefault(name, {}).update(
+            {f"from mean, {bits}": means.min(), f"to, {bits}": means.max()}
+        )
+edges = pd.DataFrame(rows).T.rename_axis("varies")
+table(edges.loc[["sigmoid", "tanh", "gelu", "silu"]], digits=1)
 
-# %%
+# %% tags=["remove-input"]
+last = {}
 for dtype in (torch.float64, torch.float32):
     x = torch.linspace(-12, -4, 8001, dtype=dtype)
-    last_zero = x[F.gelu(x) == 0].max().item()
-    print(f"GELU in {str(dtype)[6:]}: exactly zero up to x = {last_zero:.2f}")
+    last[torch.finfo(dtype).bits] = x[F.gelu(x) == 0].max().item()
+Markdown(
+    f"GELU is exactly zero up to $x = {last[64]:.2f}$ in 64 bits, and up to "
+    f"{last[32]:.2f} in 32."
+)
 
 # %% [markdown]
 # GELU is $x \Phi(x)$ with the normal distribution function $\Phi$, and PyTorch computes $\Phi(x)$ as
@@ -395,7 +390,7 @@ for dtype in (torch.float64, torch.float32):
 lowest, bent, touched, average = (
     summary[column] for column in ("lowest", "bent", "touched", "average")
 )
-means = table["mean"].nunique()
+means = domain["mean"].nunique()
 Markdown(f"""
 | statement | on our numbers |
 |---|---|
@@ -418,53 +413,61 @@ the falling branch along. |
 """)
 
 # %% [markdown]
-# To quantify the reservation, we take only those scores whose input and output rise together:
+# To quantify the reservation, we take only those scores whose input and output rise together. ReLU, GELU, SiLU and
+# HardSwish are then within a few hundredths of each other:
 
-# %%
-rising = table[table["limit"] > 0]
-pd.DataFrame(
+# %% tags=["hide-input"]
+scores = domain.groupby("activation")["score"]
+rising = domain[domain["limit"] > 0].groupby("activation")["score"]
+without = pd.DataFrame(
     {
-        "average, all": table.groupby("activation")["score"].mean(),
-        "falling": 1
-        - rising.groupby("activation").size()
-        / table.groupby("activation").size(),
-        "average score, without falling": rising.groupby("activation")[
-            "score"
-        ].mean(),
+        "average score": scores.mean(),
+        "falling (%)": 1 - rising.size() / scores.size(),
+        "average score without falling": rising.mean(),
     }
-).loc[["relu", "gelu", "silu", "hardswish"]].style.set_table_attributes(
-    'class="dataframe"'
-).format("{:.3f}").format("{:.0%}", subset=["falling"])
+).loc[["relu", "gelu", "silu", "hardswish"]]
+table(without, digits={"falling (%)": 0})
 
-# %% [markdown]
-# All four are then within a few hundredths of each other.
-#
-# ## The baseline
-#
-# The dashed line of each panel is the score of a single cloud that spreads over all of it, with independent coordinates
-# uniform on $[-20, 20]$. Seen from so far away all nine functions are either a hinge or a step, and their baselines are almost the
-# same.
-
-# %%
+# %% tags=["remove-input"]
 hinge = 1 - np.sqrt(1 - np.sqrt(4 / 5))
 step = 1 - np.sqrt(1 - np.sqrt(3 / 4))
-print(f"hinge max(x, 0): {hinge:.3f}, step sign(x): {step:.3f}")
-baseline.round(3).to_frame().T
+Markdown(f"""
+A single broad input hides all that {{numref}}`fig-2-domain` shows. Seen from
+the whole interval $[-20, 20]$ all nine functions are either a hinge or a step,
+with a correlation of $\\sqrt{{4/5}}$ or $\\sqrt{{3/4}}$ with a uniform
+input and a score of {hinge:.2f} or {step:.2f}; the dashed baselines lie between
+{baseline.min():.2f} and {baseline.max():.2f}. (The paper describes its baseline
+as a sample that covers the interval; ours is one reading of that.)
+""")
 
 # %% [markdown]
-# For a uniform input the hinge has the correlation $\sqrt{4/5}$ and the step $\sqrt{3/4}$, which gives the two numbers above. (The paper
-# describes its baseline as a sample that covers the interval, and no more; ours is one reading of that.) A single broad
-# input, then, hides all that {numref}`fig-2-domain` shows. An activation has no score; it has one for each input.
-#
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+agree = near.mean()
+silu = reversals.loc["SiLU, mean -10, std 0.01"]
+verdict = "lower" if ranks < 0 else "higher"
+Markdown(f"""
+* In eleven trained networks the score of a ReLU is the {verdict} the more of \
+its outputs are zero (rank correlation {ranks:+.2f} over {len(trained)} \
+activations): **a ReLU is most non-linear where it is rarely active**.
+* One correlation replaces an optimal transport problem: {agree:.0%} of \
+{len(varies)} scores of nine activations are within 0.01 of \
+$1 - \\sqrt{{1 - \\operatorname{{corr}}}}$.
+* A score near 0 need not be a strong bend: on narrow \
+inputs around -10 SiLU acts like $-x$ and scores {silu.iloc[1]:.2f}, and with \
+the input turned around {silu.iloc[2]:.2f}.
+""")
+
+# %% [markdown]
 # ## Takeaways
 #
-# * The domain decides. ReLU bends only near its kink, Sigmoid everywhere, and each reaches 1 or nearly so somewhere.
-# * For independent coordinates the score is $1 - \sqrt{1 - \operatorname{corr}}$ of a single coordinate, to two digits.
-# * A score near 0 may mean rare spikes, an exponential tail, or an output that falls where the input rises. The last
-#   is typical for SiLU and GELU and need not be non-linear at all.
-# * A score of exactly 1 may mean that nothing arrived: look at the flag for constant outputs.
-# * Compare activations at their own scale. Tanh and Sigmoid are the same function.
-# * The edge of saturation belongs to the number format.
+# * ReLU bends only near its kink, Sigmoid everywhere, and each reaches 1 or nearly so somewhere.
+# * A score near 0 comes from rare spikes, from an exponential tail, or from an output that falls where the input rises.
+#   The last is typical for SiLU and GELU and need not be non-linear at all.
+# * A score of exactly 1 may mean that nothing arrived: the flag for constant outputs tells.
+# * Tanh and Sigmoid are the same function at different scales, and score alike at their own scale.
+# * Where Tanh, Sigmoid and GELU saturate is decided by the number format.
 #
 # ## Exercises
 #
@@ -472,8 +475,15 @@ baseline.round(3).to_frame().T
 # :label: ex-2-1
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: use that Tanh is Sigmoid on another scale.
+#
 # Tanh acts on a cloud with mean -1.5 and standard deviation 0.75. For which mean and standard deviation has Sigmoid the same
 # score? Hand in a pair `(mean, std)`. Paper and pencil are enough.
+# ```
+#
+# ```{admonition} Hint for 2.1
+# :class: dropdown hint
+# Write $\tanh(x)$ with Sigmoid. What arrives at it?
 # ```
 
 # %%
@@ -500,8 +510,15 @@ affscore.exercises.check("2.1", answer)
 # :label: ex-2-2
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: link the share of positive inputs to a score.
+#
 # ReLU does not notice the scale of its input, so on normal inputs its score depends on the ratio $m / s$ alone. For which ratio
 # is it one half, for many independent coordinates? Give two decimals. `experiments.limit_score` and a root finder help.
+# ```
+#
+# ```{admonition} Hint for 2.2
+# :class: dropdown hint
+# Fix $s = 1$. The score rises with the mean, so a root finder (`scipy.optimize.brentq`) needs nothing but two ends.
 # ```
 
 # %%
@@ -534,8 +551,15 @@ affscore.exercises.check("2.2", answer)
 # :label: ex-2-3
 # :nonumber:
 #
+# *Change code · 15 minutes · medium.* Aim: see that rising is not enough for a high score.
+#
 # Write a function `s(x)` of a NumPy array, acting on each entry, that never falls as $x$ grows and yet has a score below 0.1
 # on a cloud of standard normal inputs (500 points, 100 coordinates). A constant will not do: it scores 1.
+# ```
+#
+# ```{admonition} Hint for 2.3
+# :class: dropdown hint
+# The score is one of correlations. Which rising function has nearly all of its variance in a few of its values?
 # ```
 
 # %%
@@ -559,6 +583,89 @@ def s(x):
 affscore.exercises.check("2.3", s)
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 2.4 The score of an exponential
+# :label: ex-2-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: derive the scores of a saturated Sigmoid.
+#
+# Let $x \sim \mathcal{N}(m, s^2)$. Prove {eq}`eq-2-exponential`, and deduce the limits of the score {eq}`eq-2-limit` of $e^x$ for $s \to 0$ and
+# for $s \to \infty$. What do they say about a Sigmoid whose inputs lie far to the left of zero?
+# ```
+#
+# ```{admonition} Hint for 2.4
+# :class: dropdown hint
+# The moment generating function gives $\mathbb{E} e^{tx} = e^{tm + t^2 s^2 / 2}$, and its derivative by $t$ gives $\mathbb{E} x e^{tx}$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-2-4
+# :class: dropdown
+# ```
+#
+# At $t = 1$ and $t = 2$ the moment generating function gives $\mathbb{E} e^x = e^{m + s^2/2}$ and $\operatorname{var} e^x = e^{2m + s^2} (e^{s^2} - 1)$. Its
+# derivative at $t = 1$ is $\mathbb{E} x e^x = (m + s^2)\, e^{m + s^2/2}$, so $\operatorname{cov}(x, e^x) = s^2 e^{m + s^2/2}$. Divide by the two standard
+# deviations: $s^2 e^{m + s^2/2} / (s\, e^{m + s^2/2} \sqrt{e^{s^2} - 1})$. The mean cancels.
+#
+# For $s \to 0$, $e^{s^2} - 1 \approx s^2$, the correlation tends to 1 and so does the score. For $s \to \infty$ the correlation, and
+# with it the score, tends to 0. A Sigmoid far to the left is $e^x$ up to a factor: a narrow input
+# finds it nearly straight, a wide one finds it as non-linear as one likes, and how far to the left does not matter.
+#
+# **Rubric** (5 points)
+# * 2: covariance and variance from the moment generating function (or by completing the square)
+# * 1: the mean cancels, said and shown
+# * 1: both limits of the score
+# * 1: the conclusion for Sigmoid, with the width of the input and not its place
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 2.5 Bend or reversal?
+# :label: ex-2-5
+# :nonumber:
+#
+# *Design · 25 minutes · medium.* Aim: plan a measurement that separates two explanations.
+#
+# A GELU in the middle of a trained transformer scores 0.35. Two explanations: most of its inputs lie on the falling branch, or the
+# kink cuts off a few. Design a measurement that decides between them: what you record, what you compare it with, how
+# many images you take, and which outcome speaks for which explanation. Name one outcome that would leave it open.
+# ```
+#
+# ```{admonition} Hint for 2.5
+# :class: dropdown hint
+# What does the score of $(-X, \sigma(X))$ say? And what does a score say that was computed for each channel alone?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-2-5
+# :class: dropdown
+# ```
+#
+# Record the inputs $X$ and outputs $Y$ of the GELU at one random position per image (`reduction="sample"`), so that the score is of true inputs and outputs,
+# for at least eight images per effective dimension, twice with other images. For each channel compute the share of inputs below the minimum of GELU
+# at -0.75, the correlation $c_j$ of input and output, and the share of the output's variance that the channel has.
+#
+# *Reversal:* channels with $c_j < 0$ carry most of the variance, and turning these channels around ($x_j \to -x_j$) raises the score to near 1. *Rarely active:*
+# $c_j$ is positive and small, a few images carry most of the variance of the channel, and turning channels around changes nothing. As a control, do the same for a ReLU fed with the same inputs, which has no
+# falling branch: if its score is as low, the branch is not the reason. *Open:* the variance is shared by channels of both sorts; then
+# report how the score changes with either half of the channels.
+#
+# **Rubric** (6 points)
+# * 1: inputs and outputs at positions, not averages, with a number of images that is justified
+# * 2: a quantity that separates the explanations (sign of the correlation per channel, or a score after turning around)
+# * 1: a control (ReLU on the same inputs, or synthetic inputs of the same mean and width)
+# * 1: a decision rule, stated before measuring
+# * 1: an outcome that leaves it open
+#
 # ```{solution-end}
 # ```
 #

@@ -16,16 +16,15 @@
 # %% [markdown]
 # # Estimating it well
 #
-# Computing a score from a sample involves three choices: how a feature map becomes a vector, how a covariance is
-# estimated, and how many points are enough. Figure 7 of {cite:t}`bouniot2025alexnet` reports that the first does not
-# matter and that shrinkage solves the second. We reproduce two of its three panels, and then ask on which
-# inputs that holds, and what it says about the third choice.
+# **How many images does a score need, and what do the choices on the way change?** Three choices turn a layer into a number: how a
+# feature map becomes a vector, how a covariance is estimated, and how many points are taken. Figure 7 of
+# {cite:t}`bouniot2025alexnet` reports that the first does not matter and that shrinkage solves the second. We look at
+# two trained networks first, reproduce the figure, and then ask on which inputs it holds.
 #
 # ```{admonition} What you will learn
 # :class: tip
-# * why averaging, summing and flattening agree for independent positions, and why they need not in a network;
-# * why the plain covariance makes everything look affine where the width exceeds the number of points;
-# * that shrinkage removes this bias for independent coordinates, and much less of it for correlated ones;
+# * how far the score of a real layer depends on the number of images;
+# * why averaging, summing and flattening agree for independent positions, and need not in a network;
 # * a formula for the bias, and a rule for the number of points;
 # * two ways in which shrinkage misleads.
 # ```
@@ -44,13 +43,16 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %%
+import warnings
+
 import affscore
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
 from affscore import affinity_score, experiments, papers, transport
+from affscore.figures import table
+from affscore.survey.studies import load_study
 from IPython.display import Markdown
 
 names = list(experiments.ACTIVATIONS)
@@ -61,6 +63,58 @@ printed = papers.printed_table("figure7_activation_scores")
 by_default = (points, repeats, seed) == (1000, 8, 0)
 
 # %% [markdown]
+# ## In trained networks
+#
+# The plain and the residual network with 56 layers {cite}`he2016deep` have 16 to 64 channels, few for a layer. Their mean
+# scores on the test images of CIFAR-10, in batches of 128 to 1024, with all choices as by default and with one of them changed:
+
+# %% tags=["hide-input"]
+study = load_study("batch-size-cifar")
+study["network"] = study["model"].str.partition(":")[2]
+ways = {
+    "default": ("mean", "activate-first", "ledoit-wolf", "exact"),
+    "empirical covariance": ("mean", "activate-first", "empirical", "exact"),
+    "pairs as given": ("mean", "activate-first", "ledoit-wolf", "paired"),
+    "one random position": (
+        "sample",
+        "activate-first",
+        "ledoit-wolf",
+        "exact",
+    ),
+    "average first": ("mean", "reduce-first", "ledoit-wolf", "exact"),
+}
+by_way = study.groupby(
+    ["reduction", "order", "covariance", "coupling", "network", "n"]
+)["score"].mean()
+sizes_of_batches = (128, 256, 512, 1024)
+real = pd.DataFrame(
+    {
+        (network, way): {
+            f"n = {size}": by_way[(*choice, network, size)]
+            for size in sizes_of_batches
+        }
+        for network in ("plainnet56", "resnet56")
+        for way, choice in ways.items()
+    }
+).T.rename_axis(["network", "choices"])
+table(real)
+
+# %% tags=["remove-input"]
+by_size = (real["n = 128"] - real["n = 1024"]).abs().max()
+by_choice = (
+    real["n = 512"].groupby("network").max()
+    - real["n = 512"].groupby("network").min()
+).max()
+Markdown(
+    f"The mean score moves by at most {by_size:.3f} between 128 and 1024 images, "
+    f"and by up to {by_choice:.3f} from one choice to another: **in layers this "
+    f"narrow the choices matter more than the number of images**. "
+    "{doc}`09_a_multiverse_of_signatures` makes all choices at once, and "
+    "{doc}`10_batch_size_and_seed` looks at single activations. Wider layers "
+    "need more images: the rest of this chapter says how many."
+)
+
+# %% [markdown]
 # ## From a feature map to a vector
 #
 # A convolution gives its activation a map with many positions, and the score wants one vector for each image. One may average
@@ -68,35 +122,26 @@ by_default = (points, repeats, seed) == (1000, 8, 0)
 # and $3 \times 3$ positions, all entries independent and standard normal, and apply the activation *before* the reduction,
 # as the published code does (`activate-first`, see {doc}`04_signature_of_a_network`). A fourth variant averages first.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-reductions", "caption": "One set of random maps, four ways to a vector, and the value that the paper prints for the first three of them (figure 7, top left). Markers inside each other agree. Drawn by `affscore.figures.reductions`."}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}}
-if by_default:  # as the package brings them; `python -m affscore.experiments.sweeps reductions` computes them again
-    reduced = (
-        experiments.sweep("reductions")
-        .query("draw == 0")
-        .drop(columns="draw")
-        .set_index("activation")
-    )
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-reductions", "caption": "For independent positions averaging, summing and flattening give the same score, and the printed one; averaging first does not, unless the activation ignores a factor (paper Fig. 7, top left; `affscore.figures.reductions`). Markers inside each other agree."}, "image": {"alt": "Nine rows, one for each activation, with markers on a horizontal axis of scores from 0.6 to 1. In each row the markers for average, sum, flatten and the printed value coincide; the marker for reduce first stands further right, except for ReLU, ReLU6 and LeakyReLU."}}
+if by_default:  # `python -m affscore.experiments.sweeps reductions`
+    reduced = experiments.sweep("reductions").query("draw == 0")
+    reduced = reduced.drop(columns="draw").set_index("activation")
 else:
     reduced = experiments.reduction_scores(names, points=points, seed=seed)
+labels = {"mean": "average", "sum": "sum", "flatten": "flatten"}
+labels |= {"printed": "printed", "reduce_first": "reduce first"}
 affscore.figures.reductions(
-    reduced.assign(printed=printed["reduced_mean"]),
-    {
-        "mean": "average",
-        "sum": "sum",
-        "flatten": "flatten",
-        "printed": "printed",
-        "reduce_first": "reduce first",
-    },
+    reduced.assign(printed=printed["reduced_mean"]), labels
 )
-plt.show()
 
-# %%
+# %% tags=["remove-input"]
 three = reduced[["mean", "sum", "flatten"]]
 to_print = three.sub(printed["reduced_mean"], axis=0).abs().max(axis=None)
-print(
-    f"largest difference between the three reductions: {(three.max(axis=1) - three.min(axis=1)).max():.3f}"
+apart = (three.max(axis=1) - three.min(axis=1)).max()
+Markdown(
+    f"The three reductions differ by at most {apart:.3f}, and from a printed "
+    f"value by at most {to_print:.3f}."
 )
-print(f"largest difference to a printed value:           {to_print:.3f}")
 
 # %% [markdown]
 # The paper is right on these inputs. Averages and sums must agree, since the score does not see a factor. Why does an
@@ -114,7 +159,7 @@ print(f"largest difference to a printed value:           {to_print:.3f}")
 # inputs. In few dimensions the transport sees little more than the two distributions, and two nearly normal
 # distributions are affine images of each other:
 
-# %%
+# %% tags=["hide-input"]
 options = {"points": points, "reductions": ["mean", "flatten"], "seed": seed}
 by_channels = {
     channels: experiments.reduction_scores(
@@ -122,18 +167,18 @@ by_channels = {
     ).loc["relu"]
     for channels in (1, 2, 4, 8, 16, 64)
 }
-by_channels = (
-    pd.DataFrame(by_channels)
-    .T.rename(columns={"mean": "average"})
-    .rename_axis("channels")
+table(
+    pd.DataFrame(by_channels).T.rename_axis("channels"),
+    {"mean": "ReLU, average", "flatten": "ReLU, flatten"},
 )
-by_channels.round(3)
 
 # %% [markdown]
 # **Independent positions.** Neighbouring positions of a feature map resemble each other. Below, any two positions of a
 # channel have the correlation $r$:
 
-# %%
+# %% tags=["hide-input"]
+columns = {"mean": "average", "flatten": "flatten"}
+columns |= {"reduce_first": "reduce first"}
 rows = {}
 for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
     scores = reduced  # of independent positions, from above
@@ -142,20 +187,15 @@ for shared in (0.0, 0.1, 0.3, 0.6, 0.9, 1.0):
             ["relu", "tanh"],
             points=points,
             shared=shared,
-            reductions=["mean", "flatten", "reduce_first"],
+            reductions=list(columns),
             seed=seed,
         )
     rows[f"{shared:g}"] = {
         f"{name}, {label}": scores.loc[name.lower(), column]
         for name in ("ReLU", "Tanh")
-        for column, label in (
-            ("mean", "average"),
-            ("flatten", "flatten"),
-            ("reduce_first", "reduce first"),
-        )
+        for column, label in columns.items()
     }
-by_shared = pd.DataFrame(rows).T.rename_axis("r")
-by_shared.round(2)
+table(pd.DataFrame(rows).T.rename_axis("r"))
 
 # %% [markdown]
 # At $r = 0$ all positions are independent and at $r = 1$ all are equal; in both cases averaging changes nothing. In
@@ -171,40 +211,35 @@ by_shared.round(2)
 #
 # A covariance in $d$ dimensions that is estimated from $n \le d$ points is singular. The second and third panel of figure 7 show
 # what happens to the score as $d$ grows, for independent normal inputs. We draw them with a quarter of the points, because only
-# the ratio $d / n$ matters, as a table below confirms.
+# the ratio $d / n$ matters.
 
 # %%
 ratios = np.arange(0.5, 4.6, 0.5)
 quarter = points // 4
-widths = [round(ratio * quarter) for ratio in ratios]
-if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps drift`
+if by_default:  # `python -m affscore.experiments.sweeps drift`
     drift = experiments.sweep("drift").query("repeat == 0")
 else:
+    widths = [round(ratio * quarter) for ratio in ratios]
     drift = experiments.estimation_sweep(
         names, widths, [quarter], n_jobs=jobs, seed=seed
     )
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "The score over the ratio of width and number of points, with the empirical covariance (figure 7, top right) and with Ledoit-Wolf shrinkage (figure 7, bottom). The ticks at the right edges are the printed values. Drawn by `affscore.figures.drift`."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-drift", "caption": "With the empirical covariance every activation looks the more affine the wider it is; with Ledoit-Wolf shrinkage the scores of these inputs stay (paper Fig. 7, top right and bottom, whose values are the ticks at the right edges; `affscore.figures.drift`)."}, "image": {"alt": "Two panels with nine curves each. With the empirical covariance all curves rise as the width grows, ReLU from 0.66 to 0.86. With shrinkage all nine are horizontal, from 0.61 for GELU to 0.91 for Sigmoid, and end at the printed ticks."}}
 affscore.figures.drift(
     drift,
     printed.rename(columns={"shrinkage": "ledoit-wolf"})[
         ["empirical", "ledoit-wolf"]
     ],
 )
-plt.show()
 
 # %% [markdown]
 # On the left the score rises with $d$ for every activation, towards 1. With more coordinates than points the
 # covariances describe the samples perfectly: all $x_i$ are nearly perpendicular to each other, all $y_i$ as well, and
 # $T$ carries each $x_i$ to its own $y_i$. An affine map of $d$ dimensions is flexible enough to fit anything. On the
 # right the scores stay constant.
-#
-# With shrinkage we compute the scores with all points, in narrow and in wide clouds. For the left panel
-# the paper prints one value for each activation but not its $d$. We report the $d / n$ at which our curve passes the
-# printed value, and the mean of our curve over the axis of the panel, from $d = n/2$ to $4.5\,n$.
 
-# %%
-if by_default:  # as the package brings them: `python -m affscore.experiments.sweeps shrinkage`
+# %% tags=["hide-input"]
+if by_default:  # `python -m affscore.experiments.sweeps shrinkage`
     full = experiments.sweep("shrinkage").query("repeat == 0")
 else:
     full = experiments.estimation_sweep(
@@ -230,54 +265,21 @@ beside = pd.DataFrame(
     }
 ).loc[names]
 difference = ours.sub(printed["shrinkage"], axis=0).abs().max(axis=None)
-beside.style.set_table_attributes('class="dataframe"').format(
-    "{:.3f}"
-).format(
-    "{:.2f}",
-    subset=[
-        "shrinkage, printed",
-        "empirical, printed",
-        "ours passes it at d/n",
-    ],
-)
+decimals = {name: 3 for name in beside if name.startswith(("ours, ", "mean"))}
+table(beside, digits=decimals)
 
 # %% tags=["remove-input"]
-crossings, excess = (
-    beside["ours passes it at d/n"],
-    beside["mean of our curve"] - beside["empirical, printed"],
-)
+crossings = beside["ours passes it at d/n"]
+excess = beside["mean of our curve"] - beside["empirical, printed"]
 Markdown(f"""
-Ours differ from the nine values of the shrinkage panel by at most {difference:.3f}, at both widths. The values of the drifting panel are
-passed between $d = {crossings.min():.1f}\\,n$ and ${crossings.max():.1f}\\,n$. The mean over the axis differs from the
-printed numbers by {excess.min():+.3f} to {excess.max():+.3f}.
+With shrinkage ours differ from the nine printed values by at most
+{difference:.3f}, at both widths. For the left panel the paper prints one value
+for each activation, but not its $d$: ours passes these between
+$d = {crossings.min():.1f}\\,n$ and ${crossings.max():.1f}\\,n$, and the mean
+of our curve over the axis of the panel differs from them by
+{excess.min():+.3f} to {excess.max():+.3f}. The printed numbers are consistent
+with our curves and cannot be called reproduced.
 """)
-
-# %% [markdown]
-# Where the mean lies above a printed number, that would have to be cut after the second decimal, and the other panels
-# of the same figure are rounded. The paper does not state what it took, so its numbers are consistent with our curves
-# and cannot be called reproduced; in either case the printed drift is one point, or an average, of a curve that goes on
-# to 1.
-#
-# Only the ratio matters:
-
-# %%
-rows = {}
-for n in (60, 120, 240):
-    sweep = experiments.estimation_sweep(
-        ["relu"],
-        [n // 2, n, 2 * n, 4 * n],
-        [n],
-        ["empirical"],
-        repeats=2,
-        seed=seed,
-    )
-    rows[f"n = {n}"] = (
-        sweep.groupby("width")["score"]
-        .mean()
-        .set_axis(["d = n/2", "d = n", "d = 2n", "d = 4n"])
-    )
-same_ratio = pd.DataFrame(rows).T
-same_ratio.round(3)
 
 # %% [markdown]
 # ## What the figure leaves out
@@ -304,7 +306,7 @@ sweep = experiments.estimation_sweep(
 summary = experiments.bias_and_spread(sweep)
 correlation = np.sqrt(np.pi / (2 * (np.pi - 1)))  # of x and max(x, 0)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "Bias of the score of ReLU against the number of points, for independent coordinates and for two spectra that decay. Bars are the spread: one standard deviation of a single score. The dashed line is the first-order formula {eq}`eq-3-bias` for the empirical covariance. Drawn by `affscore.figures.bias_against_points`; not in the paper."}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-3-bias", "caption": "The bias of a ReLU's score without shrinkage falls like $1/n$ whatever the spectrum is; shrinkage removes it for independent coordinates and adds to it for a steep spectrum. Bars: one standard deviation of a single score. Dashed: the formula {eq}`eq-3-bias` (ours; `affscore.figures.bias_against_points`)."}, "image": {"alt": "Three panels over n/d from one quarter to 16. The blue curve of the empirical covariance is the same in all of them: it falls from about 0.24 to 0.005, close to the dashed line from n/d = 2 on. The red curve of shrinkage is at 0 in the first panel, between 0 and the blue one in the second, and above the blue one for n/d of 1 and more in the third."}}
 fine = np.geomspace(summary["ratio"].min(), summary["ratio"].max(), 100)
 theory = pd.Series(
     {
@@ -313,17 +315,17 @@ theory = pd.Series(
     }
 )
 affscore.figures.bias_against_points(summary, theory, tolerance=0.01)
-plt.show()
 
-# %%
+# %% tags=["hide-input"]
+short = {"empirical": "plain", "ledoit-wolf": "shrunk"}
 biases = summary.pivot_table(
     index="ratio", columns=["exponent", "covariance"], values="bias"
 )
-biases.rename_axis(index="n/d", columns=["α", "covariance"]).round(3)
+biases.columns = [f"α = {a:g}, {short[name]}" for a, name in biases.columns]
+biases.index = biases.index.map("{:g}".format)
+table(biases.rename_axis("n/d"), digits=3)
 
 # %% [markdown]
-# Four findings:
-#
 # * **The bias is upwards.** Too few points make an activation look *more affine* than it is.
 # * **Without shrinkage it hardly depends on the spectrum.** The blue curve is nearly the same in the three panels.
 # * **With shrinkage it does.** For independent coordinates almost no bias is left from $n = d/2$ on. For a mildly
@@ -352,7 +354,7 @@ biases.rename_axis(index="n/d", columns=["α", "covariance"]).round(3)
 # 0.075. Its largest value over all correlations is 0.082, so the activation hardly matters. We compare it with the
 # bias in units of $d/n$ for other activations and spectra, with 64 coordinates and 512 points.
 
-# %%
+# %% tags=["hide-input"]
 others = ["relu", "gelu", "silu", "tanh", "sigmoid"]
 check = experiments.bias_and_spread(
     experiments.estimation_sweep(
@@ -360,15 +362,19 @@ check = experiments.bias_and_spread(
     )
 )
 check["unit"] = check["bias"] * check["ratio"]
-formula = {}
-for name in others:
-    c = 1 - (1 - experiments.limit_score(experiments.ACTIVATIONS[name])) ** 2
-    formula[name] = experiments.first_order_bias(c, ratio=1.0)
 units = check.pivot_table(
     index="activation", columns=["covariance", "exponent"], values="unit"
 ).loc[others]
-units.insert(0, ("first order", ""), pd.Series(formula))
-units.rename_axis(columns=["bias · n/d", "α"]).round(3)
+units.columns = [f"{short[name]}, α = {a:g}" for name, a in units.columns]
+formula = {
+    name: experiments.first_order_bias(
+        1 - (1 - experiments.limit_score(experiments.ACTIVATIONS[name])) ** 2,
+        ratio=1.0,
+    )
+    for name in others
+}
+units.insert(0, "formula", pd.Series(formula))
+table(units.rename_axis("bias in units of d/n"), digits=3)
 
 # %% [markdown]
 # With the empirical covariance the formula is good to about a third, also where the coordinates are strongly correlated,
@@ -386,7 +392,7 @@ units.rename_axis(columns=["bias · n/d", "α"]).round(3)
 # that is $8\,d$ points for a hundredth and $1.6\,d$ for 0.05, and about twice as many with shrinkage if you know nothing about the spectrum. The other way round, the 512 images of
 # a batch are enough for a hundredth up to a width of 62. Layers of a network are often wider.
 
-# %%
+# %% tags=["hide-input"]
 layers = (64, 128, 256, 512, 1024, 2048)
 needed = {
     f"points for a bias of {bias}": [
@@ -394,7 +400,7 @@ needed = {
     ]
     for bias in (0.01, 0.02, 0.05)
 }
-pd.DataFrame(needed, index=layers).rename_axis("width")
+table(pd.DataFrame(needed, index=pd.Index(layers, name="width")))
 
 # %% [markdown]
 # What if no more points are available? Two checks cost next to nothing.
@@ -405,36 +411,24 @@ pd.DataFrame(needed, index=layers).rename_axis("width")
 # *Halve the sample.* A bias that falls like $1/n$ is as large at $n$ as the difference of the scores at $n/2$ and at $n$.
 # That works for any covariance and any input, if the fall has set in. Both, on the samples of {numref}`fig-3-bias`:
 
-# %%
-means = sweep.groupby(["exponent", "covariance", "ratio"])["error"].mean()
-plain_rows = sweep[sweep["covariance"] == "empirical"]
-corrected = plain_rows["error"] - [
-    experiments.first_order_bias(1 - (1 - raw) ** 2, ratio)
-    for raw, ratio in zip(plain_rows["raw"], plain_rows["ratio"], strict=True)
-]
-corrected = corrected.groupby(
-    [plain_rows["exponent"], plain_rows["ratio"]]
-).mean()
-rows = {}
-for alpha in alphas:
-    for ratio in (2.0, 4.0, 8.0, 16.0):
-        plain, shrunk = means[alpha, "empirical"], means[alpha, "ledoit-wolf"]
-        rows[alpha, ratio] = {
-            ("empirical", "bias"): plain[ratio],
-            ("empirical", "after subtraction"): corrected[alpha, ratio],
-            ("empirical", "by halving"): plain[ratio / 2] - plain[ratio],
-            ("ledoit-wolf", "bias"): shrunk[ratio],
-            ("ledoit-wolf", "by halving"): shrunk[ratio / 2] - shrunk[ratio],
-        }
-checks = pd.DataFrame(rows).T.rename_axis(["α", "n/d"])
-checks.round(3) + 0.0
+# %% tags=["hide-input"]
+checks = experiments.bias_checks(sweep)
+checks.index = [f"{a:g}, {ratio:g}" for a, ratio in checks.index]
+headings = {
+    "bias": "bias",
+    "after_subtraction": "after subtraction",
+    "by_halving": "by halving",
+    "shrunk_bias": "bias, shrunk",
+    "shrunk_by_halving": "by halving, shrunk",
+}
+table(checks.rename_axis("α, n/d"), headings, digits=3)
 
 # %% [markdown]
 # The subtraction removes most of the bias of the empirical score. Halving finds the bias of the empirical score to within a third or so
 # from $n = 2d$ on. With shrinkage it is too optimistic for few points, by a factor of two at $n = 4d$ for the mild spectrum: the
 # intensity falls as $n$ grows, and only when it is small does the $1/n$ set in.
 #
-# ### In a trained network
+# ### In layers wider than their data
 #
 # Layers are wide and their samples vary in few directions, so $d$ in the rule is not the width. The *participation ratio*
 # $(\operatorname{tr} C)^2 / \|C\|_F^2$ of the covariance counts directions: $d$ for independent coordinates of equal variance, $k$ for
@@ -442,48 +436,53 @@ checks.round(3) + 0.0
 # at most the width, is what `signature.expected_bias` and its warning put in place of $d$ (the column `effective_width`). Here are
 # small networks on 512 digits, in batches of 64 and all at once:
 
-# %%
+# %% tags=["hide-input"]
 rows = {}
-for name in (
-    ("mini:mobilenet_v2", "mini:vit_b_16", "mini:convnext_tiny", "mini:vgg11")
-    if by_default
-    else ()
-):
-    few, many = (
-        affscore.signature(
-            name,
-            "digits",
-            n=n,
-            images=512,
-            covariance="empirical",
-            criteria=False,
+for name in ("mobilenet_v2", "vit_b_16", "convnext_tiny", "vgg11"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that 64 images are few
+        few, many = (
+            affscore.signature(
+                f"mini:{name}",
+                "digits",
+                n=n,
+                images=512,
+                covariance="empirical",
+                criteria=False,
+                progress=False,
+            )
+            for n in (64, 512)
         )
-        for n in (64, 512)
-    )
-    table = few.summary
+    layers = few.summary
     by_width = [
         transport.expected_bias(raw, 64 / d)
-        for raw, d in zip(table["raw"], table["width"], strict=True)
+        for raw, d in zip(layers["raw"], layers["width"], strict=True)
     ]
     rows[name] = {
-        "width": table["width"].mean(),
-        "effective width": table["effective_width"].mean(),
-        "score, n = 64": table["raw"].mean(),
-        "minus that of n = 512": (table["raw"] - many.summary["raw"]).mean(),
+        "width": layers["width"].mean(),
+        "effective width": layers["effective_width"].mean(),
+        "score, n = 64": layers["raw"].mean(),
+        "minus n = 512": (layers["raw"] - many.summary["raw"]).mean(),
         "rule, width": np.mean(by_width),
         "rule, effective width": few.expected_bias.mean(),
     }
 in_networks = pd.DataFrame(rows).T
-in_networks.round(3)
+decimals = dict.fromkeys(("width", "effective width"), 0)
+fine = dict.fromkeys(in_networks.columns[2:], 3)
+table(in_networks, digits=decimals | fine)
 
 # %% [markdown]
 # By the width the rule is several times too high. With the effective width it is much nearer, and rather too high. (VGG11's score rises with $n$:
-# among more points a better coupling than the pairing is found more often.) The factor of four is a fit
-# to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives less than the bias measured there.
+# among more points a better coupling than the pairing is found more often.)
 #
-# These results hold for normal inputs, widths of 64 to 128 and smooth or piecewise linear activations; in all samples
+# ```{admonition} How far this holds
+# :class: caution
+# The factor of four is a fit
+# to trained networks and no bound: for the spectrum $k^{-1.5}$ of {numref}`fig-3-bias` it gives less than the bias measured there.
+# The other results hold for normal inputs, widths of 64 to 128 and smooth or piecewise linear activations, where
 # the given pairs were the optimal coupling. Where they are not (few effective dimensions, an activation that falls),
 # the transport adds a bias of its own. For a real layer use the halving, which assumes the least.
+# ```
 #
 # ## Where shrinkage misleads
 #
@@ -495,23 +494,22 @@ in_networks.round(3)
 # this already: how low the score gets depends on $n / d$ and on how different the variances are. Do more points help? Here $X$ has 128 independent standard normal coordinates, and $\log D$ is normal with four
 # different spreads:
 
-# %%
+# %% tags=["hide-input"]
 rng = np.random.default_rng(seed)
 directions = rng.standard_normal(d)
 rows = {}
 for n in sizes:
     x = rng.standard_normal((n, d))
-    rows[n / d] = {
+    rows[f"{n / d:g}"] = {
         f"spread {spread}": affinity_score(
             x, x * np.exp(spread * directions)
         ).value
         for spread in (0.03, 0.1, 0.3, 1.0)
     }
-    rows[n / d]["spread 1.0, empirical"] = affinity_score(
-        x, x * np.exp(directions), "empirical"
-    ).value
+    stretched = affinity_score(x, x * np.exp(directions), "empirical")
+    rows[f"{n / d:g}"]["spread 1.0, empirical"] = stretched.value
 linear = pd.DataFrame(rows).T.rename_axis("n/d")
-linear.round(3)
+table(linear)
 
 # %% [markdown]
 # Not always. In the first two columns the differences of the variances are so small that even $n = 16 d$ points do
@@ -524,7 +522,7 @@ linear.round(3)
 # cloud that breaks it under shrinkage: 256 normal points in 1024 dimensions, 100 coordinates of scale 1 and the others of
 # scale 1/1000. Each point is multiplied by the magnitude of a Student t variable, and ReLU6 cuts the result.
 
-# %%
+# %% tags=["hide-input"]
 rows = {}
 for degrees in (1.0, 2.0, np.inf):
     x = experiments.heavy_tailed_sample(
@@ -532,29 +530,20 @@ for degrees in (1.0, 2.0, np.inf):
     )
     y = F.relu6(x)
     shrunk = affinity_score(x, y, "ledoit-wolf")
+    image = transport.affine_map(x, y, "ledoit-wolf")(x)
     rows["normal" if np.isinf(degrees) else f"t, {degrees:g} degrees"] = {
-        "raw": shrunk.raw,
-        "score": shrunk.value,
-        "bound exceeded": str(shrunk.bound_exceeded),
-        "shrinkage of X": shrunk.intensity[0],
-        "shrinkage of Y": shrunk.intensity[1],
+        "raw score": shrunk.raw,
+        "bound exceeded": shrunk.bound_exceeded,
+        "shrinkage of X (%)": shrunk.intensity[0],
+        "shrinkage of Y (%)": shrunk.intensity[1],
+        "variance of T X over Y": float(
+            image.var(dim=0).sum() / y.var(dim=0).sum()
+        ),
         "raw, empirical": affinity_score(x, y, "empirical").raw,
     }
-tails = pd.DataFrame(rows).T.rename_axis("size of a row")
-tails.style.set_table_attributes('class="dataframe"').format("{:.2f}").format(
-    "{}", subset=["bound exceeded"]
-)
-
-# %%
-x = experiments.heavy_tailed_sample(
-    256, 1024, large=100, seed=seed
-)  # the first row of the table
-y = F.relu6(x)
-transported = transport.affine_map(x, y, "ledoit-wolf")(x)
-inflation = float(transported.var(dim=0).sum() / y.var(dim=0).sum())
-print(
-    f"T X has {inflation:.1f} times the variance of Y; it should have the same"
-)
+tails = pd.DataFrame.from_dict(rows, orient="index")
+percent = dict.fromkeys([name for name in tails if name.endswith("(%)")], 0)
+table(tails.rename_axis("size of a row"), digits=percent)
 
 # %% [markdown]
 # With heavy tails a few points of $X$ carry most of the variance. The estimator treats that as noise and shrinks $X$
@@ -574,13 +563,36 @@ print(
 # | Shrinkage gives values that stay constant as $d$ grows (bottom). | For independent coordinates of equal variance. For correlated ones a bias remains at $n = d/4$, and a steep spectrum is worse off with shrinkage from $n = d$ on. |
 # | The pooling is lossless. | The score may survive it; the information does not. |
 #
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+constant = experiments.points_needed(1000, 0.01) / 1000 * 0.01
+shrunk_away = summary.query("exponent == 0 and ratio == 1")
+steep = summary.query("exponent == 1.5 and ratio == 1")
+parts = [
+    rows.set_index("covariance")["bias"] for rows in (shrunk_away, steep)
+]
+helps, hurts = (part["ledoit-wolf"] / part["empirical"] for part in parts)
+does = ["removes" if ratio < 1 else "adds to" for ratio in (helps, hurts)]
+Markdown(f"""
+* In a 56-layer plain and residual network the mean score moves by at most \
+{by_size:.3f} between 128 and 1024 images, but by up to {by_choice:.2f} with \
+the reduction, its order, the covariance and the coupling.
+* Too few points make an activation look **more affine**: the bias is at most \
+about ${constant:.2f}\\, d/n$, so {100 * constant:.0f} points for each \
+coordinate hold it to 0.01.
+* At $n = d$ shrinkage {does[0]} the bias for independent coordinates \
+({parts[0]["empirical"]:.3f} becomes {parts[0]["ledoit-wolf"]:.3f}) and \
+{does[1]} it for a steep spectrum ({parts[1]["empirical"]:.3f} becomes \
+{parts[1]["ledoit-wolf"]:.3f}).
+""")
+
+# %% [markdown]
 # ## Takeaways
 #
-# * Few points make activations look affine. The bias grows with $d / n$ and is far larger than the scatter over batches.
-# * Rule: 8 points for each coordinate hold it to about 0.01 with the empirical covariance. Shrinkage can do better or
-#   worse, by a factor that depends on the spectrum.
-# * Compare scores of layers at similar $d / n$, or check by halving the sample.
-# * With shrinkage, a linear map can score 0.95, and with few points 0.8; and a raw score below 0 is a sign of heavy tails.
+# * The bias grows with $d / n$ and is far larger than the scatter over batches, so more batches do not help.
+# * Scores of layers compare at similar $d / n$; halving the sample shows what is left of the bias.
+# * With shrinkage a linear map can score 0.95, and with few points 0.8; a raw score below 0 is a sign of heavy tails.
 # * The reduction is a part of the measurement, as soon as positions are correlated.
 #
 # ## Exercises
@@ -589,8 +601,15 @@ print(
 # :label: ex-3-1
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: plan the number of images of a measurement.
+#
 # A layer has 256 channels and ReLU. How many images are enough for the bias of its score with the empirical covariance to
 # stay below 0.01 to first order? Work it out from {eq}`eq-3-bias` or {eq}`eq-3-rule`; any number up to twice the smallest one is right.
+# ```
+#
+# ```{admonition} Hint for 3.1
+# :class: dropdown hint
+# The constant of ReLU is in the text below {eq}`eq-3-bias`; the bias is that constant times $d / n$.
 # ```
 
 # %%
@@ -618,8 +637,15 @@ affscore.exercises.check("3.1", answer)
 # :label: ex-3-2
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: see what averaging does to the input of an activation.
+#
 # Feature maps have 16 independent, standard normal positions and very many channels. Predict the score of Tanh for `reduce-first`, that is, the
 # score of Tanh acting on the averages, to two decimals. `experiments.limit_score(function, mean, std)` knows the closed form.
+# ```
+#
+# ```{admonition} Hint for 3.2
+# :class: dropdown hint
+# What is the standard deviation of an average of 16 independent standard normal numbers?
 # ```
 
 # %%
@@ -653,8 +679,15 @@ affscore.exercises.check("3.2", answer)
 # :label: ex-3-3
 # :nonumber:
 #
+# *Change code · 20 minutes · medium.* Aim: find inputs on which the default covariance misleads.
+#
 # Build clouds `x` and `y` of shape `(n, d)` with $n > d$, where `y` is `x` with each coordinate multiplied by a positive number of
 # its own, so that the score with shrinkage is at most 0.9. (With the empirical covariance it is 1.)
+# ```
+#
+# ```{admonition} Hint for 3.3
+# :class: dropdown hint
+# Which differences of variances does a sample of hardly more points than coordinates not separate from noise?
 # ```
 
 # %%
@@ -677,6 +710,90 @@ y = x * np.exp(0.5 * own_rng.standard_normal(200))
 affscore.exercises.check("3.3", (x, y))
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 3.4 Averages look more affine
+# :label: ex-3-4
+# :nonumber:
+#
+# *Prove · 30 minutes · hard.* Aim: explain why the default reduction raises the score of a ReLU.
+#
+# A channel has $m$ positions, standard normal, with the correlation $r \ge 0$ between any two. Let $\sigma = \sum_k a_k h_k$ be the expansion of the
+# activation in orthonormal Hermite polynomials, for which $\mathbb{E}\, h_j(x) h_k(x') = r^k$ if $j = k$ and 0 otherwise. Prove that the squared correlation of
+# the average input and the average output is
+#
+# $$
+# \frac{a_1^2\, (1 + (m - 1)\, r)}{\sum_{k \ge 1} a_k^2\, (1 + (m - 1)\, r^k)} ,
+# $$
+#
+# and that it is at least that of a single position. For which $r$ are the two equal?
+# ```
+#
+# ```{admonition} Hint for 3.4
+# :class: dropdown hint
+# Write the variance of an average of $m$ equally correlated numbers with variance $v$ and covariance $w$ as $(v + (m - 1)\, w) / m$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-3-4
+# :class: dropdown
+# ```
+#
+# For the average input the variance is $(1 + (m - 1) r)/m$. The outputs at two positions have the covariance $\sum_{k \ge 1} a_k^2 r^k$, so the average output
+# has the variance $\sum_{k \ge 1} a_k^2 (1 + (m - 1) r^k)/m$. Since $x = h_1(x)$, the covariance of an input and an output is $a_1$ at the same position and $a_1 r$
+# at two, so that of the averages is $a_1 (1 + (m - 1) r)/m$. Square it and divide: one factor $(1 + (m-1) r)/m$ cancels.
+#
+# At a single position the squared correlation is $a_1^2 / \sum_{k \ge 1} a_k^2$. For $0 \le r \le 1$ and $k \ge 1$, $r^k \le r$, hence
+# $1 + (m-1) r^k \le 1 + (m-1) r$, and the fraction can only grow. Both are equal if $r^k = r$ for all $k > 1$ with $a_k \ne 0$: at $r = 0$ and $r = 1$, or for an affine
+# activation, whose $a_k$ are zero. With many channels the score rises with this correlation.
+#
+# **Rubric** (6 points)
+# * 2: both variances
+# * 1: the covariance of the averages
+# * 2: the inequality, from $r^k \\le r$
+# * 1: the cases of equality, affine activations included
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 3.5 Wide layers look affine
+# :label: ex-3-5
+# :nonumber:
+#
+# *Argue · 15 minutes · easy.* Aim: read a comparison of layers critically.
+#
+# A report compares two layers of one network on one batch of 512 images: 64 channels, score 0.68, and 2048 channels, score 0.91, both with the empirical
+# covariance. It concludes that the wide layer is the more affine one. What is wrong with that, how much of the difference may come from the
+# estimate, and which two measurements would settle it?
+# ```
+#
+# ```{admonition} Hint for 3.5
+# :class: dropdown hint
+# Which score would a ReLU on independent normal data get in each of the two layers? {numref}`fig-3-drift` has it.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-3-5
+# :class: dropdown
+# ```
+#
+# The wide layer has $d / n = 4$, the narrow one $1/8$. With independent normal inputs a ReLU with a true score of 0.62 would score about 0.63 and about 0.85: most of the difference of
+# 0.23 may come from the estimate. (How much depends on the effective width of the layer.) What settles it: the wide layer with more images, at best
+# at the same $d/n$ (the halving at $n$ and $n/2$ shows what is left), or both layers on the same number of random channels, say 64, averaged over several
+# choices of channels. Shrinkage alone does not: what it leaves depends on the spectrum.
+#
+# **Rubric** (5 points)
+# * 1: the bias grows with $d / n$, and its direction
+# * 2: a size for it, from the figure or the rule, with the reservation that the effective width counts
+# * 1 each: two measurements that make $d/n$ equal, or estimate the bias
+#
 # ```{solution-end}
 # ```
 #

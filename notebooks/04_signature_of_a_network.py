@@ -16,14 +16,17 @@
 # %% [markdown]
 # # The signature of a network
 #
-# A network has many activations, and each of them meets its own data. This chapter measures the affinity score of every
-# one of them while images pass through, and reads the resulting list of numbers, the **non-linearity signature**. You
-# will learn
+# **A network is not equally non-linear everywhere.** It has many activations, each of which meets its own data. This chapter
+# measures the affinity score of every one of them while images pass through, and reads the list of
+# numbers, the **non-linearity signature**: first of two trained networks, then of any network that you name.
 #
-# * what exactly is measured, and where,
-# * how a feature map becomes a point of a cloud, a choice that moves the scores,
-# * how steady a signature is, and what training changes in it,
-# * how to do the same for your own network: every result of this chapter follows from the parameters in the next cell.
+# ```{admonition} What you will learn
+# :class: tip
+# * what a residual connection looks like in a signature;
+# * what exactly is measured, and where;
+# * how a feature map becomes a point of a cloud, a choice that moves the scores;
+# * how steady a signature is, and what training changes in it.
+# ```
 
 # %% tags=["parameters"]
 model: str = "mini:digitsnet"  # torchvision name, mini:NAME, file.py:factory
@@ -41,7 +44,67 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
+# %%
+import warnings
+
+import affscore
+import numpy as np
+import pandas as pd
+import torch
+from affscore.figures import raw_signature, table
+from affscore.survey.shipped import trained_networks
+from IPython.display import Markdown
+
+warnings.simplefilter("ignore")  # warnings are printed with the result
+
 # %% [markdown]
+# ## Two signatures
+#
+# Both networks below have 55 ReLUs and were trained on CIFAR-10; the one on the right has shortcuts around each pair of
+# its convolutions, the other one has none {cite}`he2016deep`. Every point is a ReLU, from the image at the left to the
+# classes at the right.
+
+# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-two-signatures", "caption": "Two trained networks of the same size: the plain one has scores between 0.6 and 0.95 all along; the residual one alternates between ReLUs near 0.6 inside its blocks and near 0.95 after a sum (19 batches of 512 images, bars of one standard deviation; paper Fig. 10 has others; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth for 55 ReLUs. In the plain network the points lie between 0.6 and 0.95 without order by kind. In the residual network they form two bands: those inside a block around 0.6, those after a residual sum near 0.95; both fall in the last third."}}
+trained = trained_networks()
+raw_signature(
+    [trained["plainnet56"], trained["resnet56"]],
+    titles=["plain, 56 layers", "residual, 56 layers"],
+)
+
+# %% [markdown]
+# Read the right panel in three steps.
+#
+# * **The upper band** are the ReLUs after a residual sum. What arrives there is mostly what the shortcut brought, a signal that
+#   was already rectified: only a third of their outputs are zero, and a ReLU changes little in such data.
+# * **The lower band** are the ReLUs inside the blocks. Seven of ten of their outputs are zero, and a ReLU that
+#   is rarely active is strongly non-linear ({doc}`02_activation_functions`).
+# * **Along the depth** both bands fall, most in the last of the three stages, where maps have 64 channels: towards the classes
+#   the network uses more of its non-linearity. The plain network has its lowest scores there, too.
+#
+# The eleven trained networks whose results come with the package, each with its lowest, median and highest score
+# (CIFAR-10: the networks of 20 to 56 layers; ImageNet: the others):
+
+# %% tags=["hide-input"]
+rows = {}
+for name, one in trained.items():
+    after = one.summary["kind"] == "after-sum"
+    rows[name] = {
+        "activations": len(one.scores),
+        "lowest": one.scores.min(),
+        "median": np.median(one.scores),
+        "highest": one.scores.max(),
+        "after a sum": one.scores[after].mean(),
+        "elsewhere": one.scores[~after].mean(),
+        "± between batches": one.summary["score_std"].mean(),
+    }
+of_eleven = pd.DataFrame.from_dict(rows, orient="index")
+table(of_eleven, digits={"± between batches": 3})
+
+# %% [markdown]
+# The last column is the standard deviation of a score over batches of 512 images, averaged over the network (a dash where there is
+# one batch). The paper has 0.004 to 0.024 for its networks on ImageNet. What the shortcut does to a signature is the
+# subject of {doc}`12_what_a_residual_connection_does`.
+#
 # ## One call
 #
 # Let $\sigma_1, \dots, \sigma_L$ be the activations of a network in the order in which they run, and $X_i$ what arrives at
@@ -51,66 +114,39 @@ check_parameters(globals())
 # \rho(\text{network}) = \bigl(\rho(r(X_1), r(\sigma_1(X_1))), \dots, \rho(r(X_L), r(\sigma_L(X_L)))\bigr),
 # $$
 #
-# where $\rho$ is the affinity score of {doc}`01_the_affinity_score`: 1 where the activation did to these data what an
-# affine map could have done, lower where it bent them. More images than $n$ make several batches, whose scores are
-# averaged {cite}`bouniot2025alexnet`.
+# where $\rho$ is the affinity score of {doc}`01_the_affinity_score`. More images than $n$ make several batches, whose
+# scores are averaged {cite}`bouniot2025alexnet`. Everything below follows from the parameters above; by default it shows the small
+# residual network of the package on 8 x 8 digits {cite}`alpaydin1998optical` that it was not trained on.
 
 # %%
-import warnings
-
-import affscore
-import matplotlib.pyplot as plt
-import numpy as np
-import pandas as pd
-import torch
-from affscore.figures import raw_signature
-from IPython.display import Markdown
-
-warnings.simplefilter(
-    "ignore", UserWarning
-)  # warnings are printed with the result
-
 spec = model if "@" in model or not weights else f"{model}@{weights}"
 network = affscore.load_model(spec, seed)
-options = {
-    "images": images or None,
-    "device": device,
-    "seed": seed,
-    "progress": False,
-}
-
-result = affscore.signature(
-    network, dataset, n=n, reduction=reduction, order=order, **options
-)
+options = {"device": device, "seed": seed, "progress": False}
+options |= {"images": images or None, "reduction": reduction, "order": order}
+result = affscore.signature(network, dataset, n=n, **options)
 print(result)
 
-# %% tags=["hide-input", "front-page"] mystnb={"figure": {"name": "fig-signature", "caption": "The non-linearity signature: the affinity score of every activation over its depth, coloured by what kind of activation it is (figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "The signature of the network that the parameters name: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)
-plt.show()
 
 # %% [markdown]
-# {numref}`fig-signature` is what the chapter is about. By default it shows the small residual network of the package,
-# on 8 x 8 digits {cite}`alpaydin1998optical` that it was not trained on. Every second ReLU follows a residual sum; in
-# the deeper half of that network these are the most nearly affine ones, as in the ResNets {cite}`he2016deep` of the
-# paper: the sum carries a large part of the signal past the bend.
-#
-# The same, as a table. `depth` is the largest number of activations on a path from the image to this one, so parallel
-# branches share a depth. `width` is the number $c$ of channels: the score compares two clouds of $n$ points in
-# $\mathbb R^c$. The scores of several batches are averaged; `score_std` is their standard deviation, and is missing where
-# there is one batch only.
+# The same, as a table. *Depth* is the largest number of activations on a path from the image to this one, so parallel
+# branches share a depth. *Channels* is the dimension $c$: the score compares two clouds of $n$ points in $\mathbb R^c$.
 
 # %% tags=["hide-input"]
-columns = [
-    "layer",
-    "call",
-    "activation",
-    "kind",
-    "depth",
-    "width",
-    "score",
-    "score_std",
-]
-result.summary[columns].round(3).set_index("layer")
+headings = {
+    "layer": "layer",
+    "call": "call",
+    "activation": "activation",
+    "kind": "kind",
+    "depth": "depth",
+    "width": "channels",
+    "score": "score",
+}
+table(
+    result.summary.set_index("layer", drop=False).rename_axis(None),
+    dict(list(headings.items())[1:]),
+)
 
 # %% [markdown]
 # ## What counts as an activation
@@ -149,7 +185,8 @@ torch.manual_seed(seed)
 small = affscore.signature(
     TwoBranches(), points, criteria=False, progress=False
 )
-small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
+branches = small.summary.set_index("layer")
+table(branches[["activation", "kind", "depth", "score"]])
 
 # %% [markdown]
 # The sigmoid of the short branch has depth 2, like the first tanh of the long one: one ReLU comes before each. The GELU
@@ -177,7 +214,7 @@ small.summary[["layer", "activation", "kind", "depth", "score"]].round(3)
 # activation is fed sums in the place of averages, and these lie elsewhere on its curve. (ReLU does not mind, since
 # $\sigma(t x) = t\,\sigma(x)$ for $t > 0$; GELU and tanh do.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three answers: the reduction and its order are part of the measurement (definition 3.1; `affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-reductions", "caption": "One network, one set of images, three signatures: the reduction and its order are part of the measurement (`affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth for the same network: averages of inputs and outputs, averages taken before the activation, and one random position for each image. The scores differ from panel to panel."}}
 choices = [
     ("mean", "activate-first"),
     ("mean", "reduce-first"),
@@ -186,39 +223,46 @@ choices = [
 measured = {(reduction, order): result}
 for choice in choices:
     if choice not in measured:
+        ways = dict(zip(("reduction", "order"), choice, strict=True))
         measured[choice] = affscore.signature(
-            network,
-            dataset,
-            n=n,
-            reduction=choice[0],
-            order=choice[1],
-            criteria=False,
-            **options,
+            network, dataset, n=n, criteria=False, **options | ways
         )
 reductions = [measured[choice] for choice in choices]
-raw_signature(reductions, columns=3)
-plt.show()
+titles = [", ".join(choice) for choice in choices]
+raw_signature(reductions, columns=3, titles=titles)
+
 
 # %% tags=["hide-input"]
-comparison = pd.DataFrame(
+def compared(signatures):
+    """A row for each signature: its scores, and how far they are from the first."""
+    first = next(iter(signatures.values())).scores
+    rows = {
+        name: {
+            "mean score": np.nanmean(one.scores),
+            "smallest": np.nanmin(one.scores),
+            "largest": np.nanmax(one.scores),
+            "largest change": np.nanmax(np.abs(one.scores - first)),
+        }
+        for name, one in signatures.items()
+    }
+    return pd.DataFrame(rows).T
+
+
+of_digits = compared(dict(zip(titles, reductions, strict=True)))
+table(of_digits.rename_axis(result.table["model"].iloc[0]))
+
+# %% tags=["hide-input"]
+of_resnet = compared(
     {
-        f"{r}, {o}": s.scores
-        for (r, o), s in zip(choices, reductions, strict=True)
+        title: trained_networks(*choice)["resnet56"]
+        for title, choice in zip(titles, choices, strict=True)
     }
 )
-change = comparison.sub(comparison.iloc[:, 0], axis=0).abs()
-pd.DataFrame(
-    {
-        "mean score": comparison.mean(),
-        "smallest": comparison.min(),
-        "largest": comparison.max(),
-        "largest change": change.max(),
-    }
-).round(3)
+table(of_resnet.rename_axis("resnet56"))
 
 # %% [markdown]
-# The last column says how far a single score moves against the default. Compare signatures only under the same
-# reduction and order; the library stores both with every result.
+# The last column says how far a single score moves against the default. **Signatures compare only under the same
+# reduction and order**; the library stores both with every result, and {doc}`09_a_multiverse_of_signatures` makes all choices.
 #
 # One more disagreement concerns networks that keep their channels last. The published code always averages over the
 # axes behind the second: for a vision transformer's {cite}`dosovitskiy2021image` $(n, \text{tokens}, c)$ that is the
@@ -229,108 +273,88 @@ pd.DataFrame(
 # ## How steady is it?
 #
 # A score is a statistic of $n$ images. With fewer images it varies more, and it is biased upwards, since a map with
-# $c \times c$ coefficients is fitted to $n$ points. Shrinking the covariances (Ledoit and Wolf) reduces the bias.
+# $c \times c$ coefficients is fitted to $n$ points ({doc}`03_estimating_it_well`).
 
 # %% tags=["hide-input"]
-used = int(
-    result.table["n"].max()
-)  # less than the parameter n where there are fewer images
-smaller = [
-    affscore.signature(
-        network,
-        dataset,
-        n=size,
-        reduction=reduction,
-        order=order,
-        criteria=False,
-        **options,
+used = int(result.table["n"].max())  # less than n where images are few
+steadiness = {used: result}
+for size in sorted({max(used // 2, 2), max(used // 4, 2)}, reverse=True):
+    steadiness[size] = affscore.signature(
+        network, dataset, n=size, criteria=False, **options
     )
-    for size in sorted({max(used // 4, 2), max(used // 2, 2)})
-]
-steadiness = {int(s.table["n"].max()): s for s in [*smaller, result]}
-pd.DataFrame(
-    {
-        "batches": {
-            size: int(s.table["batch"].nunique())
-            for size, s in steadiness.items()
-        },
-        "mean score": {
-            size: np.nanmean(s.scores) for size, s in steadiness.items()
-        },
-        "standard deviation over batches": {
-            size: s.summary["score_std"].mean()
-            for size, s in steadiness.items()
-        },
-        f"largest change against n = {used}": {
-            size: np.nanmax(np.abs(s.scores - result.scores))
-            for size, s in steadiness.items()
-        },
-    }
-).rename_axis("n").round(3)
+steady = compared(steadiness).assign(
+    batches=[s.table["batch"].nunique() for s in steadiness.values()],
+    std=[s.summary["score_std"].mean() for s in steadiness.values()],
+)
+steady["n"] = [f"{size}" for size in steadiness]
+headings = {
+    "batches": "batches",
+    "mean score": "mean score",
+    "std": "std over batches",
+    "largest change": f"largest change from n = {used}",
+}
+table(steady.set_index("n"), headings, digits=3)
 
 # %% [markdown]
-# Compare the standard deviations with the paper's: 0.004 to 0.024 for its networks on ImageNet (figures 10 to 13).
-#
 # ## What training changes
 #
 # The same architecture with random weights has a signature, too. In the paper an untrained VGG16
-# {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back
-# (figure 9).
+# {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and as built, with random ones (figure 9 of the paper, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and as built, with random ones (paper Fig. 9, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
 name = spec.partition("@")[0]
 trained_or_not = [result]
 if result.metadata["weights"] not in ("random", "as built"):
-    # a file of one's own has no @random: without a file of weights it gives the network as built
+    # a file of one's own without weights gives the network as built
     untrained = affscore.load_model(
         name if ".py:" in name else f"{name}@random", seed
     )
     trained_or_not.append(
-        affscore.signature(
-            untrained,
-            dataset,
-            n=n,
-            reduction=reduction,
-            order=order,
-            criteria=False,
-            **options,
-        )
+        affscore.signature(untrained, dataset, n=n, criteria=False, **options)
     )
 raw_signature(trained_or_not)
-plt.show()
-
-# %% tags=["hide-input"]
-pd.DataFrame(
-    {
-        f"{s.table['weights'].iloc[0]} weights": {
-            "mean score": np.nanmean(s.scores),
-            "smallest": np.nanmin(s.scores),
-            "largest": np.nanmax(s.scores),
-        }
-        for s in trained_or_not
-    }
-).round(3)
 
 # %% tags=["remove-input"]
 if len(trained_or_not) == 2:
-    trained, random = (s.scores for s in trained_or_not)
-    sentence = f"{(random > trained).sum()} of {len(trained)} activations are more nearly affine with random weights."
+    now, before = (s.scores for s in trained_or_not)
+    sentence = (
+        f"{(before > now).sum()} of {len(now)} activations are more nearly "
+        f"affine with random weights; the mean score is {np.nanmean(before):.2f} "
+        f"before and {np.nanmean(now):.2f} after training."
+    )
 else:
-    sentence = "This network has the weights with which it was built, so there is nothing to compare."
+    sentence = "This network has the weights with which it was built."
 Markdown(sentence)
 
 # %% [markdown]
-# On the default network training makes nearly every activation more non-linear: it spreads the images over the bend.
-# This is one small network on one small data set, not a general rule. (`FILE.py:factory@WEIGHTS` gives both panels
-# for a file of your own.)
+# Training moves the images onto the bends of the default network. ({doc}`11_what_training_does` follows nine architectures
+# through their training; `FILE.py:factory@WEIGHTS` gives both panels for a file of your own.)
 #
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+plain, residual = (of_eleven.loc[name] for name in ("plainnet56", "resnet56"))
+moved = of_resnet["largest change"].iloc[1:]
+Markdown(f"""
+* A residual network alternates: of the 55 ReLUs of a trained ResNet-56 those \
+after a sum score **{residual["after a sum"]:.2f}** on average and those inside \
+the blocks **{residual["elsewhere"]:.2f}**. The same network without \
+shortcuts has a mean of {plain["elsewhere"]:.2f} and no such bands.
+* How feature maps become vectors is part of the measurement: on ResNet-56 it \
+moves single scores by up to {moved.max():.2f}, where batches of images move \
+them by {residual["± between batches"]:.3f}.
+* {result.table["model"].iloc[0]} on {dataset} ({len(result.scores)} \
+activations): scores from {np.nanmin(result.scores):.2f} to \
+{np.nanmax(result.scores):.2f}. {sentence}
+""")
+
+# %% [markdown]
 # ## Takeaways
 #
 # * A signature has one score for each activation **call**; depth is counted along the longest path.
-# * The reduction and its order are part of the measurement. They move scores by more than the noise does.
-# * Report $n$, the number of batches and their standard deviation. For a few hundred images the second decimal is
-#   noise.
-# * After a residual sum a ReLU is more nearly affine, above all in the deeper layers.
+# * After a residual sum a ReLU is nearly affine; inside a block it is strongly non-linear.
+# * The reduction and its order move scores by more than the noise does: signatures compare only where they agree.
+# * With a few hundred images the second decimal is noise.
 #
 # ## Exercises
 #
@@ -338,8 +362,15 @@ Markdown(sentence)
 # :label: ex-4-1
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: count calls, not modules.
+#
 # Without running it: how many scores has the signature of torchvision's ResNet-34? Its four stages have 3, 4, 6 and 3 basic
 # blocks. Print `torchvision.models.resnet34()` if you like, but mind what a block does with its one ReLU module.
+# ```
+#
+# ```{admonition} Hint for 4.1
+# :class: dropdown hint
+# How often does `BasicBlock.forward` call `self.relu`? And is there an activation before the first block?
 # ```
 
 # %%
@@ -365,8 +396,15 @@ affscore.exercises.check("4.1", answer)
 # :label: ex-4-2
 # :nonumber:
 #
+# *Change code · 20 minutes · medium.* Aim: tell depth from the number of activations.
+#
 # Write a `torch.nn.Module` for inputs of shape $(N, 10)$ that calls at least six activations, none of which is deeper than 3,
 # with at least one at depth 3. Hand in the network.
+# ```
+#
+# ```{admonition} Hint for 4.2
+# :class: dropdown hint
+# Let several activations read the same tensor: none of them lies behind another.
 # ```
 
 # %%
@@ -411,8 +449,15 @@ affscore.exercises.check("4.2", answer)
 # :label: ex-4-3
 # :nonumber:
 #
+# *Change code · 10 minutes · easy.* Aim: average over positions and not over channels.
+#
 # Write the reduction `mean` for feature maps of shape $(N, H, W, C)$, channels last, as a function of a NumPy array that
 # returns an array $(N, C)$. (This is where the published code averages over the wrong axes.) Hand in the function.
+# ```
+#
+# ```{admonition} Hint for 4.3
+# :class: dropdown hint
+# Which two of the four axes are positions?
 # ```
 
 # %%
@@ -436,5 +481,90 @@ answer = pool
 affscore.exercises.check("4.3", answer)
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 4.4 More or less non-linear?
+# :label: ex-4-4
+# :nonumber:
+#
+# *Argue · 15 minutes · medium.* Aim: not to reduce a signature to one number without a question.
+#
+# Look at {numref}`fig-two-signatures` and its table. One student says: "The residual network is more non-linear: its lowest score is 0.47, that of the
+# plain one 0.63." Another one: "It is less non-linear: more than a third of its activations score above 0.9." Which claim does the data support? Say what a third
+# student would have to compute to compare the two networks *as functions*, and why no statistic of the signature does that.
+# ```
+#
+# ```{admonition} Hint for 4.4
+# :class: dropdown hint
+# A score belongs to one activation on its data. What happens to the output of a block that is added to a much larger signal?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-4-4
+# :class: dropdown
+# ```
+#
+# Both statements are true of the signatures, and neither is a statement about the networks. The minimum looks at one activation and the share above 0.9 at one kind of
+# activations; the means (0.77 and 0.82) are close. A strongly non-linear activation inside a residual block acts on a branch whose output is added to
+# the shortcut: how much of it arrives depends on the sizes of both, which the score of that activation does not know. So a signature does not add up to the
+# non-linearity of the whole map.
+#
+# To compare the functions, measure the map itself: score the input of the network against its logits, or count linear regions along paths
+# between images ({doc}`16_are_all_linear_regions_equal`), or replace activations by linear ones and see how many predictions
+# change ({doc}`17_nonlinear_advantage`).
+#
+# **Rubric** (5 points)
+# * 1: both sentences describe the signature correctly
+# * 2: why neither transfers to the network: scores per activation, and a branch that is added to a shortcut
+# * 1: a measurement of the whole map, or an intervention
+# * 1: says what outcome of it would support which student
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 4.5 Is it the shortcut?
+# :label: ex-4-5
+# :nonumber:
+#
+# *Design · 30 minutes · hard.* Aim: separate a cause from what comes along with it.
+#
+# ReLUs after a sum score high. It may be the shortcut, or the place of these ReLUs (each second one, before a convolution), or the initialisation, or
+# what training did. Design an experiment with networks small enough to train in minutes that separates at least three of these explanations: the networks, what
+# is held fixed, the number of trainings, the quantity, and the result that would refute each.
+# ```
+#
+# ```{admonition} Hint for 4.5
+# :class: dropdown hint
+# What can you change in a trained network without training it again? And which network has a ReLU at the same place, but no shortcut?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-4-5
+# :class: dropdown
+# ```
+#
+# Take four architectures of equal depth and width: with shortcuts; without; with shortcuts multiplied by a constant $t \in \{0, 0.5, 1\}$; with shortcuts around single convolutions.
+# Train each with ten seeds and the same recipe, and measure every signature at the start, and after training, on the same held-out images.
+#
+# *Place:* compare each second ReLU of the plain network with the others; if place is the cause, these score higher there, too. *Initialisation:*
+# compare the scores at the start. If they are high already, training is not needed; with a zero-initialised branch they must be near 1, so vary that as well. *Shortcut:* in a trained residual network scale
+# the shortcut by $t$, and measure without training again; the score after the sum must fall with $t$. *Training:* the difference between start and end, per seed.
+#
+# The quantity is the mean score after the sum minus that elsewhere, an interval over the ten seeds. An explanation is refuted where its interval excludes the predicted sign.
+#
+# **Rubric** (7 points)
+# * 2: a control for place (the plain network's ReLUs at the same places)
+# * 1: signatures at the start as well as after training
+# * 1: an intervention on the shortcut in a network that stays as it is otherwise
+# * 1: several seeds, and an interval over seeds rather than over activations
+# * 2: for three explanations the result that would refute it
+#
 # ```{solution-end}
 # ```

@@ -16,15 +16,18 @@
 # %% [markdown]
 # # A decade at a glance
 #
-# From AlexNet in 2012 to ConvNeXt in 2022, image classifiers were redesigned again and again. Did they become more
-# non-linear on the way, or less? The paper {cite}`bouniot2025alexnet` compares the signatures of 36 networks and
-# answers: less, until the transformers came. This chapter makes the same figures, tests whether what one sees is a
-# trend, and looks inside single families. You will learn
+# From AlexNet in 2012 to ConvNeXt in 2022, image classifiers were redesigned again and again. **Did they become more
+# non-linear on the way, or less?** The paper {cite}`bouniot2025alexnet` compares the signatures of 36 networks and
+# answers: less, until the transformers came. This chapter looks at what single designs do in trained networks, makes the
+# paper's figures with small analogues of its networks, and tests whether what one sees is a trend.
 #
-# * how minimum, median and maximum of a signature changed over ten years, and how to test a trend on eight designs,
-# * why the range of 150 scores must not be compared with the range of 7,
-# * what a residual sum, a dense connection, a smaller patch or a squeeze layer does to a signature,
+# ```{admonition} What you will learn
+# :class: tip
+# * what a squeeze layer, a residual sum, a dense connection or a smaller patch does to a signature;
+# * how to test a trend on eight designs;
+# * why the range of 150 scores must not be compared with the range of 7;
 # * how to run the same comparison on the paper's own networks, or with one of yours among them.
+# ```
 
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
@@ -42,41 +45,22 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% [markdown]
-# ## The networks
-#
-# The study has one network of every landmark design, or several sizes of it: AlexNet {cite}`krizhevsky2012imagenet`,
-# VGG {cite}`simonyan2015very`, GoogLeNet and Inception v3 {cite}`szegedy2015going,szegedy2016rethinking`, ResNets
-# {cite}`he2016deep`, DenseNets {cite}`huang2017densely`, two families found by automatic search, MNASNet
-# {cite}`tan2019mnasnet` and EfficientNet {cite}`tan2019efficientnet`, vision transformers
-# {cite}`dosovitskiy2021image`, Swin {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet`. By default this page
-# takes the **mini zoo**: a small member of each, with the same building blocks and the same name, trained on 8 x 8
-# digits. What it shows is an **analogue**: it can show what follows from a design together with **the mini zoo's
-# recipe** ({doc}`92_the_mini_zoo`), and it neither confirms nor refutes a number that the paper measured on ImageNet.
-#
-# Signatures come from a store of results. Those of the mini zoo are shipped; missing ones are measured once. Each
-# mini network was trained once, and each of its scores comes from one batch of 512 images, so the scores have no
-# error bar ({doc}`04_signature_of_a_network` shows how much batches vary).
-
 # %%
 import affscore
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from affscore.analysis import along_depth, common_language_effect_size, trends
-from affscore.figures import raw_signature, timeline
+from affscore.figures import raw_signature, table, timeline
 from affscore.papers import history, short_name, short_names, study_models
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
-from affscore.survey.shipped import shipped_signature
+from affscore.survey.shipped import trained_networks
 from IPython.display import Markdown
 
 networks = models or study_models("mini:")
-efficient = efficient or [
-    f"mini:{name}"
-    for name in ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
-]
+small_devices = ("squeezenet1_1", "shufflenet_v2_x1_0", "mobilenet_v2")
+efficient = efficient or [f"mini:{name}" for name in small_devices]
 options = {
     "n": n,
     "images": images or None,
@@ -84,6 +68,84 @@ options = {
     "seed": seed,
     "progress": False,
 }
+
+# %% [markdown]
+# ## Three networks on ImageNet
+#
+# The first version of the paper {cite}`bouniot2023understanding` looks at three networks for small devices:
+# SqueezeNet {cite}`iandola2016squeezenet`, ShuffleNet {cite}`ma2018shufflenet` and MobileNet
+# {cite}`sandler2018mobilenetv2`. It finds scores that alternate from one activation to the next, and squeeze layers
+# that act as nearly affine maps. Here are results of two SqueezeNets and of MobileNetV2 with weights trained on ImageNet,
+# on 512 photographs of its training set.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Two SqueezeNets and MobileNetV2 trained on ImageNet, on photographs: the squeeze layers of a SqueezeNet are nearly affine, the layers that expand again are not, and MobileNetV2 hardly alternates (figure 6 of the paper's first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Three scatter plots of the affinity score over depth. In SqueezeNet 1.0 and 1.1 the first activation of a block lies near 0.9 and the other two near 0.65; MobileNetV2 stays between 0.67 and 0.94."}}
+trained = trained_networks()
+photographs = ["squeezenet1_0", "squeezenet1_1", "mobilenet_v2"]
+raw_signature(
+    [trained[name] for name in photographs], columns=3, titles=photographs
+)
+
+# %% tags=["hide-input"]
+small = load_or_measure(efficient, dataset, store, jobs=jobs, **options)
+compared = {name: trained[name] for name in photographs} | small
+rows = {}
+for name, result in compared.items():
+    of_kind = result.summary.groupby("kind")["score"].mean()
+    rows[name] = {
+        "smallest": np.nanmin(result.scores),
+        "largest": np.nanmax(result.scores),
+        "mean step": np.nanmean(np.abs(np.diff(result.scores))),
+        "first of a block": of_kind.get("first", np.nan),
+        "second of a block": of_kind.get("second", np.nan),
+    }
+alternating = pd.DataFrame.from_dict(rows, orient="index")
+table(alternating)
+
+# %% [markdown]
+# In a SqueezeNet block the squeeze layer is the *first* activation, and the two that expand it share the second
+# place; *mean step* is the mean change from one activation to the next. The trained SqueezeNets agree with the paper, and
+# MobileNetV2 has much smaller steps. The last rows are analogues on 8 x 8 digits: the small SqueezeNet has
+# the same order with a smaller gap, the small ShuffleNet and MobileNet hardly alternate. (The weights are
+# quantised, pruned or retrained copies, not torchvision's own.)
+#
+# ## Depth, with and without shortcuts
+#
+# What happens when one design is made deeper? These are the networks that He et al. trained on CIFAR-10 with 20 to 56 layers
+# {cite}`he2016deep`, on its test images:
+
+# %% tags=["hide-input"]
+rows = {}
+for layers in (20, 32, 44, 56):
+    plain = trained[f"plainnet{layers}"].scores
+    result = trained[f"resnet{layers}"]
+    after = result.summary["kind"] == "after-sum"
+    rows[f"{layers} layers"] = {
+        "plain, mean": plain.mean(),
+        "plain, lowest": plain.min(),
+        "residual, mean": result.scores.mean(),
+        "after a sum": result.scores[after].mean(),
+        "elsewhere": result.scores[~after].mean(),
+        "residual, lowest": result.scores.min(),
+    }
+deeper = pd.DataFrame.from_dict(rows, orient="index")
+table(deeper)
+
+# %% [markdown]
+# The plain networks become more nearly affine with depth, all of them together. In the residual ones the two kinds of
+# activations move apart: those after a sum come closer to 1, the others stay where they are. The paper reports the same
+# of the ResNets on ImageNet.
+#
+# ## Thirty-six designs
+#
+# The study has one network of every landmark design, or several sizes of it: AlexNet {cite}`krizhevsky2012imagenet`,
+# VGG {cite}`simonyan2015very`, GoogLeNet and Inception v3 {cite}`szegedy2015going,szegedy2016rethinking`, ResNets,
+# DenseNets {cite}`huang2017densely`, two families found by automatic search, MNASNet
+# {cite}`tan2019mnasnet` and EfficientNet {cite}`tan2019efficientnet`, vision transformers
+# {cite}`dosovitskiy2021image`, Swin {cite}`liu2021swin` and ConvNeXt {cite}`liu2022convnet`. By default this page
+# takes the **mini zoo**: a small member of each, with the same building blocks and the same name, trained on 8 x 8
+# digits ({doc}`92_the_mini_zoo`). You can run it again with networks of your own.
+
+# %% tags=["hide-input"]
 results = load_or_measure(networks, dataset, store, jobs=jobs, **options)
 by_name = {
     short_names(networks)[model]: result for model, result in results.items()
@@ -93,42 +155,35 @@ signatures = {
     name: result.scores[np.isfinite(result.scores)]
     for name, result in by_name.items()
 }
-print(
-    f"{len(signatures)} networks on {dataset}, {sum(map(len, signatures.values()))} activations"
-)
-
-# %% [markdown]
-# ## Minimum, median, maximum
-#
-# The signature of a network is a list of affinity scores, one for each activation call: 1 where the activation acted
-# as an affine map, lower the more it bent its data. Figure 3 reduces each list to three numbers.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Smallest, median and largest affinity score of each network, by the year of its design (figure 3 of the paper; `affscore.figures.timeline`)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, grouped by year from 2012 to 2022. The bar runs from the smallest to the largest affinity score of its activations, a marker shows the median. Colour and marker stand for the family."}}
 decade = history(signatures)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-decade", "caption": "Small networks on digits: smallest, median and largest score of each by the year of its design. No trend is seen until 2019; the largest scores of the transformers and ConvNeXts are the lowest (paper Fig. 3; `affscore.figures.timeline`)."}, "image": {"alt": "A vertical bar for each network, oldest at the left, grouped by year from 2012 to 2022. The bar runs from the smallest to the largest affinity score of its activations, a marker shows the median. Colour and marker stand for the family."}}
 timeline(decade)
-plt.show()
 
 # %% [markdown]
-# The means over each family. *Activations* is the number of scores in a signature, *spread* their range; *skewness*
-# is negative where most scores are high and a few are low.
+# ```{admonition} What an analogue can show
+# :class: caution
+# What follows from a design together with the mini zoo's recipe; it neither confirms nor refutes a number that the paper
+# measured on ImageNet. Each network was trained once and scored on one batch, so its scores have no error bar.
+# ```
+#
+# The means over each family. *Skewness* is negative where most scores are high and a few are low.
 
 # %% tags=["hide-input"]
-shown = [
-    "activations",
-    "min",
-    "median",
-    "max",
-    "spread",
-    "rarefied range",
-    "skewness",
-]
 few = decade.attrs["few"]
-by_family = decade.groupby(["year", "family"], sort=True, dropna=False)[
-    shown
-].mean()
-by_family.rename(columns={"rarefied range": f"range of {few} scores"}).round(
-    3
-)
+headings = {
+    "activations": "activations",
+    "min": "lowest",
+    "median": "median",
+    "max": "highest",
+    "spread": "range",
+    "rarefied range": f"range of {few}",
+    "skewness": "skewness",
+}
+by_family = decade.groupby(["year", "family"], dropna=False)[list(headings)]
+shown = by_family.mean()
+shown.index = [f"{year:.0f} {family}" for year, family in shown.index]
+table(shown, headings, {"activations": 0})
 
 # %% [markdown]
 # The paper reads four things off its own figure:
@@ -152,17 +207,25 @@ by_family.rename(columns={"rarefied range": f"range of {few} scores"}).round(
 #   95 % interval.
 
 # %% tags=["hide-input"]
-until_2019 = trends(decade, until=2019, seed=seed)
-until_2019.rename(index={"rarefied range": f"range of {few} scores"}).round(3)
+until_2019 = trends(decade, until=2019, seed=seed).rename(
+    index={"rarefied range": f"range of {few}", "spread": "range"}
+)
+headings = {
+    "points": "designs",
+    "correlation": "rank correlation",
+    "p_value": "p-value",
+    "slope": "slope per year",
+    "low": "from",
+    "high": "to",
+}
+table(until_2019, headings, digits=3)
 
 # %% [markdown]
-# A row shows a trend where its p-value is small and the interval of the slope (`low` to `high`, per year) excludes
+# A row shows a trend where its p-value is small and the interval of the slope excludes
 # zero. Five rows are five tests, so one p-value just below 0.05 is weak evidence.
 
 # %% tags=["remove-input"]
-tested = until_2019.dropna(subset="p_value").rename(
-    index={"rarefied range": f"range of {few} scores"}
-)
+tested = until_2019.dropna(subset="p_value")
 detected = tested.index[
     (tested["p_value"] < 0.05) & (tested["low"] * tested["high"] > 0)
 ]
@@ -224,29 +287,32 @@ Markdown(
 # %% tags=["hide-input"]
 deepest = decade["activations"].nlargest(5).index
 shallowest = decade["activations"].nsmallest(5).index
-fair = decade.loc[
-    [*shallowest, *deepest.difference(shallowest)],
-    ["activations", "spread", "rarefied range"],
-]
-fair.rename(columns={"rarefied range": f"range of {few} scores"}).round(3)
+ends = decade.loc[[*shallowest, *deepest.difference(shallowest)]]
+headings = {
+    "activations": "activations",
+    "spread": "range",
+    "rarefied range": f"range of {few} scores",
+}
+table(ends, headings)
 
-# %% tags=["hide-input"]
-for column in ("spread", "rarefied range") if len(decade) > 2 else ():
-    rank = decade[["activations", column]].corr("spearman").iloc[0, 1]
-    print(
-        f"rank correlation of {column:>13} with the number of activations: {rank:+.2f}"
-    )
+# %% tags=["remove-input"]
+ranks = decade[["activations", "spread", "rarefied range"]].corr("spearman")
+ranks = ranks["activations"]
+Markdown(
+    "The rank correlation with the number of activations is "
+    f"{ranks['spread']:+.2f} for the range and {ranks['rarefied range']:+.2f} "
+    "for the rarefied one."
+)
 
 # %% [markdown]
-# On the mini zoo the raw range grows with the number of activations and the rarefied one hardly does. With equally
-# many scores from each network, the five deepest have a smaller range than AlexNet, the oldest.
+# On the mini zoo the five deepest networks have, with equally many scores from each, a smaller range than AlexNet, the oldest.
 #
 # ## The whole signatures
 #
 # Three numbers hide the order. These are the signatures of representatives, one point for each activation; parallel
 # activations share a depth, and the colour says what an activation is for.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Raw signatures of representatives of the families (figure 10 of the paper, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Signatures of representatives of the families: what an activation is for decides where it lies (paper Fig. 10, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
 chosen = ["alexnet", "vgg16", "googlenet", "inception_v3", "resnet101", "resnet152", "densenet161",
           "mnasnet1_0", "efficientnet_b4", "vit_h_14", "swin_t", "convnext_tiny"]  # fmt: skip
 brought = [
@@ -259,19 +325,19 @@ raw_signature(
     columns=3,
     titles=representatives,
 )
-plt.show()
 
 # %% [markdown]
-# The kinds, averaged over each of these networks (a gap where a network has none of that kind):
+# The kinds, averaged over each of these networks:
 
 # %% tags=["hide-input"]
-kinds = {
-    name: by_name[name].summary.groupby("kind")["score"].mean()
-    for name in representatives
-}
-pd.DataFrame(kinds).T.map(
-    lambda mean: "" if np.isnan(mean) else f"{mean:.2f}"
-)
+kinds = pd.DataFrame(
+    {
+        name: by_name[name].summary.groupby("kind")["score"].mean()
+        for name in representatives
+    }
+).T
+order = ["hidden", "first", "second", "after-sum", "squeeze", "gate"]
+table(kinds[[kind for kind in order if kind in kinds]])
 
 # %% [markdown]
 # What the paper reports on ImageNet:
@@ -290,39 +356,44 @@ pd.DataFrame(kinds).T.map(
 # not the identity. Gates are the most nearly affine activations of EfficientNet-B4, stem and transitions those of
 # DenseNet-161. Inception v3 has no wider range than GoogLeNet, though.
 #
-# One caveat: the recipe of the mini zoo ({doc}`92_the_mini_zoo`) starts each residual block as its shortcut, with a
-# branch of zero, and scores near 1 partly reflect this zero initialisation.
+# ```{admonition} A residual block that starts as its shortcut
+# :class: caution
+# The recipe of the mini zoo ({doc}`92_the_mini_zoo`) starts each residual block with a
+# branch of zero, and scores near 1 partly reflect this. The networks on CIFAR-10 above started otherwise.
+# ```
 #
-# ## Depth
+# ## Depth in the mini zoo
 #
-# What happens when one design is made deeper? In the paper the VGGs keep their signature; in the ResNets the two
-# kinds of activations move apart, and those after a sum approach 1.
+# In the paper the VGGs keep their signature at any depth, and the ResNets behave as above.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-vggs", "caption": "VGGs of growing depth (figure 12 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Four scatter plots of the affinity score over depth, for VGGs with 11, 13, 16 and 19 layers."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-vggs", "caption": "VGGs of growing depth keep their signature: the lowest scores are in the middle (paper Fig. 12; `affscore.figures.raw_signature`)."}, "image": {"alt": "Four scatter plots of the affinity score over depth, for VGGs with 11, 13, 16 and 19 layers."}}
 vggs = [name for name in by_name if short_name(name).startswith("vgg")]
-if vggs:
-    raw_signature([by_name[name] for name in vggs], titles=vggs)
-    plt.show()
+raw_signature([by_name[name] for name in vggs], titles=vggs) if vggs else None
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnets", "caption": "ResNets of growing depth (figure 13 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Five scatter plots of the affinity score over depth, for ResNets with 18 to 152 layers. The activations after a residual sum have a colour and a marker of their own."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-resnets", "caption": "In deeper ResNets more activations follow a sum, and these come closer to 1 (paper Fig. 13; `affscore.figures.raw_signature`)."}, "image": {"alt": "Five scatter plots of the affinity score over depth, for ResNets with 18 to 152 layers. The activations after a residual sum have a colour and a marker of their own."}}
 resnets = [name for name in by_name if short_name(name).startswith("resnet")]
-if resnets:
-    raw_signature([by_name[name] for name in resnets], titles=resnets)
-    plt.show()
+raw_signature(
+    [by_name[name] for name in resnets], titles=resnets
+) if resnets else None
 
 # %% [markdown]
-# The next tables have the means of the three thirds of a VGG, and for each ResNet the mean score after a sum (of all,
-# and of the deeper half) and elsewhere. `AUC` is the probability that a score after a sum exceeds one
+# The tables have the means of the three thirds of a VGG, and for each ResNet the mean score after a sum (of all,
+# and of the deeper half) and elsewhere. *AUC* is the probability that a score after a sum exceeds one
 # elsewhere (the common-language effect size): 0.5 means no difference.
 
 
 # %% tags=["hide-input"]
 def of_thirds(names):
-    return (
-        along_depth({name: signatures[name] for name in names})
-        .join(decade[["mean", "std", "activations"]])
-        .round(3)
-    )
+    parts = along_depth({name: signatures[name] for name in names})
+    headings = {
+        "activations": "activations",
+        "first third": "first third",
+        "middle": "middle",
+        "last third": "last third",
+        "correlation": "correlation with depth",
+        "mean": "mean",
+    }
+    return table(parts.join(decade[["mean", "activations"]]), headings)
 
 
 of_thirds(vggs) if vggs else None
@@ -330,22 +401,21 @@ of_thirds(vggs) if vggs else None
 # %% tags=["hide-input"]
 rows = {}
 for name in resnets:
-    table = by_name[name].summary.dropna(subset="score")
-    after = table[table["kind"] == "after-sum"]
-    inside = table.loc[table["kind"] != "after-sum", "score"]
+    scored = by_name[name].summary.dropna(subset="score")
+    after = scored[scored["kind"] == "after-sum"]
+    inside = scored.loc[scored["kind"] != "after-sum", "score"]
+    deeper_half = after["depth"] > after["depth"].median()
     rows[name] = {
-        "activations": len(table),
+        "activations": len(scored),
         "after a sum": after["score"].mean(),
-        "deeper half of these": after.loc[
-            after["depth"] > after["depth"].median(), "score"
-        ].mean(),
+        "deeper half of these": after.loc[deeper_half, "score"].mean(),
         "elsewhere": inside.mean(),
         "AUC": common_language_effect_size(after["score"], inside),
     }
-pd.DataFrame.from_dict(rows, orient="index").round(3)
+table(pd.DataFrame.from_dict(rows, orient="index"), digits={"activations": 0})
 
 # %% [markdown]
-# On the mini zoo both agree with the paper, for the ResNets with the caveat above. With depth the mean score after a
+# Both agree with the paper. With depth the mean score after a
 # sum rises, most in the deeper half, while the other scores stay where they are. The VGGs are alike at all four
 # depths, with their lowest scores in the middle third.
 #
@@ -356,66 +426,22 @@ pd.DataFrame.from_dict(rows, orient="index").round(3)
 # layer rises steeply towards the affine end. The mini transformers see images of 32 pixels in patches of 8 and 16
 # instead, and of 4 for ViT-H/14.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches (figure 11 of the paper, figure 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-patches", "caption": "Vision transformers with smaller and larger patches: those with patches of 16 begin low (paper Fig. 11, figure 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plots of the affinity score over depth for five vision transformers, whose names end in the size of their patches: 16, 32 or 14."}}
 vits = [name for name in by_name if short_name(name).startswith("vit")]
-if vits:
-    raw_signature([by_name[name] for name in vits], columns=3, titles=vits)
-    plt.show()
+raw_signature(
+    [by_name[name] for name in vits], columns=3, titles=vits
+) if vits else None
 
 # %% tags=["hide-input"]
 of_thirds(vits) if vits else None
 
 # %% [markdown]
-# `correlation` is the rank correlation of score and position: positive where a network becomes more nearly affine with
-# depth.
-#
 # On the mini zoo only the low start agrees: the networks with patches of 16 begin low and are flat from the second
 # activation on, flatter than those with larger patches. No last layer rises steeply, and ViT-H/14, with the smallest
 # patches, becomes more non-linear with depth. All this is one training of each network.
 #
-# ## Small on purpose
-#
-# The first version of the paper {cite}`bouniot2023understanding` looks at three networks for small devices:
-# SqueezeNet {cite}`iandola2016squeezenet`, ShuffleNet {cite}`ma2018shufflenet` and MobileNet
-# {cite}`sandler2018mobilenetv2`. It finds scores that alternate from one activation to the next, and squeeze layers
-# that act as nearly affine maps. The package ships results of three such networks with weights trained on ImageNet,
-# on 512 photographs of its training set; the weights are quantised, pruned or retrained copies, not torchvision's
-# own. These come first, the analogues after them.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "Efficient networks: first with copies of weights that were trained on ImageNet, on photographs, then those of the parameter `efficient` (figure 6 of the paper's first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "Six scatter plots of the affinity score over depth: SqueezeNet 1.0 and 1.1 and MobileNetV2 with weights from ImageNet, and below them the networks of the parameter efficient."}}
-real = {
-    name: shipped_signature(f"shipped:{name}")
-    for name in ("squeezenet1_0", "squeezenet1_1", "mobilenet_v2")
-}
-small = load_or_measure(efficient, dataset, store, jobs=jobs, **options)
-raw_signature([*real.values(), *small.values()], columns=3)
-plt.show()
-
-# %% tags=["hide-input"]
-rows = {}
-for name, result in {**real, **small}.items():
-    of_kind = result.summary.groupby("kind")["score"].mean()
-    rows[name] = {
-        "data": result.metadata["dataset"],
-        "mean": np.nanmean(result.scores),
-        "smallest": np.nanmin(result.scores),
-        "largest": np.nanmax(result.scores),
-        "mean step": np.nanmean(np.abs(np.diff(result.scores))),
-        "first of a block": of_kind.get("first", np.nan),
-        "second of a block": of_kind.get("second", np.nan),
-    }
-pd.DataFrame.from_dict(rows, orient="index").round(2)
-
-# %% [markdown]
-# In a SqueezeNet block the squeeze layer is the `first` activation, and the two that expand it share the second
-# place; `mean step` is the mean change from one activation to the next.
-#
-# The trained SqueezeNets agree with the paper: squeeze layers score far higher than the layers that expand again, and
-# the scores alternate. MobileNetV2 has much smaller steps. The mini SqueezeNet shows the same order with a smaller
-# gap, the mini ShuffleNet and MobileNet hardly alternate.
-#
-# ## Why a small network on digits need not agree
-#
+# ````{admonition} Why a small network on digits need not agree
+# :class: note
 # * **The data.** An activation is as non-linear as its input lets it be ({doc}`02_activation_functions`). Ten digits
 #   in grey are easier than a thousand classes in colour, and a network can solve them with most of its activations
 #   nearly affine.
@@ -428,6 +454,7 @@ pd.DataFrame.from_dict(rows, orient="index").round(2)
 # Where both agree, the design is a likely cause, unless the common recipe would do the same to any design; where they
 # differ, look at data and training first. To see the paper's own networks, run this notebook with
 # `notebooks/params/paper.yml` ({doc}`../book/how_to_run_with_your_model`).
+# ````
 #
 # ## What holds, and under which choices
 #
@@ -438,25 +465,49 @@ pd.DataFrame.from_dict(rows, orient="index").round(2)
 
 # %% tags=["hide-input"]
 ledger = Ledger(AllResults.gather())
-ledger.conclusions(
-    "transitions-linearise",
-    "squeeze-layers-linearise",
-    "large-patches-plateau",
-    "pure-convnets-low-spread",
-    "inception-widens",
-    "spread-grows-until-2020",
-    "less-non-linear-until-2020",
-    "vits-most-non-linear",
-    "efficientnets-skewed",
+table(
+    ledger.conclusions(
+        "transitions-linearise",
+        "squeeze-layers-linearise",
+        "large-patches-plateau",
+        "pure-convnets-low-spread",
+        "inception-widens",
+        "spread-grows-until-2020",
+        "less-non-linear-until-2020",
+        "vits-most-non-linear",
+        "efficientnets-skewed",
+    )
 )
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+squeeze, expand = alternating.loc[
+    photographs[:2], ["first of a block", "second of a block"]
+].mean()
+first, last = deeper.iloc[0], deeper.iloc[-1]
+Markdown(f"""
+* In SqueezeNets trained on ImageNet the layers that squeeze score \
+**{squeeze:.2f}** and those that expand again **{expand:.2f}**: the scores \
+alternate, as the paper says.
+* From 20 to 56 layers, networks on CIFAR-10 go from a mean score of \
+{first["plain, mean"]:.2f} to {last["plain, mean"]:.2f} without shortcuts. With \
+them the activations after a sum go from {first["after a sum"]:.2f} to \
+{last["after a sum"]:.2f}, the others from {first["elsewhere"]:.2f} to \
+{last["elsewhere"]:.2f}.
+* {len(signatures)} networks on {dataset}: {verdict[0].lower() + verdict[1:]} \
+The range of scores grows with their number (rank correlation \
+{ranks["spread"]:+.2f}), with equally many scores from each network it has \
+{ranks["rarefied range"]:+.2f}.
+""")
 
 # %% [markdown]
 # ## Takeaways
 #
-# * With eight designs until 2019 a trend needs a test; an undetected trend is not refuted: look at the width of its
-#   interval.
-# * Compare ranges over equally many scores: extremes grow with the number of activations.
-# * Within a network the kind of an activation (after a sum, squeeze, gate, transition) explains much of its score.
+# * Within a network, what an activation is for (after a sum, squeeze, gate, transition) explains much of its score.
+# * With eight designs until 2019 no trend is detected, and none is refuted: the intervals are wide.
+# * Extremes grow with the number of activations; over equally many scores the newer networks have no wider range.
 # * An analogue shows what follows from a design and its recipe. It is no measurement of the original.
 #
 # ## Exercises
@@ -465,8 +516,15 @@ ledger.conclusions(
 # :label: ex-5-1
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: see how much a range owes to the number of scores.
+#
 # Suppose that every score of two networks was drawn independently and uniformly from $[0.4, 0.9]$. One has 7 activations, the
 # other 151. By how much larger is the expected spread (largest minus smallest score) of the second? Hand in a number.
+# ```
+#
+# ```{admonition} Hint for 5.1
+# :class: dropdown hint
+# Where is the smallest of $k$ independent uniform numbers on $[0, 1]$, on average?
 # ```
 
 # %%
@@ -494,8 +552,15 @@ affscore.exercises.check("5.1", answer)
 # :label: ex-5-2
 # :nonumber:
 #
+# *Change code · 20 minutes · hard.* Aim: compute a rarefied range exactly.
+#
 # Write a function `spread(scores, size)` that returns the expected largest minus smallest of `size` scores drawn from
 # `scores` (a NumPy array) without replacement, exactly, for up to a hundred scores. Hand in the function.
+# ```
+#
+# ```{admonition} Hint for 5.2
+# :class: dropdown hint
+# Sort the scores. In how many subsets is the $i$-th smallest score the largest one?
 # ```
 
 # %%
@@ -536,8 +601,15 @@ affscore.exercises.check("5.2", answer)
 # :label: ex-5-3
 # :nonumber:
 #
+# *Change code · 15 minutes · easy.* Aim: find what three numbers forget.
+#
 # Hand in a pair of signatures, each with at least 10 scores between 0 and 1, that have the same minimum, median and maximum
 # and yet a DTW distance (`affscore.analysis.signature_distance`) of at least 1.
+# ```
+#
+# ```{admonition} Hint for 5.3
+# :class: dropdown hint
+# Two signatures may hold the same scores in another order.
 # ```
 
 # %%
@@ -560,5 +632,85 @@ answer = (jumping, rising)
 affscore.exercises.check("5.3", answer)
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 5.4 Fair, and what it means
+# :label: ex-5-4
+# :nonumber:
+#
+# *Prove · 25 minutes · medium.* Aim: justify the rarefied range.
+#
+# Let $s_1, \dots, s_k$ be independent draws from one distribution, and $R_m$ the expected range (largest minus smallest) of a random subset of size $m$ of them. Prove that
+# (a) the mean of $R_m$ over the draws does not depend on $k$, as long as $k \ge m$;
+# (b) $R_m \le R_{m+1}$ for every list of scores. (c) Is $R_m$ fair for a real network, whose scores are not independent draws? Give an example where it is not.
+# ```
+#
+# ```{admonition} Hint for 5.4
+# :class: dropdown hint
+# For (b) draw a subset of size $m + 1$ and remove one element at random. What does that do to the range, and which subset of size $m$ is left?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-5-4
+# :class: dropdown
+# ```
+#
+# (a) A subset of size $m$, chosen without looking at the values, consists of $m$ independent draws. So its expected range is that of $m$ draws, whatever $k$ is,
+# and $R_m$ is an average over such subsets.
+#
+# (b) Remove a random element of a random subset of size $m + 1$. What is left is a random subset of size $m$, each equally likely, and removing an element never widens the range. Take expectations.
+#
+# (c) Scores depend on their place: neighbours are alike, and kinds alternate. Suppose that one network has 5 scores near 0.6 and 1 near 1, another one 50 near 0.6 and 10 near 1, the same shares:
+# then both have about the same $R_6$. But if a deeper network of the same design repeats one stage ten times (say 50 near 0.6, and still 1 near 1), its $R_6$ falls although its stages do what they did.
+#
+# **Rubric** (6 points)
+# * 2: (a), with the reason that the subset is chosen without looking at the values
+# * 2: (b), by coupling the two subsets (or from the formula)
+# * 2: (c), names the assumption that fails and gives an example in which it matters
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 5.5 No trend
+# :label: ex-5-5
+# :nonumber:
+#
+# *Argue · 15 minutes · medium.* Aim: tell "no trend was found" from "there is no trend".
+#
+# The chapter detects no trend in the median score until 2019. A journalist writes: "Researchers refute that networks became less non-linear." Another one:
+# "A small p-value was missed only for lack of data." Use the intervals of the table to say what is known, what is not, and what would decide it. What
+# does counting all networks instead of designs do to the p-value, and why is that not allowed?
+# ```
+#
+# ```{admonition} Hint for 5.5
+# :class: dropdown hint
+# Multiply both ends of the interval of the slope by seven years, and compare with the differences between families.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-5-5
+# :class: dropdown
+# ```
+#
+# The interval of the median's slope holds zero and reaches from a slight fall to a rise as large as the difference between the lowest and the highest family. So a trend
+# as the paper describes it is possible, and so is none: the data do not refute it and do not show it. The second journalist assumes that the trend exists.
+#
+# To decide it one needs more designs (not more sizes of the same designs), several trainings of each to know the error of a point, and the networks at their own task: an analogue on digits
+# cannot speak about ImageNet. Counting all networks makes 30 points out of 8 designs. The sizes of one design share nearly everything, so they are no
+# independent observations, and the p-value becomes too small.
+#
+# **Rubric** (5 points)
+# * 2: reads the interval as what is compatible with the data, with numbers
+# * 1: rejects both sentences
+# * 1: what would decide it: more designs, errors of points, the original task
+# * 1: why networks of a family are not independent, and what that does to the p-value
+#
 # ```{solution-end}
 # ```

@@ -10,6 +10,7 @@ from affscore.experiments.activation_domain import domain_sweep as domain_sweep
 from affscore.experiments.activations import ACTIVATIONS as ACTIVATIONS
 from affscore.experiments.activations import activation_graphs as activation_graphs
 from affscore.experiments.estimation import bias_and_spread as bias_and_spread
+from affscore.experiments.estimation import bias_checks as bias_checks
 from affscore.experiments.estimation import estimation_sweep as estimation_sweep
 from affscore.experiments.estimation import extrapolation_errors as extrapolation_errors
 from affscore.experiments.limits import limit_score as limit_score
@@ -30,5 +31,6 @@ from affscore.experiments.redshift import redshift_networks as redshift_networks
 from affscore.experiments.reductions import reduction_scores as reduction_scores
 from affscore.experiments.steps import ScoreSteps as ScoreSteps
 from affscore.experiments.steps import score_steps as score_steps
+from affscore.experiments.steps import transport_bounds as transport_bounds
 from affscore.experiments.sweeps import sweep as sweep
 from affscore.transport import first_order_bias as first_order_bias

@@ -5,6 +5,7 @@ from __future__ import annotations
 from affscore.figures.accuracy import accuracy_fits as accuracy_fits
 from affscore.figures.accuracy import best_under_permutation as best_under_permutation
 from affscore.figures.activations import activation_domain as activation_domain
+from affscore.figures.activations import activity as activity
 from affscore.figures.activations import domain_limit as domain_limit
 from affscore.figures.clustering import comparison as comparison
 from affscore.figures.clustering import dendrogram as dendrogram

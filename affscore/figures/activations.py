@@ -1,4 +1,4 @@
-"""Figure 6: activation functions over their domain, and how well one formula explains their scores."""
+"""Figure 6: activation functions over their domain, and how well one formula explains their scores, real ones too."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page
+from affscore.figures.style import MARKERS, OUTPUT, PAGE_WIDTH, PALETTE, house_style, legend_below, page, series_style
 
 NAMES = {
     "gelu": "GELU", "hardswish": "HardSwish", "hardtanh": "HardTanh", "leaky_relu": "LeakyReLU", "relu": "ReLU",
@@ -29,11 +28,10 @@ def activation_domain(
     *,
     columns: int = 3,
 ) -> Figure:
-    """Draw for each activation its graph, and below it box plots of its scores over the mean of the input.
+    """Draw for each activation its graph, and below it its scores over the mean of the input.
 
-    Each box has the scores of one mean for all standard deviations: the box holds the middle half of them,
-    the whiskers reach to the lowest and the highest, and a black line joins the medians. The baseline is
-    dashed.
+    Each score is a point, and a line joins those of one standard deviation, the darker the wider the input is. The
+    baseline is dashed.
 
     Args:
         table: What :func:`affscore.experiments.domain_sweep` returns.
@@ -48,7 +46,8 @@ def activation_domain(
     Raises:
         AffscoreError: An empty table, or an activation without a graph.
 
-    Source: figure 6 (appendix D); figure 1 of the first version of the paper has three of the nine.
+    Source: figure 6 (appendix D), where boxes hold the six standard deviations; figure 1 of the first version of the
+    paper has three of the nine.
 
     >>> from affscore.experiments import activation_graphs, domain_sweep
     >>> table = domain_sweep(["relu"], means=[-2.0, 2.0], stds=[1.0, 0.5], points=50, width=20)
@@ -74,13 +73,13 @@ def activation_domain(
         above.set(title=NAMES.get(name, name), xlim=(scores["mean"].min() - 1, scores["mean"].max() + 1))
         above.tick_params(labelbottom=False)
         above.margins(y=0.12)
-        _draw_boxes(below, scores, None if baselines is None else baselines.get(name))
+        _draw_scores(below, scores, None if baselines is None else baselines.get(name))
         if column == 0:
             above.set_ylabel(r"$\sigma(x)$")
             below.set_ylabel(r"score $\rho$")
         if k + columns >= len(names):
             below.set_xlabel("mean of the input")
-    legend_below(figure, 3)
+    legend_below(figure, 4)
     figure.align_ylabels()
     return figure
 
@@ -127,17 +126,54 @@ def domain_limit(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_boxes(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> None:
-    by_mean = scores.groupby("mean")["score"]
-    means = np.unique(scores["mean"])
-    box: Any = {"facecolor": PALETTE["sky"], "edgecolor": PALETTE["blue"], "linewidth": 0.6}
-    whiskers = {"color": PALETTE["blue"], "linewidth": 0.8, "linestyle": "-"}
-    options: Any = {"whis": (0, 100), "showcaps": False, "manage_ticks": False, "label": "scores of one mean"}
-    options |= {"patch_artist": True, "boxprops": box, "whiskerprops": whiskers, "medianprops": {"linewidth": 0}}
-    step = np.diff(means).min(initial=40.0)
-    axes.boxplot([some.to_numpy() for _, some in by_mean], positions=means, widths=0.62 * step, **options)
-    line: Any = {"color": PALETTE["black"], "linestyle": "-", "linewidth": 1.1, "marker": "o", "markersize": 1.8}
-    axes.plot(by_mean.median(), label="median", **line)
+@house_style()
+def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
+    """Draw the scores of ReLUs over the share of their outputs that are zero, beside those of a normal input.
+
+    Args:
+        table: A row for each activation: ``zeros`` (a share), ``score``, and ``group``, what stands in the legend.
+        curve: The score of a normal input by its share of zeros.
+
+    Returns:
+        The figure, as wide as a page; the axes are fitted to the data.
+
+    Raises:
+        AffscoreError: An empty table.
+
+    Source: ours.
+
+    >>> points = pd.DataFrame({"zeros": [0.5, 0.9], "score": [0.62, 0.4], "group": ["plain", "residual"]})
+    >>> figure = activity(points, pd.Series({0.5: 0.62, 0.9: 0.35}))
+    >>> figure.axes[0].get_xlabel()
+    'outputs that are zero (%)'
+    """
+    import seaborn as sns  # slow to load
+
+    if table.empty:
+        raise AffscoreError("expected at least one score to draw, got an empty table")
+    figure, (axes,) = page(1, 4.0)
+    groups = list(dict.fromkeys(table["group"]))
+    looks = dict(zip(groups, map(series_style, range(len(groups))), strict=True))
+    colours, markers = ({group: look[part] for group, look in looks.items()} for part in ("color", "marker"))
+    shown = table.assign(zeros=100 * table["zeros"])
+    options: Any = {"hue": "group", "style": "group", "palette": colours, "markers": markers, "s": 26, "alpha": 0.8}
+    sns.scatterplot(shown, x="zeros", y="score", ax=axes, **options)
+    axes.plot(100 * curve.index, curve, color=PALETTE["black"], linestyle="--", linewidth=1.3, label="normal input")
+    axes.set(xlabel="outputs that are zero (%)", ylabel=r"affinity score $\rho$")
+    axes.get_legend().remove()
+    legend_below(figure, 3)
+    return figure
+
+
+def _draw_scores(axes: Axes, scores: pd.DataFrame, baseline: float | None) -> None:
+    import seaborn as sns  # slow to load
+
+    label = "std of the input"
+    look: Any = {"x": "mean", "y": "score", "hue": label, "palette": "crest", "errorbar": None, "legend": False}
+    curves = scores.assign(**{label: scores["std"].map("{:g}".format)}).sort_values("std")
+    sns.lineplot(curves, **look, marker="o", markersize=2.8, markeredgewidth=0, linewidth=0.8, linestyle="-", ax=axes)
+    for line, std in zip(axes.lines, curves[label].unique(), strict=True):
+        line.set_label(f"std {std}")
     if baseline is not None:
         axes.axhline(baseline, color=OUTPUT, linestyle="--", linewidth=1.3, label="baseline")
-    axes.set_ylim(-0.03, 1.05)
+    axes.set(xlabel="", ylabel="", ylim=(-0.03, 1.05))

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page
+from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page, score_axis
 
 
 @house_style()
@@ -39,7 +39,7 @@ def timeline(table: pd.DataFrame) -> Figure:
     years = table["year"].astype("string").fillna("?").to_numpy()
     # a gap of half a place where a year ends
     places = np.arange(len(years)) + 0.5 * np.cumsum(years != np.roll(years, 1))
-    figure, (axes,) = page(1, 4.4, ylabel="affinity score: minimum, median, maximum")
+    figure, (axes,) = page(1, 4.4, ylabel="minimum, median, maximum")
     for family, (colour, marker) in family_styles(table["family"]).items():
         rows = (table["family"] == family).to_numpy()
         low, middle, high = table.loc[rows, ["min", "median", "max"]].to_numpy().T
@@ -51,6 +51,7 @@ def timeline(table: pd.DataFrame) -> Figure:
         if of_year[-1] != places[-1]:
             axes.axvline(of_year[-1] + 0.75, color=PALETTE["grey"], linewidth=0.5, zorder=0)
     axes.set_xticks(places, [literal(name) for name in table["name"]], rotation=90, fontsize=7)
-    axes.set(xlim=(places[0] - 0.8, places[-1] + 0.8), ylim=(0, 1.02))
+    axes.set_xlim(places[0] - 0.8, places[-1] + 0.8)
+    score_axis(axes, table[["min", "max"]])
     legend_below(figure, 5)
     return figure

@@ -61,5 +61,5 @@ def _in_words(value: Any, digits: int, factor: int) -> str:
     if isinstance(value, (int, np.integer)) and factor == 1:
         return f"{value:,}".replace(",", "\u202f")  # a narrow no-break space
     if isinstance(value, (int, float, np.integer, np.floating)):
-        return f"{factor * float(value):.{digits}f}"
+        return f"{factor * float(value):z.{digits}f}"
     return str(value)

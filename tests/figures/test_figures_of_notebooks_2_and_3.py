@@ -9,7 +9,7 @@ from matplotlib.legend import Legend
 
 from affscore import AffscoreError
 from affscore.experiments import activation_graphs
-from affscore.figures import activation_domain, bias_against_points, domain_limit, drift, reductions
+from affscore.figures import activation_domain, activity, bias_against_points, domain_limit, drift, reductions
 from affscore.figures.style import PAGE_WIDTH
 
 
@@ -56,18 +56,16 @@ GRAPHS = activation_graphs(["relu", "tanh", "silu"], -5, 5)
 
 
 class TestActivationDomain:
-    def test_medians_boxes_and_baseline(self, domain):
+    def test_every_score_and_the_baseline(self, domain):
         figure = activation_domain(domain, GRAPHS, {"relu": 0.31, "tanh": 0.41, "silu": 0.51})
         assert [axes.get_title() for axes in figure.axes[::2]] == ["ReLU", "Tanh", "SiLU"]
         for axes, name, baseline in zip(figure.axes[1::2], ("relu", "tanh", "silu"), (0.31, 0.41, 0.51), strict=True):
-            scores = domain[domain["activation"] == name].groupby("mean")["score"]
+            of_std = domain[domain["activation"] == name].pivot_table(index="mean", columns="std", values="score")
             lines = {line.get_label(): line for line in axes.lines}
-            np.testing.assert_allclose(lines["median"].get_xdata(), [-4, 0, 4])
-            np.testing.assert_allclose(lines["median"].get_ydata(), scores.median())
+            for std, scores in of_std.items():
+                np.testing.assert_allclose(lines[f"std {std:g}"].get_xdata(), [-4, 0, 4])
+                np.testing.assert_allclose(lines[f"std {std:g}"].get_ydata(), scores)
             assert set(lines["baseline"].get_ydata()) == {baseline}
-            drawn = np.concatenate([line.get_ydata() for line in axes.lines if line.get_label().startswith("_")])
-            assert drawn.min() == pytest.approx(scores.min().min())
-            assert drawn.max() == pytest.approx(scores.max().max())
 
     def test_the_graph_is_the_function(self, domain):
         (line,) = activation_domain(domain, GRAPHS).axes[2].lines
@@ -77,7 +75,7 @@ class TestActivationDomain:
     def test_layout(self, domain):
         figure = activation_domain(domain, GRAPHS, pd.Series({"relu": 0.3, "tanh": 0.4, "silu": 0.5}), columns=2)
         assert figure.get_figwidth() == PAGE_WIDTH
-        assert legend_entries(figure) == ["scores of one mean", "median", "baseline"]
+        assert legend_entries(figure) == ["std 0.1", "std 0.5", "std 1", "baseline"]
         assert [axes.get_xlabel() for axes in figure.axes[1::2]] == ["", "mean of the input", "mean of the input"]
         assert len({axes.get_ylim() for axes in figure.axes[1::2]}) == 1
 
@@ -92,6 +90,20 @@ class TestActivationDomain:
         with pytest.raises(AffscoreError, match="empty table"):
             activation_domain(domain[:0], GRAPHS)
         assert not plt.get_fignums()
+
+
+class TestActivity:
+    def test_points_and_curve(self):
+        table = pd.DataFrame({"zeros": [0.5, 0.9], "score": [0.62, 0.4], "group": ["a", "b"]})
+        figure = activity(table, pd.Series({0.4: 0.7, 0.95: 0.3}))
+        (axes,) = figure.axes
+        np.testing.assert_allclose(axes.collections[0].get_offsets(), [[50, 0.62], [90, 0.4]])
+        np.testing.assert_allclose(axes.lines[-1].get_xydata(), [[40, 0.7], [95, 0.3]])
+        assert legend_entries(figure) == ["a", "b", "normal input"]
+
+    def test_empty(self):
+        with pytest.raises(AffscoreError, match="empty table"):
+            activity(pd.DataFrame(columns=["zeros", "score", "group"]), pd.Series(dtype=float))
 
 
 class TestDomainLimit:

@@ -1,4 +1,4 @@
-"""What chapters 5 to 9 conclude from the mini zoo and the shipped results, where it could have come out otherwise."""
+"""What chapters 4 to 9 conclude from the mini zoo and the shipped results, where it could have come out otherwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from affscore.network.multiverse_result import Multiverse
 from affscore.network.result import Signature
 from affscore.options import Specification
 from affscore.survey import load_or_measure, stored_multiverses
-from affscore.survey.shipped import shipped_signature
+from affscore.survey.shipped import shipped_signature, trained_networks
+from affscore.survey.studies import load_study
 
 Results = dict[str, Signature]
 Scores = dict[str, np.ndarray]
@@ -62,7 +63,37 @@ def step(scores: np.ndarray) -> float:
     return float(np.abs(np.diff(scores)).mean())
 
 
+# chapter 4
+
+
+def test_two_bands_of_a_residual_network() -> None:
+    scores, zeros = (trained_networks(reduction)["resnet56"].summary for reduction in ("mean", "sample"))
+    by_kind = scores.groupby("kind")["score"].mean()
+    assert by_kind["after-sum"] > 0.9 > 0.65 > by_kind["first"]
+    assert 0.33 < (scores["score"] > 0.9).mean() < 0.5
+    shares = zeros.groupby("kind")["sparsity_after"].mean()
+    assert shares["after-sum"] == pytest.approx(1 / 3, abs=0.05)
+    assert shares["first"] == pytest.approx(0.7, abs=0.05)
+    for kind in ("after-sum", "first"):
+        assert scores[scores["kind"] == kind][["score", "depth"]].corr("spearman").iloc[0, 1] < -0.6
+    plain = trained_networks()["plainnet56"].summary
+    assert plain["score"].idxmin() >= 2 * len(plain) / 3
+
+
 # chapter 5
+
+
+def test_deeper_networks_with_and_without_shortcuts() -> None:
+    found = trained_networks()
+    plain = [found[f"plainnet{layers}"].scores.mean() for layers in (20, 32, 44, 56)]
+    kinds = [found[f"resnet{layers}"].summary for layers in (20, 32, 44, 56)]
+    after, others = (
+        [kind.loc[(kind["kind"] == "after-sum") == is_after, "score"].mean() for kind in kinds]
+        for is_after in (True, False)
+    )
+    assert plain == sorted(plain)
+    assert after == sorted(after)
+    assert np.ptp(others) < 0.04 < np.ptp(after)
 
 
 def test_no_trend_until_2019(decade: pd.DataFrame) -> None:
@@ -190,6 +221,19 @@ def test_a_signature_identifies_the_family_before_training() -> None:
 
 
 # chapter 6
+
+
+def test_the_largest_score_goes_with_the_accuracy_of_eight_networks() -> None:
+    study = load_study("other-data-cifar").query("dataset == 'folder:cifar10-test'")
+    accuracy = study.groupby(study["model"].str.partition(":")[2])["accuracy"].first()
+    table = analysis.signature_statistics({name: trained_networks()[name].scores for name in accuracy.index})
+    table = table.assign(accuracy=accuracy, group="CIFAR-10", family=[name[0] for name in accuracy.index])
+    found = analysis.explained_accuracy(table, [*analysis.STATISTICS, "activations"], kind="logarithm")
+    r2 = found.set_index("characteristic")["r2"]
+    assert r2.idxmax() == "max"
+    assert r2["max"] > 0.7 > 2 * r2["activations"]
+    tested = analysis.best_fit_tests(table, list(analysis.STATISTICS), kind="logarithm").iloc[0]
+    assert max(tested["p_value"], tested["p_within"]) < 0.05
 
 
 @pytest.fixture(scope="module")

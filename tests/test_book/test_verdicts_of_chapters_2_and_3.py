@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch.nn.functional as F
+from scipy.stats import norm
 
 from affscore import affinity_score, papers, signature, transport
-from affscore.experiments import MEANS, bias_and_spread, estimation_sweep, heavy_tailed_sample, sweep
+from affscore.experiments import MEANS, bias_and_spread, estimation_sweep, heavy_tailed_sample, limit_score, sweep
 from affscore.experiments.sweeps import QUARTER
+from affscore.survey.shipped import trained_networks
+from affscore.survey.studies import load_study
 
 pytestmark = pytest.mark.slow
 
@@ -48,7 +51,26 @@ def test_without_the_falling_branch_smooth_activations_bend_as_little_as_relu(do
     assert np.ptp(rising[["relu", "gelu", "silu", "hardswish"]]) < 0.06
 
 
+def test_a_relu_of_a_trained_network_scores_low_where_it_is_rarely_active() -> None:
+    found = pd.concat(result.summary for result in trained_networks(reduction="sample").values())
+    normal = [limit_score(F.relu, norm.isf(zeros)) for zeros in found["sparsity_after"]]
+    above = found["score"] - normal
+    assert len(found) == 383
+    assert found["score"].corr(found["sparsity_after"], "spearman") < -0.75
+    assert (above.abs() < 0.1).mean() > 0.65
+    assert above.mean() > 0.03
+
+
 # chapter 3
+
+
+def test_in_narrow_layers_the_choices_matter_more_than_the_number_of_images() -> None:
+    study = load_study("batch-size-cifar").query("n in (128, 1024, 512) and model.str.endswith('56')")
+    way = ["model", "reduction", "order", "covariance", "coupling"]
+    means = study.groupby([*way, "n"])["score"].mean().unstack()
+    exact = means.xs("ledoit-wolf", level="covariance").xs("exact", level="coupling")
+    assert (exact[128] - exact[1024]).abs().max() < 0.02
+    assert exact[512].groupby("model").agg(np.ptp).max() > 0.08
 
 
 def test_figure_7_is_met_but_for_the_curve_whose_place_is_not_printed() -> None:
