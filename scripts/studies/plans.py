@@ -201,6 +201,9 @@ STUDIES = {
         models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
     ),
     "batch-size-large-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(5000,)),
+    "untrained-cifar": Study(
+        models=[name.partition("@")[0] for name in _cifar(20, 32, 44, 56)], datasets=(ON_CIFAR,), images=512
+    ),
     "other-training": Study(
         # no two have a seed in common: networks of different ways must not begin alike and see the same batches
         [Training("mini:resnet18", way, 3 * number + seed) for number, way in enumerate(WAYS) for seed in (1, 2, 3)],
