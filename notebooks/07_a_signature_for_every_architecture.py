@@ -138,7 +138,8 @@ signatures = {
 }
 if len(signatures) < 2:
     raise AffscoreError(
-        "this chapter compares networks: name at least two in the parameter models"
+        "this chapter compares networks: "
+        "name at least two in the parameter models"
     )
 about = papers.network_table(signatures)
 families = about["family"].tolist()
@@ -390,7 +391,10 @@ conclusions = Ledger(AllResults.gather()).conclusions(
     "families-are-found",
     "no-outliers",
 )
-table(conclusions.set_index("tested on", append=True))
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
 
 # %% [markdown]
 # ## What we found

@@ -71,7 +71,7 @@ from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
 pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 criteria = list(CRITERIA_OF_TABLE_1)
@@ -203,7 +203,7 @@ plt.show()
 
 # %% tags=["remove-input"]
 noted = correlations[correlations["note"] != ""]
-Markdown(
+about_noted = Markdown(
     "```{note}\n"
     f"{len(noted)} of {len(correlations)} correlations could not be computed "
     "or leave activations out: "
@@ -212,9 +212,8 @@ Markdown(
         for row in noted.itertuples()
     )
     + ".\n```"
-    if len(noted)
-    else ""
 )
+display(about_noted) if len(noted) else None
 
 # %% [markdown]
 # Means over the networks of a family, and in brackets what table 1 prints:
@@ -319,7 +318,9 @@ parts = {
 within = correlations_by_kind(
     {name: one for name, one in shipped.items() if kinds[name] == "Residual"}
 ).rename(index=parts)
-table(within, {"activations": "activations", **five})
+table(
+    within.rename_axis([None, None]), {"activations": "activations", **five}
+)
 
 # %% [markdown]
 # Here the groups do not explain the correlations: those of sparsity, norm and $R^2$ stay strong in both. On the mini
@@ -362,7 +363,10 @@ conclusions = Ledger(AllResults.gather()).conclusions(
     "cka-fits-densenets-only",
     "steadiest-criterion",
 )
-table(conclusions.set_index("tested on", append=True))
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
 
 # %% [markdown]
 # ## What we found
