@@ -334,8 +334,10 @@ table(pd.DataFrame(rows).T)
 # The bias at the smallest and at the largest $n$, mean over the networks, for the twelve specifications:
 
 # %% tags=["hide-input"]
-at_ends = measured["n"].isin([32, 256]) & (measured["data"] == "digits")
-at_ends |= measured["n"].isin([128, 1024]) & (measured["data"] == "CIFAR-10")
+at_ends = [
+    n in (few[data], many[data])
+    for n, data in zip(measured["n"], measured["data"], strict=True)
+]
 by_choice = measured[at_ends].pivot_table(
     index=["reduction", "order", "covariance", "coupling"],
     columns=["data", "n"],

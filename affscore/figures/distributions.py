@@ -13,7 +13,16 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import KIND_LOOKS, PALETTE, family_styles, house_style, legend_below, literal, page, score_axis
+from affscore.figures.style import (
+    KIND_LOOKS,
+    PALETTE,
+    family_styles,
+    house_style,
+    legend_below,
+    literal,
+    page,
+    score_axis,
+)
 
 _ENOUGH = 15
 """A density estimate of fewer scores says nothing; these are drawn as points alone."""
