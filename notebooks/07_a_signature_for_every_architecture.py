@@ -257,7 +257,7 @@ for name in papers.study_models(""):
     try:
         untrained[name] = shipped_signature(f"shipped:{name}@random").scores
     except AffscoreError:
-        continue  # not every network of the study is among the shipped results
+        continue  # not every network of the study is among these
 labels = papers.network_table(untrained)["family"].tolist()
 random = rivals(analysis.distance_matrix(untrained), untrained, labels)
 shown(random)

@@ -357,14 +357,14 @@ with house_style():
     figure, panels = plt.subplots(
         1, 2, figsize=(7.5, 2.8), layout="constrained"
     )
-for axes, direction in zip(panels, directions.T[[-1, 0]], strict=True):
-    along, after = x @ direction, y @ direction
-    share = after.var() / y.var(axis=0).sum()
-    r = np.corrcoef(along, after)[0, 1]
-    axes.scatter(along, after, 6, alpha=0.5)
-    axes.set_xlabel("mean input")
-    axes.set_title(f"correlation {r:.2f}, {share:.0%} of the variance")
-panels[0].set_ylabel("mean output")
+    for axes, direction in zip(panels, directions.T[[-1, 0]], strict=True):
+        along, after = x @ direction, y @ direction
+        share = after.var() / y.var(axis=0).sum()
+        r = np.corrcoef(along, after)[0, 1]
+        axes.scatter(along, after, 6, alpha=0.5)
+        axes.set_xlabel("mean input")
+        axes.set_title(f"correlation {r:.2f}, {share:.0%} of the variance")
+    panels[0].set_ylabel("mean output")
 plt.show()
 
 # %% tags=["remove-input"]
@@ -547,8 +547,8 @@ Markdown(
     f"* Of {len(claims)} verdicts on the papers' claims {turned or 'none'} "
     f"{'is' if turned < 2 else 'are'} turned round by a choice and "
     f"{(alike & ~undecided).sum()} are the same under all; "
-    f"{(~alike & ~claims['turned']).sum()} are decided under some choices and "
-    "open under others."
+    f"{(~alike & ~claims['turned']).sum()} are decided under some choices "
+    "and open under others."
 )
 
 # %% [markdown]

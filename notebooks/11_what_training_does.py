@@ -20,8 +20,9 @@
 #
 # The paper measures a VGG-16 before and after training (paper Fig. 9), and says: at initialisation "the signature is
 # increasing, reaching almost a perfectly linear pattern in the last layers"; training makes the network more
-# non-linear. On eight networks on photographs we see the same, and where it happens: inside the blocks. On small networks
-# from nine seeds we see the way there, and you can watch a training of your own at next to no cost.
+# non-linear. On eight networks on photographs we see both, the first only while batch norms are off, and where the second
+# happens: inside the blocks. Small networks from nine seeds show the way there, and you can watch a training of your own at
+# next to no cost.
 
 # %% tags=["parameters"]
 before: list[str] = []  # untrained, MODEL@WEIGHTS; none: nine of the study
@@ -62,83 +63,81 @@ pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 # %% [markdown]
 # ## Eight networks on photographs
 #
-# Networks of 20 to 56 layers, with and without residual connections {cite}`he2016deep`, with their initial weights and
-# after training on CIFAR-10; both measured on its test images in batches of 512.
+# Networks of 20 to 56 layers, with and without residual connections {cite}`he2016deep`, before and after training on
+# CIFAR-10, measured on its test images in batches of 512. There are two ways to be untrained. While a network trains, its
+# batch norms centre and scale every channel. In evaluation mode those of a network fresh from its factory do nothing: they
+# subtract 0 and divide by 1. So the untrained networks are measured twice, with the statistics of the images in their
+# norms, and with the norms off.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Signatures before and after training on CIFAR-10. Before, they rise to nearly 1 within a few layers, as in paper Fig. 9. Training lowers every second score of the residual networks by 0.3 and hardly touches the others; without shortcuts it lowers all of them (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Four panels of affinity scores over the depth, for networks of 20 and 56 layers without and with shortcuts. Before training the lines rise from 0.7 to above 0.9. After training the lines of the plain networks lie between 0.6 and 0.9, and those of the residual networks jump between 0.6 and 0.95 from one activation to the next."}}
-kinds = {"plainnet": "plain", "resnet": "residual"}
-
-
-def on_cifar(study, group):
-    names = study["model"].str.rpartition(":")[2].str.extract(r"(\D+)(\d+)")
-    network = names[0].map(kinds) + ", " + names[1] + " layers"
-    return study.assign(
-        network=network, kind_of=names[0].map(kinds), group=group
-    )
-
-
-stages = {
-    "before": load_study("untrained-cifar"),
-    "after": study_of(
-        one
-        for one in stored_multiverses()
-        if one.metadata["model"].startswith("cifar_networks.py")
-    ),
-}
-stages = {
-    when: on_cifar(study, f"{when} training")
-    for when, study in stages.items()
-}
-photographs = pd.concat(under(study) for study in stages.values())
-shown = [
-    f"{kind}, {layers} layers"
-    for layers in (20, 56)
-    for kind in ("plain", "residual")
-]
-panels = photographs[photographs["network"].isin(shown)]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Signatures of two networks of 20 layers. Untrained and without norms they rise to nearly 1 within a few layers, as in paper Fig. 9; with norms they stay lower, and with shortcuts every second score is high already. Training lowers the scores, most of all inside the residual blocks (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels of affinity scores over the depth, without and with shortcuts, three lines each. Untrained with norms off the lines rise from 0.7 to above 0.9. Untrained with norms they lie near 0.8 in the plain network and jump between 0.8 and 0.95 in the residual one. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+OFF, ON, TRAINED = "untrained, norms off", "untrained", "trained"
+study = load_study("untrained-cifar")
+built = study["weights"] == "as built"
+after_training = study_of(
+    one
+    for one in stored_multiverses()
+    if one.metadata["model"].startswith("cifar_networks.py")
+)
+stages = pd.concat(
+    [
+        study[built].assign(group=OFF),
+        study[~built].assign(group=ON),
+        after_training.assign(group=TRAINED),
+    ]
+)
+names = stages["model"].str.extract(r"(plain|res)net(\d+)")
+stages["shortcuts"] = names[0].map({"plain": "plain", "res": "residual"})
+stages["network"] = stages["shortcuts"] + ", " + names[1] + " layers"
+photographs = under(stages)
+shown = photographs["network"].isin(
+    ["plain, 20 layers", "residual, 20 layers"]
+)
 bundles_of_signatures(
-    panels.assign(line=panels["model"]).sort_values(
-        "network", key=lambda names: names.map(shown.index), kind="stable"
-    ),
+    photographs[shown].assign(line=0).sort_values("shortcuts", kind="stable"),
     panels="network",
     columns=2,
 )
 plt.show()
 
 # %% tags=["remove-input"]
-wide = photographs.pivot_table(
-    index=["network", "index"], columns="group", values="score"
+by_network = photographs.groupby(["group", "network"])
+real = pd.DataFrame(
+    {
+        "mean": by_network["score"].mean(),
+        "rise": by_network.apply(
+            lambda rows: np.corrcoef(rows["index"], rows["score"])[0, 1]
+        ),
+        "last": by_network["score"].apply(lambda rows: rows.iloc[-3:].mean()),
+    }
 )
-real = wide.groupby("network").mean()
-real["fall"] = real["before training"] - real["after training"]
-first = wide["before training"].groupby("network")
-real["rise"] = first.apply(
-    lambda scores: np.corrcoef(np.arange(len(scores)), scores)[0, 1]
+off, untrained_real, trained_real = (
+    real.loc[group] for group in (OFF, ON, TRAINED)
 )
-real["last"] = first.apply(lambda scores: scores.iloc[-3:].mean())
-every = {
-    when: study.groupby([*Specification._fields, "network"])["score"].mean()
-    for when, study in stages.items()
-}
-fall_everywhere = (every["before"] > every["after"]).groupby(
-    list(Specification._fields)
-)
-agree = fall_everywhere.all()
+falls_real = (trained_real["mean"] < untrained_real["mean"]).sum()
+choice = list(Specification._fields)
+keys = [*choice, "shortcuts", "network", "group"]
+by_choice = stages.groupby(keys)["score"].mean()
+fell = by_choice.xs(TRAINED, level="group") < by_choice.xs(ON, level="group")
+agree = fell.groupby([*choice, "shortcuts"]).all().groupby("shortcuts").sum()
+choices = len(fell.groupby(choice))
 Markdown(
-    f"**Before training the scores rise with depth in "
-    f"{(real['rise'] > 0).sum()} of {len(real)} networks, and the last three "
-    f"activations score {real['last'].min():.2f} to "
-    f"{real['last'].max():.2f}. Training lowers the mean score in "
-    f"{(real['fall'] > 0).sum()} of {len(real)}**, from "
-    f"{real['before training'].mean():.2f} to "
-    f"{real['after training'].mean():.2f} on average. All "
-    f"{len(real)} fall under {agree.sum()} of {len(agree)} choices of "
-    "reduction, order, covariance and coupling."
+    f"**Training lowers the mean score in {falls_real} of "
+    f"{len(trained_real)} networks**, from "
+    f"{untrained_real['mean'].mean():.2f} to "
+    f"{trained_real['mean'].mean():.2f} on average. With shortcuts that "
+    f"holds under {agree['residual']} of {choices} choices of reduction, "
+    f"order, covariance and coupling, without them under {agree['plain']}: "
+    "where averages do not come after the activation, training makes plain "
+    "networks more linear. Before it the scores rise with depth, with norms in "
+    f"{(untrained_real['rise'] > 0).sum()} networks and without in "
+    f"{(off['rise'] > 0).sum()}. **Nearly linear they are without norms "
+    f"alone**: the last three activations score {off['last'].min():.2f} to "
+    f"{off['last'].max():.2f}, with norms {untrained_real['last'].min():.2f} "
+    f"to {untrained_real['last'].max():.2f}. The paper's VGG-16 has no norms."
 )
 
 # %% [markdown]
-# Which activations? In a residual network the first activation of a block and the one after the sum begin alike, and
-# training takes them apart.
+# Which activations? Means by their place, over the networks of a kind:
 
 # %% tags=["hide-input"]
 titles = {
@@ -147,22 +146,23 @@ titles = {
     "after-sum": "after a sum",
     "hidden": "stem",
 }
-place = photographs["kind"].map(titles)
-by_place = photographs.assign(place=place).pivot_table(
-    index=["kind_of", "place"], columns="group", values="score"
+by_place = photographs.assign(place=photographs["kind"].map(titles))
+by_place = by_place.pivot_table(
+    index=["shortcuts", "place"], columns="group", values="score"
 )
-by_place["change"] = by_place["after training"] - by_place["before training"]
-columns = ["before training", "after training", "change"]
-table(by_place.rename_axis([None, None]), {name: name for name in columns})
+table(
+    by_place.rename_axis([None, None]),
+    {name: name for name in (OFF, ON, TRAINED)},
+)
 
 # %% tags=["remove-input"]
 inside, sums = (
     by_place.loc[("residual", name)]
     for name in ("first of a block", "after a sum")
 )
-residual = photographs[photographs["kind_of"] == "residual"]
+residual = photographs[photographs["shortcuts"] == "residual"]
 apart = {
-    when: np.mean(
+    group: np.mean(
         [
             analysis.common_language_effect_size(
                 one.loc[one["kind"] == "after-sum", "score"],
@@ -171,23 +171,24 @@ apart = {
             for _, one in rows.groupby("network")
         ]
     )
-    for when, rows in residual.groupby("group")
+    for group, rows in residual.groupby("group")
 }
 Markdown(
-    "A score after a sum exceeds one inside a block in "
-    f"{apart['before training']:.0%} of all pairs before training and in "
-    f"{apart['after training']:.0%} after it. The two groups of "
-    "{doc}`12_what_a_residual_connection_does` are made by training, not by "
-    "the shortcut alone."
+    "In a residual network training bends the inside of the blocks (by "
+    f"{inside[ON] - inside[TRAINED]:.2f}) and hardly touches what follows a "
+    f"sum (by {sums[ON] - sums[TRAINED]:.2f}). But it does not make the two "
+    "groups of {doc}`12_what_a_residual_connection_does`: a score after a "
+    "sum exceeds one inside a block in "
+    f"{apart[ON]:.0%} of all pairs before training and in "
+    f"{apart[TRAINED]:.0%} after it. With norms off it is "
+    f"{apart[OFF]:.0%}."
 )
 
 # %% [markdown]
-# ```{admonition} What *before training* means here
+# ```{admonition} One draw
 # :class: caution
 #
-# One draw of He's initial weights, one batch of 512 images, and batch norms that do nothing: an untrained one, in
-# evaluation mode, subtracts 0 and divides by 1. In that these networks are like the paper's VGG-16, which has none.
-# Exercise 11.5 asks how to find out what it does.
+# The untrained networks are one draw each of He's initial weights, measured on one batch of 512 images.
 # ```
 #
 # ## Nine small VGG-16s
@@ -266,7 +267,7 @@ Markdown(
         f"{scores[-3:].mean():.2f} ({name})"
         for name, scores in full_size.items()
     )
-    + ". So the fall is general here, and the rise before it is not."
+    + "."
 )
 
 # %% [markdown]
@@ -361,16 +362,16 @@ table(
 
 # %% tags=["remove-input", "findings"]
 Markdown(
-    f"* Training bends networks. In {(real['fall'] > 0).sum()} of "
-    f"{len(real)} networks on CIFAR-10 it lowers the mean score, from "
-    f"{real['before training'].mean():.2f} to "
-    f"{real['after training'].mean():.2f} on average; before it, the last "
-    f"three activations score {real['last'].min():.2f} to "
-    f"{real['last'].max():.2f}, nearly linear, as the paper says.\n"
-    "* It bends the inside of residual blocks: there the scores go from "
-    f"{inside['before training']:.2f} to {inside['after training']:.2f}, and "
-    f"after the sums from {sums['before training']:.2f} to "
-    f"{sums['after training']:.2f}.\n"
+    "* Training bends the inside of residual blocks: on CIFAR-10 their "
+    f"scores go from {inside[ON]:.2f} to {inside[TRAINED]:.2f}, and after "
+    f"the sums from {sums[ON]:.2f} to {sums[TRAINED]:.2f}. The mean score of "
+    f"all residual networks falls under {agree['residual']} of {choices} "
+    f"choices of measurement, that of all plain ones under "
+    f"{agree['plain']}.\n"
+    "* Untrained networks become almost linear with depth, as the paper "
+    "says, where their batch norms are off: the last three activations "
+    f"score {off['last'].mean():.2f} on average. With norms it is "
+    f"{untrained_real['last'].mean():.2f}.\n"
     f"* The bending comes late. In nine small trainings half of the accuracy "
     f"is there after {halfway['accuracy']} of {over_seeds.index[-1]} steps, "
     f"while the mean score rises from {level.iloc[0]:.2f} to "
@@ -381,8 +382,8 @@ Markdown(
 # ## Takeaways
 #
 # * The untrained signature is the baseline: say what training changed, not only what is there at the end.
-# * Whether an untrained network is nearly linear depends on the architecture, the initial weights and the images. That
-#   training lowers the scores did not, in any of the networks here.
+# * Say what the batch norms of an untrained network did: without their statistics it looks more linear than it is while
+#   it trains.
 # * Tracking is cheap. A curve of scores beside the loss shows when layers stop changing, and when one goes dead.
 #
 # ## Exercises
@@ -556,22 +557,23 @@ affscore.exercises.check("11.3", 11)
 # ```{solution-end}
 # ```
 #
-# ```{exercise} 11.5 Why are they so linear before training?
+# ```{exercise} 11.5 Why are they so linear without norms?
 # :label: ex-11-5
 # :nonumber:
 #
 # *Design · 30 minutes · hard.* Aim: separate the causes of an observation.
 #
-# The untrained networks of {numref}`fig-before-after-cifar` become nearly linear within a few layers. Candidates: batch
-# norms that do nothing; images that look more and more alike deeper in the network, so that every channel is on one side of
-# the bend; the average over positions; the scale of the initial weights. Design the smallest set of measurements that tells
-# which of them matter. Use what this package has, and say what each result would mean.
+# With their norms off the untrained networks of {numref}`fig-before-after-cifar` become nearly linear within a few layers.
+# Candidates: images that look more and more alike deeper in the network, so that every channel is on one side of the bend
+# for all of them; the average over positions; the scale of the initial weights; the lack of biases. Design the smallest set
+# of measurements that tells which of them matter. Use what this package has, and say what each result would mean.
 # ```
 #
 # ```{admonition} Hint for 11.5
 # :class: dropdown hint
 #
-# Change one thing at a time. What would `reduction="sample"` show, and what a forward pass in training mode?
+# Change one thing at a time. How far from the bend is a channel, in its own standard deviations? What would
+# `reduction="sample"` show?
 # ```
 
 # %% [markdown]
@@ -584,24 +586,24 @@ affscore.exercises.check("11.3", 11)
 #
 # All on ResNet-20 and PlainNet-20, five draws of the weights, the same 512 images, mean score of the last third.
 #
-# 1. *Batch norm.* Pass the images through once in training mode with momentum 1 so that the running statistics are those of
-#    the data, then measure in evaluation mode. If the scores fall to about 0.6 to 0.7, the norms were the cause: they centre
-#    each channel at its bend.
-# 2. *Alike images.* Record for each channel the mean and the standard deviation over images of the reduced input; the ratio
-#    $|m| / s$ says how far the bend is. If it grows with depth, and score and ratio go together over the layers (with and
-#    without 1), this is the mechanism, whatever causes it.
-# 3. *Average.* `reduction="sample"` needs no new forward pass; the study has it (`load_study("untrained-cifar")`): the mean
-#    over the networks is lower by about 0.12, but still above that after training. So the average explains a part.
-# 4. *Scale.* Multiply all convolutions by 0.5 and by 2. Without norms a ReLU network without biases is positively
-#    homogeneous: all feature maps scale, and a score does not see a scale. Nothing changes in the plain network, which can
-#    be said without measuring; in the residual one branch and shortcut scale differently, so there it must be measured.
-#
-# 1 and 2 belong together: 1 is an intervention, 2 the quantity that it acts on.
+# 1. *Alike images.* Record for each channel the mean $m$ and the standard deviation $\tau$ over images of the reduced input;
+#    $|m| / \tau$ says how far the bend is. If it grows with depth without norms, and stays small with them, and if score and
+#    ratio go together over the layers, this is the mechanism. The intervention is a norm alone: subtract the mean of each
+#    channel (statistics of the images for the mean, 0 and 1 elsewhere). If that lowers the scores as the whole norm does,
+#    centring is what matters.
+# 2. *Average.* `reduction="sample"` needs no new forward pass; the study has it (`load_study("untrained-cifar")`): without
+#    norms the mean over the networks is lower by about 0.12, and still above that after training. So the average explains a
+#    part.
+# 3. *Scale.* Multiply all convolutions by 0.5 and by 2. A plain ReLU network without norms and biases is positively
+#    homogeneous: all feature maps scale, and a score does not see a scale. Nothing changes there, which can be said without
+#    measuring; in the residual one branch and shortcut scale differently, so there it must be measured.
+# 4. *Biases.* Draw small random biases. They move the bend, for all images alike; if 1 is right, this changes which
+#    channels are on, and not how linear they are.
 #
 # **Rubric** (8 points)
 #
-# * 2: an intervention on the batch norms that keeps all else.
 # * 2: a measurement of how far inputs are from the bend.
+# * 2: an intervention that changes this and nothing else.
 # * 1: the other reduction, with or without the number.
 # * 1: the scale, with the homogeneity of the plain network.
 # * 1: several draws of the weights.

@@ -253,8 +253,8 @@ Markdown(
         if len(deep)
         else ""
     )
-    + "The order decides more than the network: Silverman's test sees two "
-    f"modes in {by_order.get('reduce-first', np.nan):.0%} of the residual "
+    + "It also depends on the order: Silverman's test sees two modes in "
+    f"{by_order.get('reduce-first', np.nan):.0%} of the residual "
     "networks where averages come before the activation, as definition 3.1 "
     f"has it, and in {by_order.get('activate-first', np.nan):.0%} in the "
     "order of the published code, which made figure 5."
@@ -276,7 +276,7 @@ columns = {
     "in_first": "one Gaussian rejected within the first (%)",
     "in_second": "within the second, or after a sum (%)",
 }
-found = within.groupby(["on", "network"], sort=False)[list(columns)].mean()
+found = within.groupby(["on", "network"])[list(columns)].mean()
 table(
     found.rename_axis([None, None]),
     columns,
@@ -287,7 +287,7 @@ table(
 # With shortcuts the groups that a fit finds are largely the two activations, and without them they have nothing to do with
 # them. So the separation is the finding, and *bimodal* the weaker way to say it: whether a density has two modes depends on
 # how wide both groups are, and on the number of scores; that the groups are apart does not.
-# {doc}`11_what_training_does` asks whether they are apart before training.
+# On CIFAR-10 they are apart before any training ({doc}`11_what_training_does`).
 #
 # ## What holds, and under which choices
 #
