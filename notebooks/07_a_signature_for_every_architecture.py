@@ -13,17 +13,18 @@
 #     name: python3
 # ---
 
+# %%
+
 # %% [markdown]
 # # A signature for every architecture
 #
-# How far apart are two signatures of different lengths? The paper {cite}`bouniot2025alexnet` measures it for its 36
-# networks, clusters them, and finds the families: VGGs beside VGGs, ResNets beside ResNets. This chapter makes the
-# same figures and tests them. You will learn
+# Put the scores of a network in their order, and it has a signature. Do networks of one design have similar ones? The
+# paper {cite}`bouniot2025alexnet` compares its 36 networks by dynamic time warping, clusters them, and finds the
+# families: VGGs beside VGGs, ResNets beside ResNets. This chapter repeats that, first on networks that were trained on
+# photographs, and tests it against chance and against the simplest rival, the number of activations.
 #
-# * how dynamic time warping (DTW) compares sequences of different lengths, and what it does **not** normalise,
-# * how to test a clustering against chance, and against a less informed baseline: the number of activations alone,
-# * what residual connections do to the distribution of scores, and why a test of modes does not show it,
-# * what a signature reveals of a network before training.
+# You will learn how to compare signatures of different lengths, how to test a clustering, and how much of a signature
+# is there before any training.
 
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
@@ -41,7 +42,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import affscore
 import matplotlib.pyplot as plt
 import numpy as np
@@ -52,6 +53,7 @@ from affscore.figures import (
     distance_heatmap,
     score_distributions,
     score_histograms,
+    table,
 )
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
@@ -59,6 +61,63 @@ from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 from IPython.display import Markdown
 
+pd.set_option("display.max_colwidth", None)  # conclusions are sentences
+
+# %% [markdown]
+# ## Eight networks on photographs
+#
+# He et al. {cite}`he2016deep` trained networks of 20 to 56 layers on CIFAR-10, each with and without residual
+# connections. A twin has the same layers and so the same number of activations. If signatures followed the depth, a
+# network would be nearest to its twin. It is not:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twin-distances", "caption": "Distances between the signatures of networks on CIFAR-10: those without shortcuts are all close to each other, from 20 to 56 layers, and those with shortcuts are far from them, the more so the deeper they are (`affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix of eight networks with a distance in each cell. The four plain networks form a light block with distances of 0.2 to 0.4; the residual networks are 0.5 to 1.2 away from them, and 0.5 to 1.1 from each other."}}
+twins = {
+    f"{kind} {layers}": shipped_signature(f"shipped:{name}net{layers}")
+    for kind, name in (("plain", "plain"), ("residual", "res"))
+    for layers in (20, 32, 44, 56)
+}
+between = analysis.distance_matrix(
+    {name: result.scores for name, result in twins.items()}
+)
+distance_heatmap(between)
+plt.show()
+
+# %% tags=["remove-input"]
+kinds = [name.split()[0] for name in twins]
+nearest = between.mask(np.eye(len(between), dtype=bool)).idxmin()
+same = sum(
+    one.split()[0] == other.split()[0] for one, other in nearest.items()
+)
+far, twin = between.loc["plain 20", ["plain 56", "residual 20"]]
+Markdown(
+    f"The nearest network is of the same kind for **{same} of {len(twins)}** "
+    "networks; the number of activations alone would choose the twin each "
+    f"time. The plain network of 20 layers is {far:.2f} away from the one of "
+    f"56 layers and {twin:.2f} from its twin."
+)
+
+# %% [markdown]
+# ## The distance
+#
+# Two signatures $a$ and $b$ are traversed together, from their first score to their last. Each step advances in one
+# of them or in both, and costs the squared difference of the two current scores. The **dynamic time warping** (DTW)
+# distance {cite}`sakoe1978dynamic` is the root of the smallest total cost,
+#
+# $$
+# D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
+# $$
+#
+# A repeated score costs nothing, so a network whose blocks all look alike is close to a deeper one with the same
+# blocks. That is why the plain networks are close to each other. Two warnings: the triangle inequality fails (exercise
+# 7.4), and nothing is divided by the length, so long signatures are far from everything else (exercise 7.2).
+#
+# ## The families of the study
+#
+# The same for the 36 networks of the paper, as far as this computer goes: by default these are the networks of the
+# **mini zoo**, a small member of every family, trained on 8 x 8 digits and named after the network that it stands
+# for. With `notebooks/params/paper.yml` the same cells run on the originals.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures."}}
 networks = models or papers.study_models("mini:")
 options = {
     "n": n,
@@ -79,395 +138,118 @@ signatures = {
 }
 if len(signatures) < 2:
     raise AffscoreError(
-        "this chapter compares networks: name at least two in the parameter models"
+        "this chapter compares networks: "
+        "name at least two in the parameter models"
     )
 about = papers.network_table(signatures)
 families = about["family"].tolist()
-print(f"{len(signatures)} networks of {len(set(families))} families, with {min(map(len, signatures.values()))} to "
-      f"{max(map(len, signatures.values()))} activations, on {dataset}")  # fmt: skip
-
-# %% [markdown]
-# By default these are the networks of the **mini zoo**: a small member of every family of the study, named after the
-# network that it stands for, trained on 8 x 8 digits. They are analogues, not measurements of the originals; with
-# `notebooks/params/paper.yml` the same cells run on the originals.
-#
-# ## The DTW distance
-#
-# Two signatures $a$ and $b$ are traversed together, from their first score to their last. Each step advances in one
-# of them or in both, and costs the squared difference of the two current scores. The **dynamic time warping**
-# distance {cite}`sakoe1978dynamic` is the root of the smallest total cost,
-#
-# $$
-# D(a, b) = \min_{\pi} \sqrt{\sum_{(i, j) \in \pi} (a_i - b_j)^2} .
-# $$
-#
-# A repeated score costs nothing: a network whose blocks all look alike is close to a deeper one with the same blocks,
-# as it should be. The triangle inequality fails, so this is not a metric. Exercise 7.1 asks you to write it.
-
-# %%
 distances = analysis.distance_matrix(signatures)
 tree = analysis.linkage(distances)  # average linkage
-print(f"distances from {distances.to_numpy()[np.triu_indices(len(distances), 1)].min():.2f} "
-      f"to {distances.to_numpy().max():.2f}")  # fmt: skip
+dendrogram(tree, list(signatures), families)
+plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "DTW distances between all signatures, in the order of the clustering: the darker, the farther apart (figure 14 of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}}
 distance_heatmap(distances, analysis.leaf_order(distances, tree))
 plt.show()
 
 # %% [markdown]
-# ## The clustering
+# Clustering always yields a tree. Is there more in it than chance, and more than lengths? Two measures:
 #
-# Hierarchical clustering joins the two nearest networks, then the two nearest clusters, until one is left. The
-# distance of two clusters is a choice: here it is the mean distance of their members (average linkage). The paper
-# does not state its choice.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of the signatures; colours and markers are the families (figure 5 A of the paper, figure 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures."}}
-dendrogram(tree, list(signatures), families)
-plt.show()
-
-# %% [markdown]
-# Clustering always yields a tree; three checks:
+# * **Nearest neighbour.** The share of networks (with a relative at all) whose nearest neighbour is of their family,
+#   the leave-one-out 1-NN accuracy. It needs no tree.
+# * **Adjusted Rand index.** Cut the tree into as many clusters as there are families, and count pairs: how often do
+#   clusters and families agree on "together" or "apart", beyond chance {cite}`hubert1985comparing`? It is 1 for the
+#   same partition and 0 for chance.
 #
-# * **Is the tree faithful to the distances?** The *cophenetic correlation* {cite}`sokal1962comparison` is that of the distances with
-#   the heights at which two networks are joined.
-# * **Are the families found?** Cut the tree into as many clusters as there are families, and count pairs: how often do
-#   clusters and families agree on "together" or "apart", beyond chance? That is the *adjusted Rand index*
-#   {cite}`hubert1985comparing`, 1 for the same partition and 0 for chance.
-# * **Is the nearest neighbour a relative?** The share of networks (with a relative at all) whose nearest neighbour is
-#   of their family: the leave-one-out 1-nearest-neighbour (1-NN) accuracy. It needs no tree.
-#
-# For the last two, the families are permuted over the networks: the p-value is the share of permutations that do at
-# least as well, and *by chance* is their mean.
+# The p-values come from permuting the families over the networks. And two rivals of the DTW distance: **length
+# alone**, the difference in the number of activations, where tied neighbours share the vote; and **per step**,
+# $D(a, b) / \sqrt{\max(|a|, |b|)}$, nearly a root mean square, which takes the length out.
 
 
 # %% tags=["hide-input"]
-def row(matrix, labels, method="average"):
-    found = analysis.family_agreement(
-        matrix, labels, method, permutations, seed
-    )
-    near = analysis.nearest_neighbour_accuracy(
-        matrix, labels, permutations, seed
-    )
-    return {
-        "cophenetic correlation": analysis.cophenetic_correlation(
-            matrix, analysis.linkage(matrix, method)
-        ),
-        "adjusted Rand index": found.value,
-        "p-value": found.p_value,
-        "1-NN accuracy": near.value,
-        "by chance": near.permuted,
-        "its p-value": near.p_value,
-    }
-
-
-methods = {
-    f"{method} linkage": row(distances, families, method)
-    for method in ("average", "single", "complete")
-}
-pd.DataFrame.from_dict(methods, orient="index").iloc[:, :3].round(4)
-
-# %% tags=["hide-input"]
-near = analysis.nearest_neighbour_accuracy(
-    distances, families, permutations, seed
-)
-print(
-    f"nearest neighbour is a relative: {near.value:.2f} of the networks (by chance {near.permuted:.2f}, p = {near.p_value:.4f})"
-)
-
-# %% [markdown]
-# The clusters, when the tree of average linkage is cut into as many as there are families:
-
-# %% tags=["hide-input"]
-pd.set_option("display.max_colwidth", 300)  # names in one cell
-cut = analysis.clusters(tree, list(signatures), len(set(families)))
-members = cut.groupby(cut).agg(
-    ["size", lambda numbers: ", ".join(numbers.index)]
-)
-members.columns = ["networks", "names"]
-members.sort_values("networks", ascending=False, kind="stable")
-
-# %% tags=["remove-input"]
-found = analysis.family_agreement(
-    distances, families, "average", permutations, seed
-)
-of_one_family = [
-    set(about.loc[names.index, "family"]) for _, names in cut.groupby(cut)
-]
-Markdown(
-    f"**{near.value:.0%} of the networks have a relative as their nearest neighbour**, {near.permuted:.0%} by chance "
-    f"(p = {near.p_value:.2g}). {sum(len(names) == 1 for names in of_one_family)} of {len(of_one_family)} clusters "
-    f"hold one family only; the adjusted Rand index is {found.value:.2f} (p = {found.p_value:.2g})."
-    if np.isfinite(near.value)
-    else "No two of these networks are of one family, so there are no families to find."
-)
-
-# %% [markdown]
-# On the mini zoo the families are there, far beyond chance, but a family is not a cluster, as the paper says of its
-# networks. The cut spends most clusters on a few deep networks and leaves several families together in each of the
-# large ones. The choice of the linkage matters: single linkage, which chains, hardly finds the families. (Members of
-# a family also had nearly the same training recipe, {doc}`92_the_mini_zoo`. The networks with random weights below
-# have none.)
-#
-# ## A baseline: length alone
-#
-# Members of a family also have similar **numbers of activations**. Does the DTW distance, made for sequences of
-# different lengths, ignore these?
-#
-# It does not. It is the root of a **sum** over at least as many steps as the longer signature has scores. Let two
-# networks have constant scores, 0.2 apart: with 7 activations each their distance is $0.2\sqrt7 \approx 0.5$, and
-# with 150 activations in one of them it is $0.2\sqrt{150} \approx 2.4$, although only a length differs. Two checks:
-#
-# * the rank correlation of the distance with the difference in length, with a **Mantel test**
-#   {cite}`mantel1967detection`, which permutes the networks;
-# * the same clustering from other distances: **length only**, which knows nothing but the number of activations, and
-#   **per step**, $D(a, b) / \sqrt{\max(|a|, |b|)}$, nearly a root mean square (a path has a few more steps than the
-#   longer signature has scores), which removes the length.
-#
-# Many networks have several others at the same difference in length: tied nearest neighbours share the vote equally.
-
-# %% tags=["hide-input"]
-only_length = analysis.length_distances(signatures)
-per_step = analysis.per_step(distances, signatures)
-rows = {}
-for name, matrix in {"DTW distance": distances, "per step": per_step}.items():
-    found = analysis.mantel_test(matrix, only_length, permutations, seed)
-    rows[name] = {
-        "rank correlation with difference in length": found.correlation,
-        "p-value": found.p_value,
-    }
-pd.DataFrame.from_dict(rows, orient="index").round(4)
-
-# %% tags=["hide-input"]
-
-
-def beside_length(matrix, scores, labels):
-    lengths = analysis.length_distances(scores)
+def rivals(matrix, scores, labels):
     candidates = {
         "DTW distance": matrix,
         "per step": analysis.per_step(matrix, scores),
-        "length only": lengths,
+        "length alone": analysis.length_distances(scores),
     }
-    return pd.DataFrame.from_dict(
-        {name: row(one, labels) for name, one in candidates.items()},
-        orient="index",
-    ).round(4)
+    rows = {}
+    for name, one in candidates.items():
+        near = analysis.nearest_neighbour_accuracy(
+            one, labels, permutations, seed
+        )
+        cut = analysis.family_agreement(
+            one, labels, "average", permutations, seed
+        )
+        rows[name] = [*near, cut.value, cut.p_value]
+    names = ["near", "p", "chance", "rand", "p of it"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=names)
 
 
-beside_length(distances, signatures, families)
+def shown(found):
+    headings = {
+        "near": "relative is nearest (%)",
+        "chance": "by chance (%)",
+        "p": "p",
+        "rand": "adjusted Rand index",
+        "p of it": "its p",
+    }
+    digits = {"near": 0, "chance": 0, "p": 4, "p of it": 4}
+    return table(found, headings, digits)
 
-# %% [markdown]
-# A p-value says that a clustering does better than chance, not **why**; for that, compare with a less informed
-# baseline. Is the lead of the DTW distance over the lengths alone more than the choice of networks? Its error comes
-# from the **jackknife** over networks: leave out a sixth of them, cluster the rest both ways, and see how the lead
-# varies.
 
-# %% tags=["hide-input"]
-lead = analysis.family_lead(distances, only_length, families, seed=seed)
-print(
-    f"lead by the adjusted Rand index: {lead.value:.2f}, standard error over networks {lead.error:.2f}"
-)
+found = rivals(distances, signatures, families)
+shown(found)
 
 # %% tags=["remove-input"]
-lead_decides = abs(lead.value) > 2 * lead.error
-alone = analysis.nearest_neighbour_accuracy(
-    only_length, families, permutations, seed
-)
+only_length = analysis.length_distances(signatures)
+mantel = [
+    analysis.mantel_test(one, only_length, permutations, seed).correlation
+    for one in (distances, analysis.per_step(distances, signatures))
+]
+lead = analysis.family_lead(distances, only_length, families, seed=seed)
+decided = abs(lead.value) > 2 * lead.error
+linkages = {
+    method: analysis.family_agreement(
+        distances, families, method, 9, seed
+    ).value
+    for method in ("average", "complete", "single")
+}
+signature_finds, length_finds = found.loc[
+    ["DTW distance", "length alone"], "near"
+]
 Markdown(
-    "Whether the clustering finds the families beyond their lengths "
-    + (
-        "**is decided**: the lead is more than two standard errors. "
-        if lead_decides
-        else "**cannot be decided** on these networks: the lead is within two standard errors. "
+    f"**{signature_finds:.0%} of the networks have a relative as their "
+    f"nearest neighbour; by length alone it is {length_finds:.0%}.** The "
+    "tree says less. Its adjusted Rand index is "
+    + ", ".join(
+        f"{value:.2f} with {name} linkage" for name, value in linkages.items()
     )
-    + f"By nearest neighbours the signatures find a relative for {near.value:.0%} of the networks, "
-    f"the lengths alone for {alone.value:.0%}."
-    if np.isfinite(near.value)
-    else "Without two networks of one family there is no lead to test."
+    + ". Its lead over the lengths alone is "
+    f"{lead.value:.2f} ± {lead.error:.2f} (jackknife over networks), which "
+    + ("is more than two errors" if decided else "decides nothing")
+    + ". The distance does follow the difference in length (rank correlation "
+    f"{mantel[0]:.2f}); per step {mantel[1]:.2f} is left of that."
+    if np.isfinite(signature_finds)
+    else "No two of these networks are of one family, so there are no "
+    "families to find."
 )
 
 # %% [markdown]
-# On the mini zoo the distance follows the difference in length; per step hardly anything of that is left, and yet the
-# nearest neighbour is still a relative for most networks. So the scores do know the family beyond the length, and the
-# cut of a tree is a poor measure of it.
+# So the scores know the family beyond the length, and the cut of a tree is a poor way to see it: it spends most
+# clusters on a few deep networks and leaves several families together in the large ones.
 #
-# ## One of each family
+# ```{admonition} A family also shares its training recipe
+# :class: caution
 #
-# The paper shows one network of each of its nine families, and concludes that early convolutional networks and later
-# ones grow apart until Swin brings some of the convolution back. It does not say which nine it took; these are ours.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "DTW distances between one network of each family, oldest first (figure 5 B of the paper; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
-chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
-          "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
-nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
-distance_heatmap(distances.loc[nine, nine])
-plt.show()
-
-# %% [markdown]
-# To avoid that choice: the mean distance of AlexNet and the VGGs to the members of each family (to each other in the
-# first row), oldest first, as it is and per step:
-
-# %% tags=["hide-input"]
-early = about.index[about["family"] == "Pure convnets"]
-means = {}
-for family in about.sort_values("year", kind="stable")["family"].unique():
-    members = about.index[about["family"] == family]
-    pairs = [
-        (one, other) for one in early for other in members if one != other
-    ]
-    if pairs:
-        means[family] = [
-            np.mean([matrix.loc[pair] for pair in pairs])
-            for matrix in (distances, per_step)
-        ]
-pd.DataFrame.from_dict(
-    means, orient="index", columns=["DTW distance", "per step"]
-).round(3)
-
-# %% [markdown]
-# On the mini zoo neither column rises steadily with the years. The raw distance is largest to the ResNets and the
-# EfficientNets, which are deep and have scores near 1; per step, Inception, DenseNets and MNASNets are nearer to the
-# early networks than these are to each other. Swin and ConvNeXt are nearer to the early networks than the ViTs, as in
-# the paper, but these differences are small and have no error bar.
-#
-# ## Distributions
-#
-# Without their order, the scores form a distribution.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family, and a density estimate around them (figure 5 C of the paper; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
-score_distributions(
-    {name: signatures[name] for name in nine},
-    about.loc[nine, "family"].tolist(),
-)
-plt.show()
-
-# %% [markdown]
-# The paper sees low scores dominate in ViTs, two modes in ResNets, and high scores dominate in DenseNets and
-# EfficientNets.
-#
-# On the mini zoo the second mode of the ResNet, near 1, is easily seen. EfficientNet-B1 reaches as high but has the
-# widest range of the nine; DenseNet-121 is not skewed upwards, and the scores of the ViT are not low.
-#
-# ## What a shortcut does
-#
-# Here the package has more than an analogue: networks trained on CIFAR-10 with and without residual connections,
-# otherwise the same, as in the paper's figure 5 D (20 layers there). Every ReLU after a sum has its counterpart in
-# the plain network, the second ReLU of a block.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "Scores of the same convolutional network without and with residual connections, with 20 and with 56 layers, trained on CIFAR-10 (figure 5 D of the paper, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap; with shortcuts those after a sum lie near one and those inside a block far below, more so with 56 layers than with 20."}}
-names = {
-    "first": "first of a block",
-    "second": "second of a block",
-    "after-sum": "after a sum",
-    "hidden": "stem",
-}
-
-
-def kinds_of(result):
-    table = result.summary.dropna(subset="score")
-    return {
-        names.get(kind, kind): rows["score"]
-        for kind, rows in table.groupby("kind")
-    }
-
-
-pairs = {
-    layers: [
-        shipped_signature(f"shipped:{kind}net{layers}")
-        for kind in ("plain", "res")
-    ]
-    for layers in (20, 32, 44, 56)
-}
-score_histograms(
-    {
-        f"{what}, {layers} layers": kinds_of(result)
-        for layers in (20, 56)
-        for what, result in zip(
-            ("plain", "residual"), pairs[layers], strict=True
-        )
-    }
-)
-plt.show()
-
-# %% [markdown]
-# *Bimodal* means two modes, and a histogram of 19 numbers has peaks for many reasons. **Silverman's test**
-# {cite}`silverman1981using` smooths the scores until one mode is left, and asks how often a sample from that smooth,
-# unimodal distribution would need as much smoothing. A small p-value speaks against one mode; the test is
-# conservative, and a large p-value is no evidence of one mode. Two other columns need no test: the share of scores
-# above 0.9, and the probability that a score after the sum (in the plain network: the second of a block) exceeds one
-# of a first activation.
-
-
-# %% tags=["hide-input"]
-def shape(result):
-    table = result.summary.dropna(subset="score")
-    after = "after-sum" if (table["kind"] == "after-sum").any() else "second"
-    second = table.loc[table["kind"] == after, "score"]
-    first = table.loc[table["kind"] == "first", "score"]
-    return {
-        "activations": len(table),
-        "p-value of one mode": analysis.unimodality_test(
-            table["score"], seed=seed
-        ).p_value,
-        "p-value of one Gaussian": analysis.mixture_test(
-            table["score"], seed=seed
-        ).p_value,
-        "share above 0.9": (table["score"] > 0.9).mean(),
-        "mean after the sum, or second": second.mean(),
-        "mean of first": first.mean(),
-        "after the sum is larger": analysis.common_language_effect_size(
-            second, first
-        ),
-    }
-
-
-shapes = {
-    f"{what}, {layers} layers": shape(result)
-    for layers, both in pairs.items()
-    for what, result in zip(("plain", "residual"), both, strict=True)
-}
-shapes |= {
-    name: shape(by_name[name])
-    for name in ("resnet18", "resnet34")
-    if name in by_name
-}
-pd.DataFrame.from_dict(shapes, orient="index").round(3)
-
-# %% [markdown]
-# The last columns are clear: with shortcuts an activation after a sum is nearly always the more nearly affine one, and the
-# deeper the network the nearer to 1; without shortcuts the two activations of a block are alike. (`resnet18` and
-# `resnet34`, the bottom of figure 5 D, are those of this run.)
-#
-# That there are **two modes with shortcuts and one without** is another matter. The published code takes the average after
-# the activation, the definition in the paper before it ({doc}`04_signature_of_a_network`). The p-values of all pairs, in both
-# orders:
-
-# %% tags=["hide-input"]
-chances = {}
-for order in ("activate-first", "reduce-first"):
-    for layers in pairs:
-        for kind, what in (("plain", "plain"), ("res", "residual")):
-            scores = shipped_signature(
-                f"shipped:{kind}net{layers}", order=order
-            ).scores
-            activations, p = (
-                len(scores),
-                analysis.unimodality_test(scores, seed=seed).p_value,
-            )
-            chances[order, what] = chances.get((order, what), {}) | {
-                f"{layers} layers, {activations} activations": p
-            }
-pd.DataFrame(chances).round(3)
-
-# %% [markdown]
-# Of the largest pair, unimodality is rejected for the residual network when the activation comes first, and for the
-# plain network when the average does; the smaller pairs decide nothing in either order. So whether shortcuts make the
-# scores bimodal **cannot be decided** on these networks. In a sign test, six pairs of six would have to agree;
-# {doc}`80_the_ledger` asks under each order.
+# Members of a family in the mini zoo had nearly the same recipe ({doc}`92_the_mini_zoo`), as the originals had. The
+# next section has networks without any.
+# ```
 #
 # ## Before training
 #
-# Does the signature belong to the **architecture**, or to what training made of it? The package has signatures of the
-# study's networks at their full size, with random weights and random images. Clustered in the same way:
+# The package has the signatures of networks of the study at their full size, with random weights and on random
+# images. If training made the signature, these should not be told apart.
 
 # %% tags=["hide-input"]
 untrained = {}
@@ -475,30 +257,130 @@ for name in papers.study_models(""):
     try:
         untrained[name] = shipped_signature(f"shipped:{name}@random").scores
     except AffscoreError:
-        continue  # not every network of the study is among the shipped results
+        continue  # not every network of the study is among these
 labels = papers.network_table(untrained)["family"].tolist()
-of_untrained = analysis.distance_matrix(untrained)
-print(
-    f"{len(untrained)} networks of {len(set(labels))} families with random weights"
+random = rivals(analysis.distance_matrix(untrained), untrained, labels)
+shown(random)
+
+# %% tags=["remove-input"]
+Markdown(
+    f"Of {len(untrained)} networks "
+    f"**{random.loc['DTW distance', 'near']:.0%} of those with a relative "
+    "have one as their nearest neighbour**; the lengths alone find "
+    f"{random.loc['length alone', 'near']:.0%}. A signature is largely a "
+    "property of the architecture: of its order of layers and its initial "
+    "weights. What training adds is the subject of "
+    "{doc}`11_what_training_does`."
 )
-beside_length(of_untrained, untrained, labels)
 
 # %% [markdown]
-# Most networks with a relative have one as their nearest neighbour, far more than the lengths alone find, and by the
-# adjusted Rand index, too, the signatures do better. So a signature identifies the family before any training: it is
-# largely a property of the architecture, of its order of layers and its initial weights.
-# {doc}`04_signature_of_a_network` shows what training adds.
+# ## One of each family
 #
-# ## What holds, and under which choices
-#
-# One row for each conclusion of the paper that this chapter looks at: the verdict under the papers' own choice of
-# reduction, order, covariance and coupling, and in how many of the equally defensible choices it holds
-# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`; they are on the results that come with
-# the package, whatever the parameters of this chapter are.
+# The paper shows one network of each of its nine families and concludes that later networks grow apart from the early
+# convolutional ones, until Swin and ConvNeXt come back. It does not say which nine it took; these are ours.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Distances between one network of each family, oldest first: they do not grow with the years between two networks (paper Fig. 5 B; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
+chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
+          "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
+nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
+distance_heatmap(distances.loc[nine, nine])
+plt.show()
+
+# %% [markdown]
+# To avoid the choice of nine: the mean distance of AlexNet and the VGGs to the members of each family, oldest first.
+
 
 # %% tags=["hide-input"]
-ledger = Ledger(AllResults.gather())
-ledger.conclusions(
+def to_the_early(matrix):
+    others = matrix.mask(np.eye(len(matrix), dtype=bool))
+    apart = others[about["family"] == "Pure convnets"].mean()
+    return apart.groupby(about["family"]).mean()
+
+
+years = about.groupby("family")["year"].min().sort_values(kind="stable")
+means = pd.DataFrame(
+    {
+        "DTW distance": to_the_early(distances),
+        "per step": to_the_early(analysis.per_step(distances, signatures)),
+    }
+)
+table(means.loc[years.index].dropna().rename_axis(None), digits=3)
+
+# %% [markdown]
+# On the mini zoo neither column rises steadily with the years. Swin and ConvNeXt are nearer to the early networks than
+# the ViTs are, as in the paper, but the differences are small and have no error bar.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
+score_distributions(
+    {name: signatures[name] for name in nine},
+    about.loc[nine, "family"].tolist(),
+)
+plt.show()
+
+# %% [markdown]
+# ## What a shortcut does
+#
+# Paper Fig. 5 D has the same network with and without residual connections, with 20 layers, on CIFAR-10. So do we.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "The same network of 20 layers, trained on CIFAR-10 without and with residual connections: only with them do the two activations of a block part (paper Fig. 5 D, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap between 0.6 and 0.9; with shortcuts those after a sum lie at 0.7 to 0.98 and those inside a block at 0.55 to 0.7."}}
+titles = {
+    "first": "first of a block",
+    "second": "second of a block",
+    "after-sum": "after a sum",
+    "hidden": "stem",
+}
+
+
+def by_kind(result):
+    scores = result.summary.dropna(subset="score")
+    return {
+        titles.get(kind, kind): rows["score"]
+        for kind, rows in scores.groupby("kind")
+    }
+
+
+score_histograms(
+    {
+        f"{kind}, 20 layers": by_kind(twins[f"{kind} 20"])
+        for kind in ("plain", "residual")
+    }
+)
+plt.show()
+
+# %% tags=["remove-input"]
+apart = {}
+for name, result in twins.items():
+    parts = by_kind(result)
+    second = parts.get("after a sum", parts.get("second of a block"))
+    apart[name] = analysis.common_language_effect_size(
+        second, parts["first of a block"]
+    )
+ends = {
+    kind: [value for name, value in apart.items() if name.startswith(kind)]
+    for kind in ("plain", "residual")
+}
+Markdown(
+    "A score after a sum exceeds one inside a block in "
+    f"{min(ends['residual']):.0%} to {max(ends['residual']):.0%} of all "
+    "pairs, over the four residual networks. Without shortcuts the second "
+    "activation of a block exceeds the first in "
+    f"{min(ends['plain']):.0%} to {max(ends['plain']):.0%}, where chance is "
+    "50 %. The paper calls the distribution with shortcuts *bimodal*; "
+    "whether there are two modes, and not only two groups, is another "
+    "question, and {doc}`12_what_a_residual_connection_does` answers it on "
+    "19 pairs."
+)
+
+# %% [markdown]
+# ## What holds, and under which choices
+#
+# Each conclusion of the paper that this chapter looks at, with the verdict under the papers' own choice of reduction,
+# order, covariance and coupling, and in how many of the equally defensible choices it holds
+# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`, on the results that come with the
+# package.
+
+# %% tags=["hide-input"]
+conclusions = Ledger(AllResults.gather()).conclusions(
     "after-sums-more-linear",
     "one-mode-is-linear",
     "resnets-bimodal",
@@ -509,18 +391,47 @@ ledger.conclusions(
     "families-are-found",
     "no-outliers",
 )
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+found_here = (
+    f"Of the {len(signatures)} networks on {dataset}, "
+    f"{signature_finds:.0%} have a relative as their nearest neighbour, "
+    f"{length_finds:.0%} by length alone. The tree is weaker evidence: that "
+    "it finds families beyond their lengths "
+    + ("is decided" if decided else "cannot be decided")
+    + f" (lead {lead.value:.2f} ± {lead.error:.2f})."
+    if np.isfinite(signature_finds)
+    else f"Of the {len(signatures)} networks on {dataset} no two are of one "
+    "family."
+)
+Markdown(
+    f"* On CIFAR-10 the nearest signature belongs to a network of the same "
+    f"kind, with or without shortcuts, for {same} of {len(twins)} networks. "
+    "A plain network of 20 layers is "
+    + ("nearer to" if far < twin else "farther from")
+    + f" one of 56 layers (distance {far:.2f}) than to its residual twin "
+    f"({twin:.2f}).\n"
+    "* A signature tells the family before any training: of "
+    f"{len(untrained)} networks of the paper with random weights, "
+    f"{random.loc['DTW distance', 'near']:.0%} have a relative as their "
+    "nearest neighbour (by length alone "
+    f"{random.loc['length alone', 'near']:.0%}).\n"
+    f"* {found_here}"
+)
 
 # %% [markdown]
 # ## Takeaways
 #
-# * The DTW distance compares signatures of any two lengths. It is a sum over steps, so deep networks are far from
-#   everything.
-# * A clustering needs a number and a test: the adjusted Rand index with permuted families is one; leave-one-out
-#   nearest neighbours are simpler and need no cut.
-# * A test against chance is weak. Compare with a less informed baseline, here the number of activations alone, and
-#   give the lead an error.
-# * Residual connections split the activations into two kinds. Whether their scores have two modes cannot be answered
-#   with 19 to 55 scores, and the answer changes with the order of activation and average.
+# * The DTW distance is a sum over steps, so deep networks are far from everything. Divide by the steps, or say so.
+# * Beating chance is easy for a clustering: the number of activations alone does. Compare with what is known for free.
+# * The nearest neighbour answers "are relatives alike?" with one number, and needs neither linkage nor cut.
 #
 # ## Exercises
 #
@@ -528,11 +439,20 @@ ledger.conclusions(
 # :label: ex-7-1
 # :nonumber:
 #
-# Write the DTW distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the function.
+# *Change code · 20 minutes · medium.* Aim: dynamic programming over two signatures.
+#
+# Write the DTW distance as a function `distance(a, b)` of two NumPy arrays, without a library for it. Hand in the
+# function.
+# ```
+#
+# ```{admonition} Hint for 7.1
+# :class: dropdown hint
+#
+# Fill a table: the cheapest way to stand at $(i, j)$ comes from one of three places.
 # ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a function distance(a, b)
 # affscore.exercises.check("7.1", answer)
 
 # %% [markdown]
@@ -565,12 +485,20 @@ affscore.exercises.check("7.1", answer)
 # :label: ex-7-2
 # :nonumber:
 #
+# *Compute · 5 minutes · easy.* Aim: see what the distance does not normalise.
+#
 # All 12 activations of one network have the score 0.55, all 150 of another the score 0.8. What is their DTW distance?
 # Hand in a number.
 # ```
+#
+# ```{admonition} Hint for 7.2
+# :class: dropdown hint
+#
+# How many steps does the cheapest walk have, and what does each of them cost?
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a number
 # affscore.exercises.check("7.2", answer)
 
 # %% [markdown]
@@ -592,13 +520,21 @@ affscore.exercises.check("7.2", answer)
 # :label: ex-7-3
 # :nonumber:
 #
-# *Purity* is the share of networks that belong to the most frequent family of their cluster. Twelve networks come from four families,
-# `["VGG"] * 3 + ["ResNet"] * 3 + ["ViT"] * 3 + ["Swin"] * 3`. Hand in a list of twelve cluster numbers whose purity is 1 and
-# whose adjusted Rand index is not above 0.1.
+# *Compute · 10 minutes · easy.* Aim: know why purity is not enough.
+#
+# *Purity* is the share of networks that belong to the most frequent family of their cluster. Twelve networks come from
+# four families, `["VGG"] * 3 + ["ResNet"] * 3 + ["ViT"] * 3 + ["Swin"] * 3`. Hand in a list of twelve cluster numbers
+# whose purity is 1 and whose adjusted Rand index is not above 0.1.
+# ```
+#
+# ```{admonition} Hint for 7.3
+# :class: dropdown hint
+#
+# Purity never punishes a clustering for having many clusters.
 # ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a list of twelve integers
 # affscore.exercises.check("7.3", answer)
 
 # %% [markdown]
@@ -606,11 +542,110 @@ answer = None  # your answer here
 # :class: dropdown
 # ```
 #
-# A cluster of one is always pure. Purity rewards many clusters; the adjusted Rand index counts that families were torn apart.
+# A cluster of one is always pure. Purity rewards many clusters; the adjusted Rand index counts that families were torn
+# apart.
 
 # %%
 answer = list(range(12))
 affscore.exercises.check("7.3", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 7.4 Not a metric
+# :label: ex-7-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: know which laws of a distance hold for the DTW distance.
+#
+# Prove that $D(a, b) = D(b, a)$; that $D(a, b) = 0$ exactly when $a$ and $b$ become the same sequence once each run of
+# equal scores is shortened to one; and find three signatures with scores in $[0, 1]$ that violate the triangle
+# inequality.
+# ```
+#
+# ```{admonition} Hint for 7.4
+# :class: dropdown hint
+#
+# For the last part take a signature of one score, and stretch the end of another one, which costs nothing.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-7-4
+# :class: dropdown
+# ```
+#
+# *Symmetry.* Swap the two entries of every pair of a path $\pi$ between $a$ and $b$: that is a path between $b$ and
+# $a$ of the same cost, and every path arises so. The minima agree.
+#
+# *Zero.* If $D(a, b) = 0$, some path has $a_i = b_j$ at each of its pairs. Read the common score along the path and
+# shorten its runs. A step moves to the next place or stays, in $a$ and in $b$, so the sequence that is read is $a$ with
+# some scores repeated, and also $b$ with some repeated; all three have the same shortened sequence. Conversely, let
+# both shorten to $c$. Walk through the runs of $c$ one after the other: within a run all scores are equal, so any path
+# through it is free, and the step to the next run advances in both. The cost is 0.
+#
+# *Triangle.* Let $a = (0)$, $b = (0, 1)$ and $c = (0, 1, 1, 1, 1)$. Then $D(b, c) = 0$ and $D(a, b) = 1$, but every
+# score of $c$ is paired with 0, so $D(a, c) = \sqrt 4 = 2 > 1 + 0$.
+#
+# **Rubric** (6 points)
+#
+# * 1: symmetry by reversing paths.
+# * 2: zero distance implies the same shortened sequence, using that a step advances by at most one.
+# * 1: the converse.
+# * 2: a counterexample with all three distances computed.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 7.5 A fair race
+# :label: ex-7-5
+# :nonumber:
+#
+# *Design · 30 minutes · hard.* Aim: separate architecture, length and training recipe.
+#
+# Somebody claims: "A signature identifies the family of a network, whatever its length and however it was trained."
+# Design the experiment that could refute this. Say which networks you train and how often, what the families are, which
+# distance and which rival you use, what is permuted, and which result would make you give up the claim. You can afford
+# 60 small trainings.
+# ```
+#
+# ```{admonition} Hint for 7.5
+# :class: dropdown hint
+#
+# A permutation test is only as good as what it keeps fixed: what must stay the same when the families are permuted?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-7-5
+# :class: dropdown
+# ```
+#
+# One design of many. Five families, each in two lengths that all families share (say 16 and 32 activations), each
+# trained by three recipes (an optimiser and a schedule of its own) from two seeds: 60 trainings. The distance is the
+# DTW distance per step; the measure is the share of networks whose nearest neighbour is of their family, where
+# neighbours *of the same length or of the same recipe are not allowed*, so that neither can do the work. Rivals: the
+# length alone, which is at chance by design (check it), and the plain mean of the scores. The families are permuted
+# within each combination of length and recipe, since these are what the null hypothesis keeps. The unit is an
+# architecture and not a seed: both seeds get the same label.
+#
+# The claim falls if the share is not above the 95th percentile of the permutations, or not above that of the mean of
+# the scores by more than two jackknife errors over architectures. With ten architectures only large effects can be
+# seen, so a failure says "not shown".
+#
+# **Rubric** (8 points)
+#
+# * 2: length and recipe are crossed with the family, or held fixed.
+# * 1: several seeds, and the unit of the test is said.
+# * 2: a rival that knows less than the signature, and how both are compared.
+# * 2: what is permuted, and within which groups.
+# * 1: a result that would refute the claim, said in advance.
 
 # %% [markdown]
 # ```{solution-end}

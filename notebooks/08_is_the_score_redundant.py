@@ -13,17 +13,18 @@
 #     name: python3
 # ---
 
+# %%
+
 # %% [markdown]
 # # Is the score redundant?
 #
 # Activations were compared with their inputs long before the affinity score. If one of the older criteria always
 # moved with the score, optimal transport would be unnecessary. Tables 1 and 2 of the paper {cite}`bouniot2025alexnet`
-# correlate five of them with the score, network by network, and find none that does. This chapter computes both
-# tables for other networks, adds an interval to each correlation, and combines all five. You will learn
+# correlate five of them with the score, network by network, and find none that does. On the real networks that come
+# with this package the answer is less clear-cut: three criteria follow the score in every one of them.
 #
-# * what the five criteria measure,
-# * how much a correlation over a dozen activations is worth,
-# * which criteria follow the score in one family and run against it in another, and which do not.
+# You will learn what the criteria measure, how much a correlation over a dozen activations is worth, and how to test
+# redundancy, by predicting the scores of one kind of network with weights from another.
 
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
@@ -41,29 +42,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %% [markdown]
-# ## Five criteria
-#
-# All five use the same pair as the score: the reduced inputs $X$ and outputs $Y$ of an activation, $n$ samples with
-# $d$ coordinates each.
-#
-# | criterion | what it is | it does not see |
-# |---|---|---|
-# | linear CKA {cite}`kornblith2019similarity` | how alike the distances between the points are before and after, in $[0, 1]$ | rotations and scalings of either |
-# | norm | $\lVert X - Y\rVert_F$ | whether the difference is affine |
-# | sparsity | the share of entries next to zero, after minus before | anything but zeros |
-# | entropy | of the values of a point, after minus before | which coordinate has which value |
-# | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything, where $d \ge n$: then it is 1 |
-#
-# The paper does not say in which direction it takes the changes of sparsity and entropy. Here it is after minus
-# before, so a ReLU that makes zeros has a positive change of sparsity; the other direction flips the signs. Precise
-# definitions are in {doc}`../book/definitions`.
-#
-# By default the networks are those of the **mini zoo**: small members of the families, trained on 8 x 8 digits. They
-# give an **analogue** of the paper's tables. Printed numbers stand in columns of their own; they belong to the real
-# networks on ImageNet, and no number of ours confirms or refutes them.
-
-# %%
+# %% tags=["hide-input"]
 import affscore
 import matplotlib.pyplot as plt
 import numpy as np
@@ -78,12 +57,11 @@ from affscore.analysis import (
     sign_counts,
     strength_counts,
 )
-from affscore.figures import criterion_dots, criterion_scatter
+from affscore.figures import criterion_dots, criterion_scatter, table
 from affscore.papers import (
     network_table,
     printed_correlations,
     printed_table,
-    short_name,
     short_names,
     study_models,
     table_1_again,
@@ -95,8 +73,116 @@ from affscore.survey import load_or_measure
 from affscore.survey.shipped import shipped_signature
 from IPython.display import Markdown, display
 
-pd.set_option("display.max_colwidth", 200)  # notes are sentences
+pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 criteria = list(CRITERIA_OF_TABLE_1)
+TITLES = {
+    "cka": "linear CKA",
+    "norm": "norm",
+    "sparsity": "change of sparsity",
+    "entropy": "change of entropy",
+    "r2": "R²",
+    "cka_debiased": "debiased CKA",
+    "nlc": "non-linearity coefficient",
+}
+
+# %% [markdown]
+# ## Five criteria
+#
+# All five use the same pair as the score: the reduced inputs $X$ and outputs $Y$ of an activation, $n$ samples with
+# $d$ coordinates each.
+#
+# | criterion | what it is | it does not see |
+# |---|---|---|
+# | linear CKA {cite}`kornblith2019similarity` | how alike the distances between the points are before and after, in $[0, 1]$ | rotations and scalings of either |
+# | norm | $\lVert X - Y\rVert_F$ | whether the difference is affine |
+# | sparsity | the share of entries next to zero, after minus before | anything but zeros |
+# | entropy | of the values of a point, after minus before | which coordinate has which value |
+# | $R^2$ | of the least-squares fit of $Y$ on $X$ | anything, where $d \ge n$: then it is 1 |
+#
+# The paper does not say in which direction it takes the changes; here a ReLU that makes zeros has a positive change of
+# sparsity. {doc}`../book/definitions` has the details. One network first, a ResNet-56 trained on CIFAR-10:
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-one-network", "caption": "A ResNet-56 on CIFAR-10, a point for each of its 55 activations, darker where it is deeper: the sparsity that a ReLU adds and the fit of least squares follow the affinity score closely, the entropy not at all (`affscore.figures.criterion_scatter`)."}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. The points of sparsity fall and those of R2 rise along narrow bands; those of entropy form a cloud. The correlation stands above each panel."}}
+shipped = {
+    name: shipped_signature(f"shipped:{name}").summary
+    for name in [
+        *(f"plainnet{layers}" for layers in (20, 32, 44, 56)),
+        *(f"resnet{layers}" for layers in (20, 32, 44, 56)),
+        *("mobilenet_v2", "squeezenet1_0", "squeezenet1_1"),
+    ]
+}
+real = criterion_correlations(shipped, list(TITLES), level=level)
+shown = real[(real["model"] == "resnet56") & real["criterion"].isin(criteria)]
+criterion_scatter(criterion_values(shipped["resnet56"]), shown)
+plt.show()
+
+# %% [markdown]
+# ## Eleven networks on photographs
+#
+# Eight networks trained on CIFAR-10, with and without residual connections, and a MobileNetV2 and two SqueezeNets
+# trained on ImageNet, each measured on photographs. There are two more criteria: CKA with the unbiased estimate
+# {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the non-linearity coefficient
+# {cite}`philipp2021nonlinearity`.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
+kinds = {
+    name: "Plain"
+    if name.startswith("plain")
+    else "Residual"
+    if name.startswith("res")
+    else "Efficient"
+    for name in shipped
+}
+criterion_dots(real, kinds)
+plt.show()
+
+# %% tags=["remove-input"]
+real_signs = sign_counts(real)
+everywhere = [
+    TITLES[name]
+    for name, row in real_signs.loc[list(TITLES)].iterrows()
+    if max(row["positive"], row["negative"]) == row["networks"]
+]
+real_together = explained_by_all(shipped, kinds)[["within", "from_others"]]
+explained = real_together.astype(float).mean()
+Markdown(
+    f"**{', '.join(everywhere)} keep their sign in all {len(shipped)} "
+    "networks, with intervals that exclude zero.** And a weighted sum of the "
+    "papers' five, with weights that were fitted to the *other* kinds of "
+    f"networks, explains {explained['from_others']:.0%} of the variance of "
+    "the scores within a network (mean over the networks; with weights of "
+    f"their own {explained['within']:.0%}). Within such networks the older "
+    "criteria rank layers much as the score does."
+)
+
+# %% [markdown]
+# ```{admonition} Where R² is blind
+# :class: caution
+#
+# Where a layer has at least as many channels as there are images, $R^2$ is 1 by construction (exercise 8.4). Among
+# these networks that concerns mostly MobileNetV2, and there it follows the score least.
+# ```
+#
+# ## What is a correlation worth?
+#
+# Such a number rests on as many points as the network has activations: 7 in AlexNet, 55 in the ResNet-56 above. The
+# bars are Fisher's intervals {cite}`fisher1921probable`. The correlation $r$ itself has a skewed distribution, but
+# $z = \operatorname{artanh} r$ is nearly normal with variance $1/(n - 3)$ for $n$ independent pairs, so
+#
+# $$
+# \tanh\Bigl(\operatorname{artanh} r \pm \frac{1.96}{\sqrt{n - 3}}\Bigr)
+# $$
+#
+# covers the true correlation in 95 of 100 cases. Activations of one network are **not** independent draws: neighbours
+# are autocorrelated, so the intervals are too short rather than too long. Tables 1 and 2 have none.
+#
+# ## The families of the study
+#
+# Now the 36 networks of the paper's tables; by default their small analogues in the **mini zoo**, trained on 8 x 8
+# digits. The printed numbers, black ticks, belong to the originals on ImageNet: no number of ours confirms or refutes
+# them.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations", "caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `affscore.figures.criterion_dots`)."}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}}
 networks = models or study_models("mini:")
 options = {
     "n": n,
@@ -110,341 +196,220 @@ names = short_names(networks)
 summaries = {
     names[model]: result.summary for model, result in results.items()
 }
-print(
-    f"{len(summaries)} networks on {dataset}, {sum(map(len, summaries.values()))} activations"
-)
-
-# %% [markdown]
-# One network first: each point is one of its activations, darker where it is deeper.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-one-network", "caption": "The affinity score of each activation of one network over each of the five criteria, with Pearson's correlation (`affscore.figures.criterion_scatter`)."}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. Darker points are deeper activations. The correlation stands above each panel."}}
-example = "resnet50" if "resnet50" in summaries else next(iter(summaries))
-one = criterion_correlations({example: summaries[example]}, level=level)
-criterion_scatter(criterion_values(summaries[example]), one)
-plt.show()
-
-# %%
-one.set_index("criterion")[
-    ["activations", "correlation", "low", "high", "note"]
-].round(2)
-
-# %% [markdown]
-# ## What is a correlation worth?
-#
-# Such a number rests on as many points as the network has activations: 7 in AlexNet, 63 to 103 in the small
-# DenseNets. *low* and *high* are the ends of Fisher's interval {cite}`fisher1921probable`. The correlation $r$ itself
-# has a skewed distribution, but $z = \operatorname{artanh} r$ is nearly normal with variance $1/(n - 3)$ for $n$
-# independent pairs, so
-#
-# $$
-# \tanh\Bigl(\operatorname{artanh} r \pm \frac{1.96}{\sqrt{n - 3}}\Bigr)
-# $$
-#
-# covers the true correlation in 95 of 100 cases. Activations of one network are **not** independent draws: neighbours
-# are autocorrelated, so the intervals are too short rather than too long. Tables 1 and 2 have none.
-#
-# ## Network by network
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations", "caption": "Correlations of the affinity score with five criteria over the activations of each network, with Fisher's intervals (tables 1 and 2 of the paper; `affscore.figures.criterion_dots`). The black ticks are what the paper prints for the real network of that name on ImageNet."}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in each panel."}}
 correlations = criterion_correlations(summaries, level=level)
-printed = printed_table("table2_correlations")
 families = network_table(summaries)["family"].to_dict()
-criterion_dots(correlations, families, printed)
+criterion_dots(correlations, families, printed_table("table2_correlations"))
 plt.show()
+
+# %% tags=["remove-input"]
+noted = correlations[correlations["note"] != ""]
+about_noted = Markdown(
+    "```{note}\n"
+    f"{len(noted)} of {len(correlations)} correlations could not be computed "
+    "or leave activations out: "
+    + "; ".join(
+        f"{row.model}, {TITLES[row.criterion]}: {row.note}"
+        for row in noted.itertuples()
+    )
+    + ".\n```"
+)
+display(about_noted) if len(noted) else None
+
+# %% [markdown]
+# Means over the networks of a family, and in brackets what table 1 prints:
 
 # %% tags=["hide-input"]
-ours = correlations.assign(
-    shown=[
-        ""
-        if np.isnan(row.correlation)
-        else f"{row.correlation:.2f} [{row.low:.2f}, {row.high:.2f}]"
-        for row in correlations.itertuples()
-    ]
-).pivot_table(
-    index="model",
+of_families = family_correlations(
+    correlations, table_1_families(summaries), level=level
+).set_index(["family", "criterion"])
+beside = of_families.join(table_1_again()["printed_mean"])
+beside["shown"] = [
+    "–"
+    if np.isnan(ours)
+    else f"{ours:.2f}"
+    if np.isnan(printed)
+    else f"{ours:.2f} ({printed:.2f})"
+    for ours, printed in zip(
+        beside["mean"], beside["printed_mean"], strict=True
+    )
+]
+by_family = beside.pivot_table(
+    index="family",
     columns="criterion",
     values="shown",
     aggfunc="first",
     sort=False,
 )
-beside = pd.concat(
-    {
-        "here": ours[criteria],
-        "printed (ImageNet)": printed.reindex(ours.index)[criteria],
-    },
-    axis=1,
-)
-beside.insert(
-    0,
-    ("", "activations"),
-    correlations.groupby("model", sort=False)["activations"].max(),
-)
-beside.astype(object).fillna("")
+five = {name: TITLES[name] for name in criteria}
+table(by_family.rename_axis(None), five)
 
 # %% [markdown]
-# MNASNets have no row in the printed table 2, though table 1 has their mean. Cells that are empty on our side:
-
-# %% tags=["hide-input"]
-noted = correlations.loc[
-    correlations["note"] != "", ["model", "criterion", "activations", "note"]
-]
-noted.set_index("model") if len(
-    noted
-) else "Every correlation is defined, over all activations of its network."
-
-# %% [markdown]
-# ## Family by family
-#
-# Means and standard deviations over the networks of a family, as in table 1; the last row is over all networks. *low*
-# and *high* are the ends of Student's interval of the mean over a family's networks, cut at -1 and 1. With four
-# networks it is wide, and it describes networks like these four, which are four sizes of one design.
-
-# %% tags=["hide-input"]
-by_family = family_correlations(
-    correlations, table_1_families(summaries), level=level
-)
-columns = {
-    "networks": "networks",
-    "mean": "mean",
-    "std": "std",
-    "low": "low",
-    "high": "high",
-}
-columns |= {
-    "printed_mean": "printed mean (ImageNet)",
-    "printed_std": "printed std (ImageNet)",
-}
-beside = by_family.set_index(["criterion", "family"]).join(
-    table_1_again()[["printed_mean", "printed_std"]]
-)
-beside[list(columns)].rename(columns=columns).reindex(
-    criteria, level=0
-).round(2).astype(object).fillna("")
-
-# %% tags=["hide-input"]
-noted = by_family.loc[
-    by_family["note"] != "", ["family", "criterion", "note"]
-]
-noted.set_index("family") if len(
-    noted
-) else "Every family has a mean and an interval, over all of its networks."
-
-# %% [markdown]
-# On the mini zoo members of a family mostly agree with one another, and families do not: sparsity has a strongly
-# negative correlation with the score in the ResNets and a positive one in the DenseNets; the norm a negative one in
-# the ResNets and a positive one in the MNASNets. The same happens in the printed columns, in other places. ViTs
-# scatter most: with six to ten activations a correlation can be nearly anything.
+# Members of a family mostly agree with one another, and families do not: on the mini zoo sparsity has a strongly
+# negative correlation with the score in the ResNets and a positive one in the DenseNets. ViTs scatter most; with six to
+# ten activations a correlation can be nearly anything.
 #
 # ## The sign is not the same everywhere
 #
-# A criterion that could replace the score would go with it, or against it, in every network. So we count the networks
-# whose whole interval is above zero, below zero, or contains zero:
+# A criterion that could replace the score would go with it, or against it, in every network. So count the networks
+# whose whole interval is above zero, below zero, or contains zero; for the printed table 2 with intervals for the
+# number of activations of torchvision's networks. *Weak in* counts the networks that refute a strong correlation, with
+# a whole interval below 0.5 in the usual direction of the criterion, wide enough to hold for all networks together
+# (Bonferroni).
 
 # %% tags=["hide-input"]
-counts = sign_counts(correlations).reindex(criteria)
-counts.round(2)
+sources = {
+    "photographs": real,
+    "here": correlations,
+    "printed": printed_correlations(level),
+}
+columns = {}
+for name, source in sources.items():
+    signs = sign_counts(source).loc[criteria]
+    counts = signs[["positive", "negative", "undecided"]].astype(str)
+    columns[f"{name}: above / below / open"] = counts.agg(" / ".join, axis=1)
+    columns[f"{name}: weak in"] = strength_counts(source).loc[
+        criteria, "weak"
+    ]
+table(pd.DataFrame(columns).rename(index=TITLES).rename_axis(None))
 
 # %% tags=["remove-input"]
-both_signs = counts.index[counts[["positive", "negative"]].min(axis=1) > 0]
+both_ways = {}
+for name, source in sources.items():
+    counts = sign_counts(source).loc[criteria, ["positive", "negative"]]
+    both_ways[name] = [
+        TITLES[one] for one in counts.index[counts.min(axis=1) > 0]
+    ]
 Markdown(
-    f"**Criteria with decided cases on both sides: {', '.join(both_signs) or 'none'}.**"
-)
-
-# %% [markdown]
-# On the mini zoo CKA and $R^2$ never run against the score by more than chance. Its layers are narrow, so $R^2$ of
-# 512 images is not blind here, and a trained digit network is no trained ImageNet network.
-#
-# The same count for the printed table 2, with Fisher's intervals for the number of activations that the recorder
-# counts in torchvision's networks. Each of the five criteria has networks on either side of zero.
-
-# %% tags=["hide-input"]
-sign_counts(printed_correlations(level)).loc[criteria].round(2)
-
-# %% [markdown]
-# The paper says that no criterion correlates *strongly and consistently* with the score. The smallest of 36
-# correlations does not test that: with a true correlation of 0.8 in every network the smallest is often below 0.5,
-# since some networks have six activations. Intervals do: a criterion is refuted by a network whose whole interval is
-# below 0.5 in the usual direction of that criterion, with intervals wide enough to hold for all networks together
-# (Bonferroni). *weak* counts such networks.
-
-# %% tags=["hide-input"]
-found = {"here": correlations, "printed (ImageNet)": printed_correlations()}
-strength = {
-    name: strength_counts(one).loc[criteria] for name, one in found.items()
-}
-pd.concat(strength, axis=1).round(2)
-
-# %% tags=["remove-input"]
-refuted = {
-    name: counts.index[counts["weak"] > 0]
-    for name, counts in strength.items()
-}
-Markdown(
-    "\n".join(
-        f"* {name}: refuted are {', '.join(which) or 'none'}; "
-        f"undecided are {', '.join(criterion for criterion in criteria if criterion not in which) or 'none'}."
-        for name, which in refuted.items()
+    "Criteria that go both ways: "
+    + "; ".join(
+        f"on photographs {', '.join(some) or 'none'}"
+        if name == "photographs"
+        else f"among this chapter's networks {', '.join(some) or 'none'}"
+        if name == "here"
+        else f"in the printed table 2 {', '.join(some) or 'none'}"
+        for name, some in both_ways.items()
     )
+    + "."
 )
 
 # %% [markdown]
-# ## Do the two printed tables agree?
+# ```{admonition} The two printed tables do not quite agree
+# :class: dropdown
 #
-# Table 1 should hold the means and standard deviations of the rows of table 2, so we compute them again.
+# Table 1 should hold the means of the rows of table 2. For VGGs, ResNets, ViTs, Swins and ConvNeXts it does, to
+# rounding. For DenseNets, EfficientNets and the average it does not: table 1 has at least one more network there, or
+# other ones. The MNASNets, which table 2 lacks, are not the cause: four more networks with their printed mean would take
+# the average of the norm from -0.467 to -0.475, away from the printed -0.44. In table 2 the rows of DenseNet-161 and
+# DenseNet-169 are the same in all five columns, which may be a slip. {doc}`80_the_ledger` has every number.
+# ```
+#
+# ## Two groups in one correlation
+#
+# In a residual network the activations after a sum score higher than the others
+# ({doc}`07_a_signature_for_every_architecture`). Whatever is higher in one group correlates with the score, even if
+# nothing does within either: Simpson's paradox (exercise 8.2). So take each group alone, in the ResNets on CIFAR-10:
 
 # %% tags=["hide-input"]
-again = table_1_again().pivot_table(
-    index="family", columns="criterion", values="difference", sort=False
-)
-again[criteria].rename_axis(columns="mean of table 2 - table 1").round(3)
-
-# %% [markdown]
-# Rounding explains differences up to 0.01. VGGs, ResNets, ViTs, Swins and ConvNeXts agree (their standard deviations
-# do, too, with $n$ in the denominator). DenseNets, EfficientNets and the average do not: table 1 has at least one
-# more network there, or other ones. The MNASNets, which table 2 lacks, are not the cause: four more networks with
-# their printed mean would take the average of the norm from -0.467 to -0.475, away from the printed -0.44. In table 2
-# the rows of DenseNet-161 and DenseNet-169 are the same in all five columns, which may be a slip.
-#
-# ## Two clouds
-#
-# A correlation over a whole network mixes two clouds: in a residual network the activations after a sum and the
-# others ({doc}`07_a_signature_for_every_architecture`). Whatever is higher in one cloud correlates with the score,
-# even if nothing does within either (Simpson's paradox). So take each cloud alone.
-
-# %% tags=["hide-input"]
-residual = {
-    model: summary
-    for model, summary in summaries.items()
-    if short_name(model).startswith("resnet")
+parts = {
+    "all": "all",
+    "after-sum": "after a sum",
+    "others": "inside a block, and the stem",
 }
-if residual:
-    by_kind = correlations_by_kind(residual).reset_index("part")
-    by_kind["network"] = [short_name(model) for model in by_kind.index]
-    display(
-        by_kind.set_index(["network", "part"])[
-            ["activations", *criteria]
-        ].round(2)
-    )
-else:
-    print("None of these networks is a ResNet.")
+within = correlations_by_kind(
+    {name: one for name, one in shipped.items() if kinds[name] == "Residual"}
+).rename(index=parts)
+table(
+    within.rename_axis([None, None]), {"activations": "activations", **five}
+)
 
 # %% [markdown]
-# On the mini zoo the change of sparsity is the clearest case: in the deep ResNets its strong correlation with the
-# score vanishes among the activations that do not follow a sum, and that of the norm nearly does. After a sum both
-# stay; there the few sums whose shortcut is a convolution are a third cloud. CKA and $R^2$ mostly keep their sign
-# within the clouds. The intervals above ignore all this: they take all activations of a network as independent
-# points.
+# Here the groups do not explain the correlations: those of sparsity, norm and $R^2$ stay strong in both. On the mini
+# zoo they do, in part. In its deep ResNets the correlation of sparsity with the score vanishes among the activations
+# that do not follow a sum.
 #
 # ## All five together
 #
-# Could a weighted sum of all five follow the score? Two regressions, with scores and criteria standardised in each
-# network:
-#
-# * **within** a network: the weights that fit this network best. Adjusted $R^2$, as before.
-# * **from others**: one set of weights, fitted to all networks of the *other* families, predicts this one. This is
-#   what redundancy means. Below 0, the prediction is worse than the plain mean of the signature.
+# *Redundant* means predictable. Two regressions of the score on all five criteria, standardised in each network:
+# **within**, with the weights that fit this network best (adjusted $R^2$); and **from others**, with one set of
+# weights that is fitted to all networks of the *other* families. Below 0 the prediction is worse than the mean of the
+# signature.
 
 # %% tags=["hide-input"]
-if len(set(families.values())) > 1:
+of_kinds = real_together.astype(float).groupby(kinds).mean()
+several = len(set(families.values())) > 1
+if several:
     together = explained_by_all(summaries, families)
-    by_design = together.groupby("family", sort=False)[
-        ["activations", "within", "from_others"]
-    ].mean()
-    by_design.loc["all networks"] = together[
-        ["activations", "within", "from_others"]
-    ].mean()
-    display(by_design.round(2))
-else:
-    together = pd.DataFrame(columns=["activations", "note"])
-    print(
-        "Weights are carried over between families, and these networks are of one."
+    here = (
+        together[["within", "from_others"]].astype(float).groupby(families)
+    ).mean()
+    here = here.reindex(dict.fromkeys(families.values()))
+    of_kinds = pd.concat(
+        {"photographs": of_kinds, "this chapter's networks": here}
     )
-
-# %% tags=["hide-input"]
-noted = together.loc[together["note"] != "", ["activations", "note"]]
-display(noted) if len(noted) else print(
-    "Both regressions could be computed for every network."
-)
-
-# %% tags=["remove-input"]
-explained = (
-    together.reindex(columns=["within", "from_others"]).astype(float).mean()
-)
-Markdown(
-    f"**Weights of a network's own explain {explained['within']:.0%} of the variance of its scores, weights from other "
-    f"families {explained['from_others']:.0%}** (means over the networks where they can be computed)."
-)
+headings = {"within": "within (%)", "from_others": "from others (%)"}
+table(of_kinds, headings, digits=0)
 
 # %% [markdown]
-# So on the mini zoo the score is neither a combination of the other five nor foreign to them. What no weights explain
-# is noise, or not linear, or the score's own.
-#
-# ## On trained networks of usual size
-#
-# The package has results of eight networks trained on CIFAR-10 (with and without residual connections), and of a
-# MobileNetV2 and two SqueezeNets trained on ImageNet, each on photographs. They have two more criteria: CKA with the
-# unbiased estimate {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the non-linearity
-# coefficient {cite}`philipp2021nonlinearity`. The paper has none of these networks in its tables.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "The same for networks trained on CIFAR-10 and ImageNet, from the results that come with the package, with two more criteria (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
-of_package = [
-    f"{kind}{layers}"
-    for kind in ("plainnet", "resnet")
-    for layers in (20, 32, 44, 56)
-]
-of_package += ["mobilenet_v2", "squeezenet1_0", "squeezenet1_1"]
-shipped = {
-    name: shipped_signature(f"shipped:{name}").summary for name in of_package
-}
-all_criteria = [*criteria, "cka_debiased", "nlc"]
-real = criterion_correlations(shipped, all_criteria, level=level)
-kinds = {
-    name: "Plain"
-    if name.startswith("plain")
-    else "Residual"
-    if name.startswith("res")
-    else "Efficient"
-    for name in shipped
-}
-criterion_dots(real, kinds)
-plt.show()
-
-# %% tags=["hide-input"]
-sign_counts(real).loc[all_criteria].round(2)
-
-# %% [markdown]
-# On these eleven convolutional networks criteria do keep their sign: CKA and $R^2$ go with the score in each of them,
-# the change of sparsity and the non-linearity coefficient against it, with intervals that exclude zero. The norm is
-# negative in all; only the change of entropy goes both ways. (CKA and its debiased form hardly differ. Where a layer
-# has more channels than there are images, mostly in MobileNetV2, $R^2$ is 1 by construction.) So "no criterion
-# follows the score" is a statement on *all* families at once: within such networks CKA would rank layers much as the
-# score does.
-#
 # ## What holds, and under which choices
 #
-# One row for each conclusion of the paper that this chapter looks at: the verdict under the papers' own choice of
-# reduction, order, covariance and coupling, and in how many of the equally defensible choices it holds
-# ({doc}`09_a_multiverse_of_signatures`). The tests are in {doc}`80_the_ledger`; they are on the results that come with
-# the package, whatever the parameters of this chapter are.
-# Criteria depend on reduction and order, not on covariance or coupling. Printed tables cannot be asked again.
+# Each conclusion of the paper that this chapter looks at, with the verdict under the papers' own choice, and in how many
+# of the equally defensible choices it holds ({doc}`09_a_multiverse_of_signatures`). The tests are in
+# {doc}`80_the_ledger`, on the results that come with the package. Criteria depend on reduction and order, not on
+# covariance or coupling; printed tables cannot be asked again.
 
 # %% tags=["hide-input"]
-ledger = Ledger(AllResults.gather())
-ledger.conclusions(
+conclusions = Ledger(AllResults.gather()).conclusions(
     "no-criterion-says-the-same",
     "cka-fits-densenets-only",
     "steadiest-criterion",
+)
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+here_too = (
+    together[["within", "from_others"]].astype(float).mean()
+    if several
+    else None
+)
+widest = correlations[correlations["criterion"] == "cka"].dropna(
+    subset="correlation"
+)
+widest = widest.loc[(widest["high"] - widest["low"]).idxmax()]
+Markdown(
+    f"* Within {len(shipped)} networks trained on photographs the score is "
+    f"largely redundant: {', '.join(everywhere)} keep their sign in all of "
+    "them, and five criteria, weighted as other kinds of networks need it, "
+    f"explain {explained['from_others']:.0%} of the variance of the scores.\n"
+    "* Across families it is not. "
+    f"{len(both_ways['printed'])} of 5 criteria go both ways in the printed "
+    f"table 2, {len(both_ways['here'])} of 5 among the {len(summaries)} "
+    f"networks on {dataset}"
+    + (
+        ", where weights from other families explain "
+        f"{here_too['from_others']:.0%}"
+        if several
+        else ""
+    )
+    + ".\n"
+    "* A single correlation is worth little. That of the score with CKA in "
+    f"{widest['model']}, over {widest['activations']} activations, is "
+    f"{widest['correlation']:.2f}, with an interval from {widest['low']:.2f} "
+    f"to {widest['high']:.2f}."
 )
 
 # %% [markdown]
 # ## Takeaways
 #
-# * A correlation over the activations of one network rests on few and dependent points. Report an interval.
-# * On the mini zoo CKA and $R^2$ never run against the score by more than chance; norm, sparsity and entropy do. In
-#   the printed table 2 all five go both ways, each with one to four networks on the rarer side.
-# * For norm, sparsity and entropy the sign belongs to the family.
-# * A criterion can be blind by construction: $R^2$ is 1 wherever a layer is wider than the number of images.
-# * Redundant means predictable with weights that were found elsewhere. Fit and test on different families.
+# * Test redundancy by prediction: fit on some families, test on others.
+# * Report an interval with a correlation over activations, and look within the groups that you know of.
+# * To rank the layers of one convolutional network, the sparsity that its ReLUs add is nearly as good as the score, and
+#   cheaper. To compare families, it is not.
 #
 # ## Exercises
 #
@@ -452,12 +417,20 @@ ledger.conclusions(
 # :label: ex-8-1
 # :nonumber:
 #
-# A network has 12 activations, and its scores have a correlation of 0.6 with some criterion. What is the 95 % interval of
-# Fisher? Hand in the pair `(low, high)`.
+# *Compute · 5 minutes · easy.* Aim: put an interval on a correlation.
+#
+# A network has 12 activations, and its scores have a correlation of 0.6 with some criterion. What is the 95 % interval
+# of Fisher? Hand in the pair `(low, high)`.
+# ```
+#
+# ```{admonition} Hint for 8.1
+# :class: dropdown hint
+#
+# Transform, step to both sides by 1.96 standard errors of $z$, and transform back.
 # ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a pair (low, high) of numbers
 # affscore.exercises.check("8.1", answer)
 
 # %% [markdown]
@@ -479,13 +452,22 @@ affscore.exercises.check("8.1", (np.tanh(z - step), np.tanh(z + step)))
 # :label: ex-8-2
 # :nonumber:
 #
-# Tables 1 and 2 have a correlation for each network, and not one over all activations of all networks. Make up two networks,
-# four activations or more each, whose scores have a correlation of at least 0.9 with a criterion in either of them, and
-# of at most -0.5 when the activations of both are thrown together. Hand in `((scores, criterion), (scores, criterion))`.
+# *Compute · 15 minutes · medium.* Aim: build Simpson's paradox.
+#
+# Tables 1 and 2 have a correlation for each network, and not one over all activations of all networks. Make up two
+# networks, four activations or more each, whose scores have a correlation of at least 0.9 with a criterion in either of
+# them, and of at most -0.5 when the activations of both are thrown together. Hand in
+# `((scores, criterion), (scores, criterion))`.
+# ```
+#
+# ```{admonition} Hint for 8.2
+# :class: dropdown hint
+#
+# Draw two rising lines of points. Where must the second one lie for the whole picture to fall?
 # ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: two pairs (scores, criterion)
 # affscore.exercises.check("8.2", answer)
 
 # %% [markdown]
@@ -510,13 +492,21 @@ affscore.exercises.check(
 # :label: ex-8-3
 # :nonumber:
 #
+# *Compute · 15 minutes · hard.* Aim: see that single correlations do not show what a regression can do.
+#
 # Make up the scores of a network with eight or more activations and two criteria $a$ and $b$, neither of which has a
 # correlation of more than 0.5 in size with the scores, while both together explain at least 0.9 of them (adjusted $R^2$
 # of the regression). Hand in `(scores, a, b)`.
 # ```
+#
+# ```{admonition} Hint for 8.3
+# :class: dropdown hint
+#
+# Hide the scores in $a$ under something much larger, and let $b$ know what that is.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: three arrays (scores, a, b)
 # affscore.exercises.check("8.3", answer)
 
 # %% [markdown]
@@ -530,6 +520,154 @@ answer = None  # your answer here
 scores = np.linspace(0.3, 0.9, 12)
 nuisance = np.tile([3.0, -3.0], 6)
 affscore.exercises.check("8.3", (scores, nuisance + scores, nuisance))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 8.4 Blind by construction
+# :label: ex-8-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: know what $R^2$ is worth in a wide layer.
+#
+# Let the columns of $X \in \mathbb R^{n \times d}$ be centred, and let $X$ have rank $r \le n - 1$. Show that $R^2$ of
+# the least-squares fit of $Y$ on $X$ (with an intercept) is 1 for every $Y$ if $r = n - 1$. Then let the entries of $Y$
+# be independent standard normal, and independent of $X$: show that $R^2$ has expectation $r / (n - 1)$ in each column.
+# What follows for a layer of 400 channels and 512 images?
+# ```
+#
+# ```{admonition} Hint for 8.4
+# :class: dropdown hint
+#
+# The fit is an orthogonal projection within the space of centred vectors, which has dimension $n - 1$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-8-4
+# :class: dropdown
+# ```
+#
+# Let $V$ be the centred vectors of $\mathbb R^n$, of dimension $n - 1$. A column of $Y$, centred, is some $y \in V$. The
+# intercept fits the mean, so the fitted part of $y$ is $P y$, with $P$ the orthogonal projection onto the column space
+# $U \subseteq V$ of $X$, and $R^2 = \lVert P y \rVert^2 / \lVert y \rVert^2$.
+#
+# If $r = n - 1$, then $U = V$, $P y = y$ and $R^2 = 1$, whatever $y$ is.
+#
+# For the second part, $y$ is a standard normal vector in $V$. In an orthonormal basis of $V$ whose first $r$ vectors span
+# $U$ it has $n - 1$ independent standard normal coordinates $g_i$, and $R^2 = \sum_{i \le r} g_i^2 / \sum_{i \le n-1}
+# g_i^2$. The $n - 1$ ratios $g_i^2 / \sum_j g_j^2$ have the same distribution and the sum 1, so each has expectation
+# $1/(n - 1)$, and $R^2$ has $r/(n - 1)$.
+#
+# With 400 channels and 512 images pure noise has $R^2 = 400/511 = 0.78$: a high value says nothing about the activation.
+#
+# **Rubric** (6 points)
+#
+# * 2: the fit as a projection, with the intercept accounted for.
+# * 1: full rank gives 1.
+# * 2: the expectation, by symmetry or by the beta distribution.
+# * 1: the number 0.78 and what it means.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 8.5 Neither implies the other
+# :label: ex-8-5
+# :nonumber:
+#
+# *Prove · 25 minutes · hard.* Aim: tell apart what CKA and the affinity score see.
+#
+# Linear CKA of centred $X, Y$ is $\lVert Y^T X \rVert_F^2 / (\lVert X^T X \rVert_F \lVert Y^T Y \rVert_F)$. Find centred
+# clouds with CKA 1 whose affinity score (empirical covariance) is below 1, and clouds with score 1 whose CKA is below
+# 0.75. Prove both.
+# ```
+#
+# ```{admonition} Hint for 8.5
+# :class: dropdown hint
+#
+# CKA does not see rotations, a score does not see how much a positive definite map stretches. Three points suffice for
+# the first.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-8-5
+# :class: dropdown
+# ```
+#
+# *CKA 1, score below 1.* Let $X$ be the three corners of an equilateral triangle around 0, and $Y = -X$. Then
+# $\lVert Y^T X \rVert_F = \lVert X^T X \rVert_F = \lVert Y^T Y \rVert_F$, so CKA is 1. Both covariances are the same
+# multiple of the identity, so the map is $T(x) = x$, and $T(X) = X$. The triangles $X$ and $-X$ have no corner in common,
+# so $W_2(X, -X) > 0$ and the score is below 1.
+#
+# *Score 1, CKA below 0.75.* Let $X$ be the four points $(\pm 1, \pm 1)$ and $Y = X D$ with $D = \operatorname{diag}(1,
+# \varepsilon)$. $D$ is symmetric positive definite, so $Y$ is the image of $X$ under $T$ itself, $W_2 = 0$, and the score
+# is 1. Since $X^T X = 4 I$,
+#
+# $$
+# \text{CKA} = \frac{\lVert 4 D \rVert_F^2}{\lVert 4 I \rVert_F \lVert 4 D^2 \rVert_F}
+# = \frac{1 + \varepsilon^2}{\sqrt 2 \sqrt{1 + \varepsilon^4}} \longrightarrow \frac1{\sqrt 2} \approx 0.71 .
+# $$
+#
+# For $\varepsilon = 0.1$ it is 0.714.
+#
+# **Rubric** (6 points)
+#
+# * 1: an example with CKA 1, computed.
+# * 2: why its score is below 1: which map $T$ is, and that the clouds differ.
+# * 1: an example with score 1, with the reason that its map is positive definite.
+# * 2: its CKA, computed, below 0.75.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 8.6 The referee
+# :label: ex-8-6
+# :nonumber:
+#
+# *Argue · 20 minutes · medium.* Aim: weigh a correlation.
+#
+# A manuscript reports a correlation of -0.88 between the affinity score and the change of sparsity over the 19
+# activations of a ResNet-20, and concludes: "Sparsity can replace the affinity score." Write the paragraph of a referee.
+# Name at least four objections, each with the check that the authors should run, and say which of them this chapter
+# already answers for ResNets on CIFAR-10.
+# ```
+#
+# ```{admonition} Hint for 8.6
+# :class: dropdown hint
+#
+# Think of the number of points, of the groups among them, of other networks, and of activations that make no zeros.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-8-6
+# :class: dropdown
+# ```
+#
+# The correlation is strong, and the conclusion does not follow from it. (1) Nineteen points: Fisher's interval goes from
+# about -0.95 to -0.71 if they are independent, and neighbouring activations are not; report it. (2) Two groups: the nine
+# activations after a sum score higher and add fewer zeros; give the correlation within each group. This chapter does, and
+# it stays at -0.76 or stronger, so this objection is answered. (3) One network: other architectures may have the other
+# sign. The chapter finds the same sign in eleven convolutional networks, and the opposite one in small DenseNets. (4) A
+# GELU or a SiLU makes no zeros, so the criterion is constant there; the claim should be restricted to ReLU. (5)
+# Correlation is not replacement: predict the scores of networks that were not used for the fit. (6) Every number depends
+# on reduction and order; repeat it under another.
+#
+# **Rubric** (6 points)
+#
+# * 4: one for each objection with a check that could decide it, up to four.
+# * 1: the objection that is answered, with the number.
+# * 1: a conclusion that the data do support, such as "in ReLU networks of this kind".
 
 # %% [markdown]
 # ```{solution-end}

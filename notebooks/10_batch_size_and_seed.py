@@ -13,18 +13,16 @@
 #     name: python3
 # ---
 
+# %%
+
 # %% [markdown]
 # # Robust to batch size and seed
 #
 # Appendix E of {cite:t}`bouniot2025alexnet` measures a VGG16 in batches of 128 to 1024 images and after training from nine
-# seeds (figure 8). The lines lie on each other, "suggesting that the obtained results are not subject to a strong
+# seeds (paper Fig. 8). The lines lie on each other, "suggesting that the obtained results are not subject to a strong
 # stochasticity". Lines that overlap can hide two things. *Chance* is what other images or another seed would change; it
 # averages out. *Bias* is what every small batch gets wrong in the same way; no average removes it. This chapter puts
-# numbers on both. You will learn
-#
-# * how much of a score is chance, and how it falls with $n$ and with the number of batches,
-# * that the dependence on $n$ is bias: errors with opposite signs, which partly cancel,
-# * how far another seed moves a signature, beside all else that moves it.
+# numbers on both: mostly it is bias, and it is small because two errors partly cancel.
 
 # %% tags=["parameters"]
 repeated: str = "mini:vgg16"  # of the first figure: MODEL, MODEL@WEIGHTS
@@ -47,18 +45,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from affscore.analysis import against_reference, effects_of_size
-from affscore.figures import against_batch_size, repeated_signatures
+from affscore.figures import against_batch_size, repeated_signatures, table
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers import figure_08
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
 from affscore.survey.studies import load_study, under
-from IPython.display import Markdown, display
+from IPython.display import Markdown
 
-warnings.simplefilter(
-    "ignore", UserWarning
-)  # what n is small for is what the page is about
-SPECIFICATION = list(Specification._fields)
+pd.set_option("display.max_colwidth", None)  # conclusions are sentences
+# what n is small for is what the page is about
+warnings.simplefilter("ignore", UserWarning)
 
 
 def named(study):
@@ -66,8 +63,8 @@ def named(study):
 
 
 studies = {
-    "digits": named(load_study("batch-size")),
     "CIFAR-10": named(load_study("batch-size-cifar")),
+    "digits": named(load_study("batch-size")),
 }
 batches = {data: one[one["batches"] > 1] for data, one in studies.items()}
 few, many = (
@@ -79,53 +76,57 @@ vggs = under(seeds).pivot_table(index="index", columns="seed", values="score")
 ledger = Ledger(AllResults.gather())
 
 # %% [markdown]
-# ## The short answer
+# ## What moves a score
 #
-# By how much does a score change? Root mean squares over the activations of a network, mean over the networks: eight
-# small ones on the digits, four trained on CIFAR-10 (ResNet-20 and ResNet-56, with and without shortcuts). Last, for comparison: the standard deviation within a network.
+# By how much does the score of an activation change? Four networks that were trained on CIFAR-10 (ResNet-20 and
+# ResNet-56, with and without shortcuts), measured in batches of 128 to 1024 photographs, and eight small ones in
+# batches of 32 to 256 digits. Root mean squares over the activations of a network, mean over the networks; last, for
+# comparison, how much the activations of a network differ.
 
 # %% tags=["hide-input"]
-effects = {
-    data: effects_of_size(under(one)).mean() for data, one in batches.items()
-}
+effects = pd.DataFrame(
+    {
+        data: effects_of_size(under(one)).mean()
+        for data, one in batches.items()
+    }
+).T
 of_seeds = vggs.var(axis=1).mean() ** 0.5
-rows = {
-    (data, what): value
-    for data, one in effects.items()
-    for what, value in {
-        f"other images, n = {few[data]}": one["chance_of_few"],
-        f"other images, n = {many[data]}": one["chance_of_many"],
-        f"batch size, {few[data]} to {many[data]}": one["change"],
-        "another seed": of_seeds if data == "digits" else np.nan,
-        "another activation": one["within"],
-    }.items()
+effects["seed"] = pd.Series({"digits": of_seeds})
+headings = {
+    "chance_of_few": "other images, smallest n",
+    "chance_of_many": "other images, largest n",
+    "change": "8 times the batch size",
+    "seed": "another seed",
+    "within": "another activation",
 }
-pd.Series(rows).dropna().to_frame("a score changes by").round(3)
+table(effects, headings, digits=3)
 
 # %% tags=["remove-input"]
-on_digits, on_photographs = effects.values()
+photographs, digits = (effects.loc[data] for data in ("CIFAR-10", "digits"))
+results = ledger.results
 robust = figure_08.batch_size_keeps_the_signature
-words = [
-    robust.decide(results).word
-    for results in (ledger.results.mini, ledger.results.cifar)
-]
 Markdown(
-    f"**Eight times as many images change a score by {on_digits['change']:.3f} on the digits and by "
-    f"{on_photographs['change']:.3f} on CIFAR-10, {on_digits['change'] / on_digits['within']:.0%} and "
-    f"{on_photographs['change'] / on_photographs['within']:.0%} of how much the activations of a network differ.** That it is "
-    f"less than half (with a 95 % interval over networks) {words[0]} on the digits, and {words[1]} on CIFAR-10. It is no "
-    f"chance: on CIFAR-10 it is {on_photographs['change'] / on_photographs['chance_of_many']:.0f} times the standard deviation "
-    f"over batches of {many['CIFAR-10']}. **Another seed moves a score by {of_seeds:.3f}, "
-    f"{'more' if of_seeds > on_digits['change'] else 'less'} than the batch size does;** that this is less than half of how much "
-    f"the activations differ {figure_08.seeds_keep_the_signature.decide(ledger.results.mini).word}."
+    "**Eight times as many images change a score by "
+    f"{photographs['change']:.3f} on CIFAR-10 and by {digits['change']:.3f} "
+    f"on digits, {photographs['change'] / photographs['within']:.0%} and "
+    f"{digits['change'] / digits['within']:.0%} of how much the activations "
+    "of a network differ.** That this is less than half (95 % interval over "
+    f"networks) {robust.decide(results.cifar).word} on CIFAR-10 and "
+    f"{robust.decide(results.mini).word} on digits. It is not chance: on "
+    "CIFAR-10 it is "
+    f"{photographs['change'] / photographs['chance_of_many']:.0f} times the "
+    f"standard deviation over batches of {many['CIFAR-10']}. Another seed "
+    f"moves a score by {of_seeds:.3f}, "
+    f"{'more' if of_seeds > digits['change'] else 'less'} than the batch "
+    "size does."
 )
 
 # %% [markdown]
 # ## Figure 8, left: the batch size
 #
-# A signature for each $n$, the mean over its batches:
+# A signature for each $n$, the mean over its batches; last the network of this notebook's parameters, measured here.
 
-# %%
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-sizes", "caption": "Signatures in batches of several sizes lie nearly on each other, as in paper Fig. 8. But at most activations the colours are in the same order: the differences are systematic (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Three panels of signatures, the affinity score over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}}
 options = {
     "images": images or None,
     "device": device,
@@ -133,55 +134,47 @@ options = {
     "criteria": False,
     "progress": False,
 }
-signatures = {
-    n: affscore.signature(repeated, dataset, n=n, **options) for n in sizes
-}
 own = pd.concat(
-    one.summary.reset_index().assign(n=n) for n, one in signatures.items()
+    affscore.signature(repeated, dataset, n=n, **options)
+    .summary.reset_index()
+    .assign(n=n)
+    for n in sizes
 )
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-sizes", "caption": "Signatures in batches of several sizes: as in figure 8 of the paper the lines lie nearly on each other (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Three panels of signatures, the affinity score from 0 to 1 over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}}
 cifar = under(batches["CIFAR-10"])
-panels = {f"{repeated} on {dataset}": own}
-panels |= {
+panels = {
     f"{name} on CIFAR-10": cifar[cifar["model"] == name]
     for name in ("resnet20", "plainnet56")
 }
+panels[f"{repeated} on {dataset}"] = own
 repeated_signatures(panels, "n", label="n = ")
 plt.show()
 
 # %% tags=["remove-cell"]
-if (repeated, dataset, images, seed) == (
-    "mini:vgg16",
-    "digits",
-    0,
-    0,
-):  # what the package brings is measured again
+if (repeated, dataset, images, seed) == ("mini:vgg16", "digits", 0, 0):
+    # what the package brings is measured again
     brought = under(studies["digits"][studies["digits"]["model"] == "vgg16"])
     both = own.merge(brought, on=["n", "index"], suffixes=("", "_brought"))
     assert len(both) >= len(sizes)
     assert np.allclose(both["score"], both["score_brought"], atol=1e-4)
 
 # %% [markdown]
-# They follow each other up and down. But at most activations the colours are in the same order, so the differences are systematic.
-#
 # ## Chance: which images are in the batch
-#
-# The standard deviation of a score over the batches says what other images would change:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-chance", "caption": "Standard deviation of a score over batches (root mean square over the activations of a network) against the batch size, both on a logarithmic axis; dashed: one over the root of n (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, digits and CIFAR-10, with a falling line for each network. All fall about as steeply as the dashed line of the power -0.5, from about 0.02 to 0.005."}}
-references = {
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-chance", "caption": "Standard deviation of a score over batches (root mean square over the activations of a network) against the batch size, both on a logarithmic axis: it falls about as one over the root of n, dashed, in every network (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, CIFAR-10 and digits, with a falling line for each network. All fall about as steeply as the dashed line of the power -0.5, from about 0.02 to 0.005."}}
+references = {  # all images are one batch
     data: one[one["n"] == one["images"]] for data, one in studies.items()
-}  # all images are one batch
+}
 large = named(load_study("batch-size-large-cifar"))
 references["CIFAR-10"] = pd.concat(
     [references["CIFAR-10"], large[large["coupling"] == "exact"]]
 )
-tables = [
-    against_reference(one, references[data]).assign(data=data)
-    for data, one in batches.items()
-]
-found = pd.concat(tables, ignore_index=True)
+found = pd.concat(
+    [
+        against_reference(one, references[data]).assign(data=data)
+        for data, one in batches.items()
+    ],
+    ignore_index=True,
+)
 chance = under(found)
 against_batch_size(
     chance,
@@ -198,57 +191,40 @@ reliable = chance[chance["batches"] >= 4].groupby(["data", "model"])
 powers = reliable.apply(
     lambda line: np.polyfit(np.log(line["n"]), np.log(line["chance"]), 1)[0]
 )
-Markdown(
-    f"The power of $n$ is {powers.mean():.2f} ± {powers.std():.2f} over the {len(powers)} networks (fitted to sizes with four batches "
-    "or more): about one over the root, as for independent images. So one batch of 1024 and eight of 128 leave the same "
-    "chance. **Which $n$ to take is a question of bias alone.**"
-)
-
-# %% [markdown]
-# The mean score of a network has less chance still. Its change from the smallest to the largest $n$, in units of its
-# standard error over batches (that of independent batches; the images are the same, so the true one is smaller):
-
-# %% tags=["hide-input"]
-rows = []
-for data, one in batches.items():
-    means = (
-        under(one)
+means = pd.concat(
+    {
+        data: under(one)
         .groupby(["model", "n"], sort=False)[["score", "mean_std", "batches"]]
         .mean()
-    )
-    squared_errors = means["mean_std"] ** 2 / means["batches"]
-    for name in dict.fromkeys(one["model"]):
-        ends = [(name, few[data]), (name, many[data])]
-        low, high = means.loc[ends, "score"]
-        rows.append(
-            (
-                data,
-                name,
-                low,
-                high,
-                high - low,
-                (high - low) / squared_errors[ends].sum() ** 0.5,
-            )
-        )
-names = ["data", "network", "smallest n", "largest n", "change", "in errors"]
-changes = pd.DataFrame(rows, columns=names).set_index(["data", "network"])
-changes.round({"smallest n": 3, "largest n": 3, "change": 4, "in errors": 1})
-
-# %% tags=["remove-input"]
-clear = changes.loc[changes["in errors"].abs() > 2, "change"]
+        for data, one in batches.items()
+    },
+    names=["data"],
+)
+means["squared"] = means["mean_std"] ** 2 / means["batches"]
+ends = means.groupby(["data", "model"], sort=False)
+change = ends["score"].last() - ends["score"].first()
+errors = (ends["squared"].first() + ends["squared"].last()) ** 0.5
+clear = change[(change / errors).abs() > 2]
 Markdown(
-    f"In {len(clear)} of {len(changes)} networks the change is more than two errors: {(clear < 0).sum()} times a fall, "
-    f"{(clear > 0).sum()} times a rise. **The lines of figure 8 overlap, and yet differ by more than chance.**"
+    f"The fitted power of $n$ is {powers.mean():.2f} ± {powers.std():.2f} "
+    f"over {len(powers)} networks (sizes with four batches or more). So one "
+    "batch of 1024 and eight of 128 leave the same chance, and **which $n$ "
+    "to take is a question of bias alone**. The mean score of a network has "
+    "less chance still: from the smallest to the largest $n$ it changes by "
+    f"more than two standard errors in {len(clear)} of {len(change)} "
+    f"networks, {(clear < 0).sum()} times down and {(clear > 0).sum()} times "
+    "up, by "
+    f"{change.abs().min():.3f} to {change.abs().max():.3f}."
 )
 
 # %% [markdown]
 # ## Bias: errors with opposite signs
 #
-# A mean that depends on $n$ is a bias. Against what? The score of all images in one batch, 597 digits and 10,000
-# photographs, is the nearest that we have to the truth. (An exact coupling of 10,000 images takes minutes: there the
-# reference is two batches of 5,000, for ResNet-20 and PlainNet-20 alone.) The mean score of small batches minus that one:
+# A mean that depends on $n$ is a bias. Against what? The score of all images in one batch, 10,000 photographs and 597
+# digits, is the nearest that we have to the truth. (An exact coupling of 10,000 images takes minutes: there the
+# reference is two batches of 5,000, for ResNet-20 and PlainNet-20 alone.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-bias", "caption": "Mean score in batches of n minus the reference in one batch, mean over networks (bars: standard error over networks), with Ledoit and Wolf's covariance (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, digits and CIFAR-10. Three lines, the paired coupling, the sampled position and reduce-first, lie above zero and fall towards it as n grows. The line of the exact coupling of means lies near zero."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-bias", "caption": "Mean score in batches of n minus the reference in one batch, mean over networks (bars: standard error over networks), with Ledoit and Wolf's covariance. Small batches look too linear in every way but the papers', the mean with the exact coupling (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, CIFAR-10 and digits. Three lines, the paired coupling, the sampled position and reduce-first, lie above zero and fall towards it as n grows. The line of the exact coupling of means lies near zero."}}
 WAYS = {
     "mean, exact": Specification(),
     "mean, paired": Specification(coupling="paired"),
@@ -270,9 +246,6 @@ curves = (
     .agg(["mean", "sem"])
     .reset_index()
 )
-curves = curves.sort_values(
-    "data", key=lambda data: data != "digits", kind="stable"
-)
 against_batch_size(
     curves,
     "mean",
@@ -284,14 +257,15 @@ against_batch_size(
 plt.show()
 
 # %% [markdown]
-# Two errors of a small sample add up here:
+# Two errors of a small sample add up:
 #
 # * **The covariance is too flexible.** The map $T$ is fitted to the points that it is judged on, so fewer points look more
 #   affine: too high a score ({doc}`03_estimating_it_well`). Under the paired coupling this is the only one. (Shrinkage
-#   works against it where variances differ, since it equalises them, and prevails in few networks.)
+#   works against it where variances differ, and prevails in few networks.)
 # * **The best coupling has to be found.** Where outputs are better matched with other inputs than their own
-#   ({doc}`09_a_multiverse_of_signatures`), few points offer few partners: too low a score. The gap between exact and paired
-#   grows with $n$:
+#   ({doc}`09_a_multiverse_of_signatures`), few points offer few partners: too low a score.
+#
+# The change of the mean score from the smallest to the largest $n$, split into both:
 
 # %% tags=["hide-input"]
 parts = []
@@ -305,31 +279,32 @@ for data, one in batches.items():
         }
         for n in (few[data], many[data])
     )
-    change = {way: high[way] - low[way] for way in high}
-    columns = {"paired: covariance": change["paired"], "exact - paired: coupling": change["exact"] - change["paired"],
-               "exact: sum": change["exact"], "apart": high["exact"] - high["paired"] > 0.02}  # fmt: skip
-    parts.append(pd.DataFrame(columns).assign(data=data))
+    moved = pd.DataFrame({way: high[way] - low[way] for way in high})
+    moved["gap"] = moved["exact"] - moved["paired"]
+    moved["apart"] = high["exact"] - high["paired"] > 0.02
+    parts.append(moved.assign(data=data))
 activations = pd.concat(parts)
-two = (
-    activations.drop(columns="apart")
-    .groupby(["data", "model"], sort=False)
-    .mean()
-)
-two.round(3)
+two = activations.drop(columns="apart").groupby(["data", "model"], sort=False)
+two = two.mean()
+headings = {
+    "paired": "by the covariance (paired score)",
+    "gap": "by the coupling (exact - paired)",
+    "exact": "both (exact score)",
+}
+table(two.rename_axis([None, None]), headings, digits=3)
 
 # %% tags=["remove-input"]
-falls, grows = (
-    (two["paired: covariance"] < 0).sum(),
-    (two["exact - paired: coupling"] > 0).sum(),
-)
-smaller = (two["exact: sum"].abs() < two["paired: covariance"].abs()).sum()
-rise = (activations["exact: sum"] > 0).groupby(activations["apart"]).mean()
+falls, grows = (two["paired"] < 0).sum(), (two["gap"] > 0).sum()
+smaller = (two["exact"].abs() < two["paired"].abs()).sum()
+rise = (activations["exact"] > 0).groupby(activations["apart"]).mean()
 Markdown(
-    f"From the smallest to the largest $n$ the paired score falls in {falls} of {len(two)} networks, the gap grows in "
-    f"{grows}, and in {smaller} their sum is smaller than the fall alone. **Part of the robustness of figure 8 is two biases "
-    "that cancel.** The first figure shows both: of the activations whose exact score is above the paired one by more "
-    f"than 0.02, {rise[True]:.0%} rise with $n$, of the others {rise[False]:.0%}. They cancel under the papers' choice: in the "
-    "other order, and for sampled positions, the pairing mostly is the best coupling, and only the first is left."
+    f"The paired score falls in {falls} of {len(two)} networks, the gap "
+    f"grows in {grows}, and in {smaller} their sum is smaller than the fall "
+    "alone. **Part of the robustness of figure 8 is two biases that "
+    "cancel.** Of the activations whose exact score is above the paired one "
+    f"by more than 0.02, {rise[True]:.0%} rise with $n$; of the others "
+    f"{rise[False]:.0%}. In the other order, and for sampled positions, the "
+    "pairing mostly is the best coupling, and only the first error is left."
 )
 
 # %% [markdown]
@@ -339,37 +314,38 @@ Markdown(
 
 # %% tags=["hide-input"]
 cloud = np.random.default_rng(seed).standard_normal((1024, 16))
-rows = {}
-for d in (1, 2, 4, 8, 16):
-    for n in (64, 256, 1024):
-        parts = np.split(cloud[:, :d], 1024 // n)
-        scores = [
-            affscore.affinity_score(x, -x, "empirical").value for x in parts
-        ]
-        rows.setdefault(d, {})[f"n = {n}"] = np.mean(scores)
-pd.DataFrame(rows).T.rename_axis("d").round(2)
+rows = {
+    f"d = {d}": {
+        f"n = {n}": np.mean(
+            [
+                affscore.affinity_score(x, -x, "empirical").value
+                for x in np.split(cloud[:, :d], 1024 // n)
+            ]
+        )
+        for n in (64, 256, 1024)
+    }
+    for d in (1, 2, 4, 8, 16)
+}
+table(pd.DataFrame(rows).T)
 
 # %% [markdown]
 # ### Under every choice
 #
-# The bias of the smallest and of the largest batches, mean over the networks, for the twelve specifications. Above zero:
-# small batches look too linear.
+# The bias at the smallest and at the largest $n$, mean over the networks, for the twelve specifications:
 
 # %% tags=["hide-input"]
-ends = measured[
-    [
-        n in (few[data], many[data])
-        for n, data in zip(measured["n"], measured["data"], strict=True)
-    ]
+at_ends = [
+    n in (few[data], many[data])
+    for n, data in zip(measured["n"], measured["data"], strict=True)
 ]
-by_choice = ends.pivot_table(
-    index=SPECIFICATION[:4],
+by_choice = measured[at_ends].pivot_table(
+    index=["reduction", "order", "covariance", "coupling"],
     columns=["data", "n"],
     values="change",
     sort=False,
 )
 by_choice.columns = [f"{data}, n = {n}" for data, n in by_choice.columns]
-by_choice.round(3)
+table(by_choice.rename_axis([None] * 4), digits=3)
 
 # %% tags=["remove-input"]
 at_few = [f"{data}, n = {few[data]}" for data in few]
@@ -385,18 +361,19 @@ Markdown(
         f"{row['min']:+.3f} and {row['max']:+.3f} with the {name} covariance"
         for name, row in lowest.iterrows()
     )
-    + f". It is positive in {(by_choice[at_few] > 0).to_numpy().mean():.0%} of the cells, and smallest where the coupling is "
-    "exact and means are taken after the activation."
+    + f". It is positive in {(by_choice[at_few] > 0).to_numpy().mean():.0%} "
+    "of the cells, and smallest where the coupling is exact and means are "
+    "taken after the activation."
 )
 
 # %% [markdown]
 # ### Does the extrapolation remove it?
 #
-# {doc}`09_a_multiverse_of_signatures` extrapolates from two halves of a batch to infinite $n$, as if the bias were $c/n$. The root
-# mean square over activations of score minus the reference, mean over networks, as measured and extrapolated:
+# {doc}`09_a_multiverse_of_signatures` extrapolates from two halves of a batch to infinite $n$, as if the bias were $c/n$.
+# The root mean square over activations of score minus reference, mean over networks, as measured → extrapolated:
 
 # %% tags=["hide-input"]
-both = {"as measured": "none", "extrapolated": "extrapolated"}
+both = {"before": "none", "after": "extrapolated"}
 rows = [
     under(
         found[known], one._replace(bias=bias, covariance=covariance)
@@ -408,54 +385,27 @@ rows = [
 errors = pd.concat(rows).pivot_table(
     index=["data", "n"], columns=["way", "score"], values="rms", sort=False
 )
-errors = errors.sort_index(
-    level="data",
-    key=lambda data: data != "digits",
-    kind="stable",
-    sort_remaining=False,
-)
-errors.round(3)
+before, after = (errors.xs(label, axis=1, level="score") for label in both)
+shown = before.map("{:.3f} → ".format) + after.map("{:.3f}".format)
+table(shown.sort_index().rename_axis([None, None])[list(WAYS)])
 
 # %% tags=["remove-input"]
-before, after = (errors.xs(label, axis=1, level="score") for label in both)
 removed = 1 - after.mean() / before.mean()
 Markdown(
-    f"It removes {removed['mean, paired']:.0%} of this error under the paired coupling, and {removed['mean, exact']:.0%} under "
-    f"the exact one ({removed['sampled position, exact']:.0%} for sampled positions, which mostly are coupled as they are "
-    f"paired). After it the error is smaller in {(after < before).to_numpy().sum()} of {after.size} cells. **So the dependence on "
-    "$n$ is a bias near $c/n$ as far as it is that of the covariance, and less so where a coupling has to be found.**"
+    f"It removes {removed['mean, paired']:.0%} of this error under the "
+    f"paired coupling and {removed['mean, exact']:.0%} under the exact one "
+    f"({removed['sampled position, exact']:.0%} for sampled positions, which "
+    "mostly are coupled as they are paired); the error is smaller in "
+    f"{(after < before).to_numpy().sum()} of {after.size} cells. **The bias "
+    "of the covariance is near $c/n$; that of the coupling is not.**"
 )
-
-# %% [markdown]
-# ### Which layers?
-#
-# The change from the smallest to the largest $n$ by the width $d$ of the activation, mean over the activations of that width
-# in all networks:
-
-# %% tags=["hide-input"]
-parts = {}
-for data, one in batches.items():
-    for way in ("paired", "exact"):
-        wide = under(one, WAYS[f"mean, {way}"]).pivot_table(
-            index=["model", "index", "width"], columns="n", values="score"
-        )
-        parts[data, way] = (
-            (wide[many[data]] - wide[few[data]])
-            .groupby("width")
-            .mean()
-            .round(3)
-        )
-        parts[data, "activations"] = wide.groupby("width").size()
-pd.DataFrame(parts).sort_index(axis=1, level=0, sort_remaining=False).astype(
-    object
-).fillna("")
 
 # %% [markdown]
 # ## Figure 8, right: the seed
 #
-# Nine trainings of the mini VGG16 on the digits, from seeds 1 to 9, each measured in one batch of 512:
+# Nine trainings of the mini VGG16 on the digits, each measured in one batch of 512:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-seeds", "caption": "Signatures of one architecture that was trained from nine seeds, a colour each, as in figure 8 of the paper (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-seeds", "caption": "Signatures of one architecture that was trained from nine seeds, a colour each: the shape is the same, and single activations differ by up to a few tenths (paper Fig. 8, right; `affscore.figures.repeated_signatures`)."}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}}
 repeated_signatures(
     {f"mini VGG16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed"
 )
@@ -463,62 +413,68 @@ plt.show()
 
 # %% tags=["remove-input"]
 deviation = vggs.std(axis=1)
-means = vggs.mean()
-vgg = under(batches["digits"]).query("model == 'vgg16'")
-wide = vgg.pivot_table(index="index", columns="n", values="score")
-of_size = ((wide[few["digits"]] - wide[many["digits"]]) ** 2).mean() ** 0.5
+mean_scores = vggs.mean()
+share = of_seeds / vggs.mean(axis=1).std()
 Markdown(
-    f"The standard deviation over seeds is {deviation.min():.3f} to {deviation.max():.3f} (largest at activation "
-    f"{deviation.idxmax() + 1}), root mean square "
-    f"{(deviation**2).mean() ** 0.5:.3f}: {((deviation**2).mean() / vggs.mean(axis=1).var()) ** 0.5:.0%} of that over the "
-    f"activations. The mean score of a network has {means.std():.3f} over seeds (from {means.min():.3f} to {means.max():.3f}). "
-    f"For the same network batches of {few['digits']} instead of {many['digits']} change a score by {of_size:.3f}."
+    f"The standard deviation over seeds is {deviation.min():.3f} to "
+    f"{deviation.max():.3f} (largest at activation "
+    f"{deviation.idxmax() + 1}), root mean square {of_seeds:.3f}: "
+    f"{share:.0%} of that over the activations. The mean score of a network "
+    f"has {mean_scores.std():.3f} over seeds (from {mean_scores.min():.3f} "
+    f"to {mean_scores.max():.3f}). A difference between two networks that "
+    "were trained once each counts only if it is larger than this; more "
+    "images do not help."
 )
 
 # %% [markdown]
-# One training is a sample of one. A difference between two networks that were trained once each counts only if it is larger
-# than this; more images do not help.
-#
 # ## What of the claim survives
 #
-# "Robust" made testable, as in {doc}`the ledger <80_the_ledger>`: *less than half* of what it is compared with, with a 95 %
-# interval. A signature is robust if the change is less than half of the standard deviation over its activations;
-# conclusions on networks are, if their mean score changes by less than half of the standard deviation over
-# networks. Each was asked again under the twelve specifications.
+# "Robust" made testable, as in {doc}`the ledger <80_the_ledger>`: *less than half* of what it is compared with, with a
+# 95 % interval. A signature is robust if the change is less than half of the standard deviation over its activations;
+# conclusions on networks are, if their mean score changes by less than half of the standard deviation over networks.
 
 # %% tags=["hide-input"]
 claims = [
-    figure_08.batch_size_keeps_the_signature, figure_08.batch_size_keeps_networks_apart, figure_08.images_change_little,
-    figure_08.seeds_keep_the_signature, figure_08.seeds_change_little,
-]  # fmt: skip
-ledger.conclusions(*(claim.name for claim in claims))
-
-# %% tags=["hide-input"]
-decided = [
-    (kind.about, claim.decide(kind))
-    for claim in claims
-    for kind in ledger.results.kinds
+    figure_08.batch_size_keeps_the_signature,
+    figure_08.batch_size_keeps_networks_apart,
+    figure_08.images_change_little,
+    figure_08.seeds_keep_the_signature,
+    figure_08.seeds_change_little,
 ]
-with pd.option_context("display.max_colwidth", None):
-    rows = [
-        (about, verdict.found)
-        for about, verdict in decided
-        if verdict is not None
-    ]
-    display(
-        pd.DataFrame(
-            rows, columns=["tested on", "found, under the papers' choice"]
-        ).set_index("tested on")
-    )
+conclusions = ledger.conclusions(*(claim.name for claim in claims))
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+Markdown(
+    f"* On CIFAR-10 batches of {many['CIFAR-10']} instead of "
+    f"{few['CIFAR-10']} photographs move a score by "
+    f"{photographs['change']:.3f}, "
+    f"{photographs['change'] / photographs['within']:.0%} of how much the "
+    "activations of a network differ, and "
+    f"{photographs['change'] / photographs['chance_of_many']:.0f} times the "
+    "standard deviation over batches: it is bias, and no average removes "
+    "it.\n"
+    "* Two biases partly cancel. With more images the covariance lowers the "
+    f"score in {falls} of {len(two)} networks, the coupling raises it in "
+    f"{grows}, and in {smaller} the sum is smaller than the first alone.\n"
+    f"* Training again from another seed moves a score by {of_seeds:.3f} in "
+    f"a small VGG16, {'more' if of_seeds > digits['change'] else 'less'} "
+    f"than eight times the batch size ({digits['change']:.3f}). An error "
+    "over images is not an error over trainings."
+)
 
 # %% [markdown]
 # ## Takeaways
 #
-# * Report $n$ with a signature, and compare only signatures of the same $n$: what differs between batch sizes is bias.
-# * Chance falls as $n^{-1/2}$ and with the number of batches; bias does only with $n$.
-# * Fewer points make a covariance too flexible (score too high) and a coupling too poor (too low). Under the papers'
-#   choice the two partly cancel.
-# * Retraining moves a signature more than the batch size does. An error over batches is not an error over trainings.
+# * Report $n$ with a signature, and compare only signatures of the same $n$.
+# * More batches make the error bar smaller and leave the bias; only a larger $n$, or the extrapolation, touches it.
+# * For a statement about an architecture, train it several times.
 #
 # ## Exercises
 #
@@ -526,12 +482,20 @@ with pd.option_context("display.max_colwidth", None):
 # :label: ex-10-1
 # :nonumber:
 #
+# *Compute · 5 minutes · easy.* Aim: add chance and bias.
+#
 # A score that was measured in one batch is 0.02 too high on average, with a standard deviation of 0.04 over batches.
 # Somebody averages 16 independent batches. What is the root mean square error of this average? Hand in the number.
 # ```
+#
+# ```{admonition} Hint for 10.1
+# :class: dropdown hint
+#
+# Which of the two does an average over batches make smaller, and how do they add?
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a number
 # affscore.exercises.check("10.1", answer)
 
 # %% [markdown]
@@ -552,13 +516,21 @@ affscore.exercises.check("10.1", np.hypot(0.02, 0.04 / np.sqrt(16)))
 # :label: ex-10-2
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: build a cloud on which only the second error acts.
+#
 # Make up inputs $x$ and outputs $y$, arrays of shape $(512, d)$ with $d \le 64$, whose 16 consecutive batches of 32 have a
 # mean score that is at least 0.05 *lower* than the score of all 512 points (empirical covariance, exact coupling). Hand in
 # `(x, y)`.
 # ```
+#
+# ```{admonition} Hint for 10.2
+# :class: dropdown hint
+#
+# Look for outputs that are best coupled with other inputs than their own.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: two arrays (x, y)
 # affscore.exercises.check("10.2", answer)
 
 # %% [markdown]
@@ -580,13 +552,21 @@ affscore.exercises.check("10.2", (cloud, -cloud))
 # :label: ex-10-3
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: get an error over trainings from a study.
+#
 # `affscore.survey.studies.load_study("seeds")` has the nine trainings under every specification. What is the standard
 # deviation over the seeds of the score of each activation, under the default specification? Hand in an array, in the order
 # of the activations.
 # ```
+#
+# ```{admonition} Hint for 10.3
+# :class: dropdown hint
+#
+# `affscore.survey.studies.under` picks the rows of one specification, the default unless you say which.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: an array, one number for each activation
 # affscore.exercises.check("10.3", answer)
 
 # %% [markdown]
@@ -600,6 +580,103 @@ answer = None  # your answer here
 affscore.exercises.check(
     "10.3", under(load_study("seeds")).groupby("index")["score"].std()
 )
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 10.4 What two halves can remove
+# :label: ex-10-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: know when an extrapolation helps, and when it harms.
+#
+# Let the mean score of batches of $n$ be $\rho + c\, n^{-a}$, and let $\hat\rho = 2 \rho_n - \bar\rho_{n/2}$, with the mean
+# score of both halves. Which share of the bias is left, as a function of $a$? For which $a$ does the extrapolation remove it,
+# reduce it, and make it larger? Then let $a = 1/16$, as for the coupling in 16 dimensions: how much does it remove? Is $\hat
+# \rho$ always in $[0, 1]$?
+# ```
+#
+# ```{admonition} Hint for 10.4
+# :class: dropdown hint
+#
+# Insert both sizes, and divide by the bias at $n$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-10-4
+# :class: dropdown
+# ```
+#
+# The expectation of $\hat\rho$ is $2 (\rho + c n^{-a}) - (\rho + c (n/2)^{-a}) = \rho + c n^{-a} (2 - 2^a)$, so the share
+# $2 - 2^a$ of the bias is left. It is 0 exactly for $a = 1$. It is between -1 and 1 for $0 < a < \log_2 3 \approx 1.58$: the
+# bias gets smaller, and for $a > 1$ it changes its sign. For $a > \log_2 3$ it gets larger in size. (A bias that falls so
+# fast is small already.)
+#
+# For $a = 1/16$ the share is $2 - 2^{1/16} = 0.956$: only 4 % is removed. That is why the extrapolation does little where a
+# coupling has to be found in many dimensions.
+#
+# $\hat\rho$ need not be in $[0, 1]$: with $\rho_n = 0.98$ and halves of 0.94 it is 1.02. Chance alone does that, as the
+# variance of $2 \rho_n - \bar\rho_{n/2}$ is larger than that of $\rho_n$ unless both go closely together.
+#
+# **Rubric** (6 points)
+#
+# * 2: the share $2 - 2^a$.
+# * 2: removed for $a = 1$ alone; reduced below $\log_2 3$; the change of sign.
+# * 1: 4 % for $a = 1/16$.
+# * 1: an example outside of $[0, 1]$.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 10.5 A budget
+# :label: ex-10-5
+# :nonumber:
+#
+# *Design · 25 minutes · medium.* Aim: spend trainings and images where the error is.
+#
+# You want to know whether architecture A has a higher mean score than B, and a difference of 0.02 would matter. The standard
+# deviation of a mean score is 0.012 over seeds, and 0.004 over batches of 512 of one trained network. You can afford 20
+# trainings in all, and 20 batches for each. Plan the study: how many trainings of each, how many batches of which size, the
+# test, its power, and what you do about bias. What would you answer somebody who offers 100 times as many images instead?
+# ```
+#
+# ```{admonition} Hint for 10.5
+# :class: dropdown hint
+#
+# The variance of a mean over $s$ seeds with $b$ batches each is $\sigma_s^2 / s + \sigma_b^2 / (s b)$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-10-5
+# :class: dropdown
+# ```
+#
+# With $s$ seeds of each architecture and $b$ batches the variance of the difference is $2 (0.012^2 / s + 0.004^2 / (s b))$.
+# With $b = 1$ the second term is a ninth of the first, with $b = 4$ a 36th: four batches are enough. For a power of 80 % at
+# 5 % the difference must be 2.8 standard errors: $s = 2 \cdot 2.8^2 \cdot (0.012^2 + 0.004^2 / 4) / 0.02^2 \approx 5.8$, so 6
+# seeds of each are enough for a normal test; the $t$-test with few seeds needs about 7. Take 8 of each, 16 trainings, and
+# keep 4 for a training that fails. The test is Welch's $t$-test, or a permutation of the labels, with seeds as units: the
+# batches of one training are not independent of each other in what matters.
+#
+# Bias: the same $n$ and the same images for both; it cancels only if it is alike, so repeat with $n = 1024$ or the
+# extrapolation, and say whether the sign of the difference stays. 100 times as many images make the smaller of both terms
+# smaller still. They do not touch $0.012^2 / s$; with one training of each no number of images helps.
+#
+# **Rubric** (8 points)
+#
+# * 2: the two variances, and that seeds dominate.
+# * 2: a number of seeds from a power calculation, between 6 and 10.
+# * 1: a test with seeds as units.
+# * 2: bias: the same $n$, and a check with another.
+# * 1: the answer on images.
 
 # %% [markdown]
 # ```{solution-end}

@@ -13,13 +13,16 @@
 #     name: python3
 # ---
 
+# %%
+
 # %% [markdown]
 # # What training does
 #
-# The paper measures a VGG-16 before and after training (figure 9), and says: at initialisation "the signature is
+# The paper measures a VGG-16 before and after training (paper Fig. 9), and says: at initialisation "the signature is
 # increasing, reaching almost a perfectly linear pattern in the last layers"; training makes the network more
-# non-linear. This chapter does it from nine seeds, looks at the way in between, and shows how to watch a training of your
-# own.
+# non-linear. On eight networks on photographs we see both, the first only while batch norms are off, and where the second
+# happens: inside the blocks. Small networks from nine seeds show the way there, and you can watch a training of your own at
+# next to no cost.
 
 # %% tags=["parameters"]
 before: list[str] = []  # untrained, MODEL@WEIGHTS; none: nine of the study
@@ -44,19 +47,160 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import torch
-from affscore import AffscoreError
-from affscore.figures import bundles_of_signatures, scores_over_steps
+from affscore import AffscoreError, analysis
+from affscore.figures import bundles_of_signatures, scores_over_steps, table
+from affscore.options import Specification
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
-from affscore.survey import load_or_measure
+from affscore.survey import load_or_measure, stored_multiverses
 from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, study_of, under
 from IPython.display import Markdown
 from torch.nn.functional import cross_entropy
 
+pd.set_option("display.max_colwidth", None)  # conclusions are sentences
+
+# %% [markdown]
+# ## Eight networks on photographs
+#
+# Networks of 20 to 56 layers, with and without residual connections {cite}`he2016deep`, before and after training on
+# CIFAR-10, measured on its test images in batches of 512. There are two ways to be untrained. While a network trains, its
+# batch norms centre and scale every channel. In evaluation mode those of a network fresh from its factory do nothing: they
+# subtract 0 and divide by 1. So the untrained networks are measured twice, with the statistics of the images in their
+# norms, and with the norms off.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after-cifar", "caption": "Signatures of two networks of 20 layers. Untrained and without norms they rise to nearly 1 within a few layers, as in paper Fig. 9; with norms they stay lower, and with shortcuts every second score is high already. Training lowers the scores, most of all inside the residual blocks (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels of affinity scores over the depth, without and with shortcuts, three lines each. Untrained with norms off the lines rise from 0.7 to above 0.9. Untrained with norms they lie near 0.8 in the plain network and jump between 0.8 and 0.95 in the residual one. Trained, the plain network lies between 0.55 and 0.9, and the residual one jumps between 0.5 and 0.95."}}
+OFF, ON, TRAINED = "untrained, norms off", "untrained", "trained"
+study = load_study("untrained-cifar")
+built = study["weights"] == "as built"
+after_training = study_of(
+    one
+    for one in stored_multiverses()
+    if one.metadata["model"].startswith("cifar_networks.py")
+)
+stages = pd.concat(
+    [
+        study[built].assign(group=OFF),
+        study[~built].assign(group=ON),
+        after_training.assign(group=TRAINED),
+    ]
+)
+names = stages["model"].str.extract(r"(plain|res)net(\d+)")
+stages["shortcuts"] = names[0].map({"plain": "plain", "res": "residual"})
+stages["network"] = stages["shortcuts"] + ", " + names[1] + " layers"
+photographs = under(stages)
+shown = photographs["network"].isin(
+    ["plain, 20 layers", "residual, 20 layers"]
+)
+bundles_of_signatures(
+    photographs[shown].assign(line=0).sort_values("shortcuts", kind="stable"),
+    panels="network",
+    columns=2,
+)
+plt.show()
+
+# %% tags=["remove-input"]
+by_network = photographs.groupby(["group", "network"])
+real = pd.DataFrame(
+    {
+        "mean": by_network["score"].mean(),
+        "rise": by_network.apply(
+            lambda rows: np.corrcoef(rows["index"], rows["score"])[0, 1]
+        ),
+        "last": by_network["score"].apply(lambda rows: rows.iloc[-3:].mean()),
+    }
+)
+off, untrained_real, trained_real = (
+    real.loc[group] for group in (OFF, ON, TRAINED)
+)
+falls_real = (trained_real["mean"] < untrained_real["mean"]).sum()
+choice = list(Specification._fields)
+keys = [*choice, "shortcuts", "network", "group"]
+by_choice = stages.groupby(keys)["score"].mean()
+fell = by_choice.xs(TRAINED, level="group") < by_choice.xs(ON, level="group")
+agree = fell.groupby([*choice, "shortcuts"]).all().groupby("shortcuts").sum()
+choices = len(fell.groupby(choice))
+Markdown(
+    f"**Training lowers the mean score in {falls_real} of "
+    f"{len(trained_real)} networks**, from "
+    f"{untrained_real['mean'].mean():.2f} to "
+    f"{trained_real['mean'].mean():.2f} on average. With shortcuts that "
+    f"holds under {agree['residual']} of {choices} choices of reduction, "
+    f"order, covariance and coupling, without them under {agree['plain']}: "
+    "where averages do not come after the activation, training makes plain "
+    "networks more linear. Before it the scores rise with depth, with norms in "
+    f"{(untrained_real['rise'] > 0).sum()} networks and without in "
+    f"{(off['rise'] > 0).sum()}. **Nearly linear they are without norms "
+    f"alone**: the last three activations score {off['last'].min():.2f} to "
+    f"{off['last'].max():.2f}, with norms {untrained_real['last'].min():.2f} "
+    f"to {untrained_real['last'].max():.2f}. The paper's VGG-16 has no norms."
+)
+
+# %% [markdown]
+# Which activations? Means by their place, over the networks of a kind:
+
+# %% tags=["hide-input"]
+titles = {
+    "first": "first of a block",
+    "second": "second of a block",
+    "after-sum": "after a sum",
+    "hidden": "stem",
+}
+by_place = photographs.assign(place=photographs["kind"].map(titles))
+by_place = by_place.pivot_table(
+    index=["shortcuts", "place"], columns="group", values="score"
+)
+table(
+    by_place.rename_axis([None, None]),
+    {name: name for name in (OFF, ON, TRAINED)},
+)
+
+# %% tags=["remove-input"]
+inside, sums = (
+    by_place.loc[("residual", name)]
+    for name in ("first of a block", "after a sum")
+)
+residual = photographs[photographs["shortcuts"] == "residual"]
+apart = {
+    group: np.mean(
+        [
+            analysis.common_language_effect_size(
+                one.loc[one["kind"] == "after-sum", "score"],
+                one.loc[one["kind"] == "first", "score"],
+            )
+            for _, one in rows.groupby("network")
+        ]
+    )
+    for group, rows in residual.groupby("group")
+}
+Markdown(
+    "In a residual network training bends the inside of the blocks (by "
+    f"{inside[ON] - inside[TRAINED]:.2f}) and hardly touches what follows a "
+    f"sum (by {sums[ON] - sums[TRAINED]:.2f}). But it does not make the two "
+    "groups of {doc}`12_what_a_residual_connection_does`: a score after a "
+    "sum exceeds one inside a block in "
+    f"{apart[ON]:.0%} of all pairs before training and in "
+    f"{apart[TRAINED]:.0%} after it. With norms off it is "
+    f"{apart[OFF]:.0%}."
+)
+
+# %% [markdown]
+# ```{admonition} One draw
+# :class: caution
+#
+# The untrained networks are one draw each of He's initial weights, measured on one batch of 512 images.
+# ```
+#
+# ## Nine small VGG-16s
+#
+# One training is an anecdote. Nine trainings of a small VGG-16 on 8 x 8 digits show what a seed does (or the networks of
+# this notebook's parameters):
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after", "caption": "Signatures of one architecture before and after training, from several seeds: thin lines the seeds, thick lines their means. By default small VGG-16s on digits: training lowers the scores of the middle most, and before it they do not rise with depth (paper Fig. 9; `affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Affinity score over the depth of the activations in two bundles of thin lines, before and after training, with a thick line for the mean of each bundle."}}
 if len(before) != len(after):
     raise AffscoreError(
-        f"each network needs both: got {len(before)} untrained and {len(after)} trained networks"
+        f"each network needs both: got {len(before)} untrained "
+        f"and {len(after)} trained networks"
     )
 if before:
     options = {
@@ -75,143 +219,95 @@ if before:
     ]
     if len({tuple(one["layer"]) for one in both}) > 1:
         raise AffscoreError(
-            f"expected networks of one architecture, got {', '.join([*before, *after])}"
+            "expected networks of one architecture, "
+            f"got {', '.join([*before, *after])}"
         )
     untrained, trained = (
-        pd.concat(both[: len(before)]),
-        pd.concat(both[len(before) :]),
+        pd.concat(some) for some in (both[: len(before)], both[len(before) :])
     )
 else:
-    untrained, trained = (
-        under(load_study("untrained")),
-        under(load_study("seeds")),
-    )
-stages = pd.concat(
-    [
-        untrained.assign(group="before training"),
-        trained.assign(group="after training"),
-    ]
+    untrained, trained = map(under, map(load_study, ("untrained", "seeds")))
+bundles_of_signatures(
+    pd.concat(
+        [
+            untrained.assign(group="before training"),
+            trained.assign(group="after training"),
+        ]
+    ).rename(columns={"seed": "line"})
 )
-means = stages.pivot_table(index="seed", columns="group", values="score")
-print(
-    f"{len(means)} networks of {trained['index'].nunique()} activations on {trained['dataset'].iloc[0]}"
-)
-
-# %% tags=["remove-input"]
-rises = untrained.groupby("seed").apply(
-    lambda rows: np.corrcoef(rows["index"], rows["score"])[0, 1],
-    include_groups=False,
-)
-last = untrained.groupby("seed")["score"].apply(
-    lambda scores: scores.iloc[-3:].mean()
-)
-fall = means["before training"] - means["after training"]
-change = trained.pivot_table(
-    index="seed", columns="index", values="score"
-) - untrained.pivot_table(index="seed", columns="index", values="score")
-falls = (fall > 0).sum()
-Markdown(
-    f"**The finding.** Before training the scores {'rise' if rises.mean() > 0 else 'fall'} with depth for "
-    f"{max((rises > 0).sum(), (rises < 0).sum())} of {len(rises)} networks (correlation {rises.min():.2f} to "
-    f"{rises.max():.2f}); the paper reports a rise. The last three activations score "
-    f"{last.mean():.2f} on average: {'nearly' if last.mean() > 0.9 else 'not'} linear. "
-    f"Training {'lowers' if 2 * falls > len(fall) else 'raises'} the mean score, from "
-    f"{means['before training'].mean():.3f} to {means['after training'].mean():.3f}, for "
-    f"{max(falls, len(fall) - falls)} of {len(fall)} networks."
-)
-
-# %% [markdown]
-# You will learn
-#
-# * what the signature of an untrained network says, and where it comes from,
-# * when, in a training, the scores change,
-# * how to record the signature of your own training with `affscore.track`, at next to no cost.
-#
-# ## Before and after
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-before-after", "caption": "Signatures of a small VGG-16 before and after training on digits, from nine seeds each: thin lines the seeds, thick lines their means (figure 9 of the paper; `affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Affinity score over the depth of the activations in two bundles of thin lines, before and after training, with a thick line for the mean of each bundle."}}
-bundles_of_signatures(stages.rename(columns={"seed": "line"}))
 plt.show()
 
-# %% [markdown]
-# How far training moves each activation, as a mean over the seeds, and how much that differs between seeds:
-
-# %% tags=["hide-input"]
-moves = pd.DataFrame(
-    {
-        "before": untrained.groupby("index")["score"].mean(),
-        "after": trained.groupby("index")["score"].mean(),
-        "change": change.mean(),
-        "deviation of the change": change.std(),
-        "seeds that fall": (change < 0).sum(),
-    }
+# %% tags=["remove-input"]
+first, last = (
+    one.pivot_table(index="seed", columns="index", values="score")
+    for one in (untrained, trained)
 )
-moves.round(3)
-
-# %% [markdown]
-# In the study, small VGG-16s on digits, the fall is seen again, most in the middle layers; the rise to nearly linear is not. Is
-# that because these networks are small? The package has
-# VGGs of full size with torchvision's initial weights, on images of noise. Their last three activations:
-
-# %% tags=["hide-input"]
+change = last - first
+rises = first.corrwith(
+    pd.Series(range(first.shape[1]), first.columns), axis=1
+)
+falls = (change.mean(axis=1) < 0).sum()
+most = change.mean().idxmin()
 full_size = {
     name: shipped_signature(f"shipped:{name}@random").scores
     for name in ("vgg11", "vgg13")
 }
-pd.DataFrame({name: [scores.mean(), scores[-3:].mean()] for name, scores in full_size.items()},
-             index=["mean score", "last three"]).round(3)  # fmt: skip
+Markdown(
+    f"{len(first)} {'network' if len(first) == 1 else 'networks'} of "
+    f"{first.shape[1]} activations on {trained['dataset'].iloc[0]}: training "
+    f"lowers the mean score in {falls}, from {first.mean(axis=None):.2f} to "
+    f"{last.mean(axis=None):.2f} on average, and most at activation "
+    f"{most + 1} ({change.mean()[most]:+.2f}). The scores before training "
+    f"rise with depth in {(rises > 0).sum()} of {len(rises)} (correlation "
+    f"{rises.min():.2f} to {rises.max():.2f}), and the last three activations "
+    f"score {first.iloc[:, -3:].mean(axis=None):.2f}. VGGs of full size with "
+    "torchvision's initial weights, on images of noise, do not become nearly "
+    "linear either: their last three activations score "
+    + " and ".join(
+        f"{scores[-3:].mean():.2f} ({name})"
+        for name, scores in full_size.items()
+    )
+    + "."
+)
 
 # %% [markdown]
-# So neither do these become nearly linear. The paper does not say how its VGG-16 was initialised.
-#
 # ## On the way
 #
-# The same trainings, measured every epoch (19 steps) on 512 held-out digits. While a network trains the score is that of
+# The small trainings, measured every epoch (19 steps) on 512 held-out digits. While a network trains the score is that of
 # the **pairing** (each input with its own output), a lower bound of the exact one that needs no assignment
 # problem: {doc}`90_what_it_costs` says what a measurement costs.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-course", "caption": "The first of the nine trainings, from random weights to the end: scores of all activations, and the accuracy on held-out digits (`affscore.figures.scores_over_steps`)."}, "image": {"alt": "Upper panel: affinity scores of fifteen activations over optimisation steps, coloured by depth, with a dashed line for their mean. Lower panel: the accuracy on held-out digits, which rises from one tenth to nearly one."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-course", "caption": "The first of nine trainings of a small VGG-16 on digits, from random weights to the end: the scores rise at first, while the accuracy does, and fall afterwards (`affscore.figures.scores_over_steps`)."}, "image": {"alt": "Upper panel: affinity scores of fifteen activations over optimisation steps, coloured by depth, with a dashed line for their mean. Lower panel: the accuracy on held-out digits, which rises from one tenth to nearly one."}}
 course = load_study("seeds-course")
 scores_over_steps(course[course["seed"] == 1], "small VGG-16, seed 1")
 plt.show()
 
-# %% [markdown]
-# When does a signature change? Its distance from where it began, as a share of the largest distance in that training, beside
-# the accuracy, as means over the seeds:
-
-# %% tags=["hide-input"]
-began = (
-    course[course["step"] == 0]
-    .set_index(["seed", "index"])["score"]
-    .rename("first")
-)
-away = course.join(began, on=["seed", "index"]).assign(
-    square=lambda rows: (rows["score"] - rows["first"]) ** 2
-)
-away = away.groupby(["seed", "step"]).agg(
-    distance=("square", "sum"), accuracy=("accuracy", "first")
-) ** [0.5, 1]
-away["distance"] /= away["distance"].groupby("seed").transform("max")
-over_seeds = away.groupby("step").mean()
-shown = [
-    step
-    for step in (0, 19, 38, 76, 152, 304, 456, 570)
-    if step in over_seeds.index
-]
-over_seeds.loc[shown].rename(
-    columns={"distance": "distance (share of the largest)"}
-).round(3)
-
 # %% tags=["remove-input"]
+wide = course.pivot_table(
+    index=["seed", "step"], columns="index", values="score"
+)
+began = wide.xs(0, level="step")
+away = wide.sub(began, level="seed").pow(2).sum(axis=1).pow(0.5)
+ways = pd.DataFrame(
+    {
+        "distance": away / away.groupby("seed").transform("max"),
+        "accuracy": course.groupby(["seed", "step"])["accuracy"].first(),
+    }
+)
+over_seeds = ways.groupby("step").mean()
 level = course.groupby("step")["score"].mean()
 halfway = {
     name: over_seeds.index[over_seeds[name] >= over_seeds[name].max() / 2][0]
     for name in over_seeds
 }
 Markdown(
-    f"Half of the change happens in the first {halfway['distance']} steps, half of the accuracy comes in the first "
-    f"{halfway['accuracy']}, of {over_seeds.index[-1]} steps in all. The mean score takes a detour: from {level.iloc[0]:.2f} up "
-    f"to {level.max():.2f} at step {level.idxmax()}, then down to {level.iloc[-1]:.2f}. The fall comes after the rise in accuracy."
+    f"Over the nine trainings half of the way (the distance from the first "
+    f"signature) is made in the first {halfway['distance']} of "
+    f"{over_seeds.index[-1]} steps, and half of the accuracy comes in the "
+    f"first {halfway['accuracy']}. The mean score takes a detour: from "
+    f"{level.iloc[0]:.2f} up to {level.max():.2f} at step {level.idxmax()}, "
+    f"then down to {level.iloc[-1]:.2f}. **The network bends after it has "
+    "learned most of what it will.**"
 )
 
 # %% [markdown]
@@ -243,28 +339,51 @@ tracker.plot()
 plt.show()
 
 # %% [markdown]
-# * `tracker.table` has a row for each measured step and activation; `tracker.save("training.parquet")` writes it, and
-#   `affscore.load_record` reads it.
-# * The training is not changed: with and without a tracker the weights are the same to the last bit. (The nine trainings
-#   above are those of {doc}`10_batch_size_and_seed`, and were measured on the way.)
-# * A training that is interrupted resumes with its record: put `tracker.state_dict()` into the checkpoint.
-# * For Lightning and for Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
+# `tracker.table` has a row for each measured step and activation; `tracker.save("training.parquet")` writes it, and
+# `affscore.load_record` reads it. The training is not changed: with and without a tracker the weights are the same to the
+# last bit. One that is interrupted resumes with its record: put `tracker.state_dict()` into the checkpoint. For Lightning
+# and Hugging Face's Trainer there are callbacks: {doc}`../book/how_to_run_with_your_model`.
 #
 # ## What holds, and under which choices
 #
-# The columns are those of {doc}`80_the_ledger`.
+# The columns are those of {doc}`80_the_ledger`. (The networks on CIFAR-10 are no VGGs, so they are not asked there.)
 
 # %% tags=["hide-input"]
-Ledger(AllResults.gather()).conclusions(
+conclusions = Ledger(AllResults.gather()).conclusions(
     "training-bends", "seeds-change-little"
+)
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+Markdown(
+    "* Training bends the inside of residual blocks: on CIFAR-10 their "
+    f"scores go from {inside[ON]:.2f} to {inside[TRAINED]:.2f}, and after "
+    f"the sums from {sums[ON]:.2f} to {sums[TRAINED]:.2f}. The mean score of "
+    f"all residual networks falls under {agree['residual']} of {choices} "
+    f"choices of measurement, that of all plain ones under "
+    f"{agree['plain']}.\n"
+    "* Untrained networks become almost linear with depth, as the paper "
+    "says, where their batch norms are off: the last three activations "
+    f"score {off['last'].mean():.2f} on average. With norms it is "
+    f"{untrained_real['last'].mean():.2f}.\n"
+    f"* The bending comes late. In nine small trainings half of the accuracy "
+    f"is there after {halfway['accuracy']} of {over_seeds.index[-1]} steps, "
+    f"while the mean score rises from {level.iloc[0]:.2f} to "
+    f"{level.max():.2f}; it ends at {level.iloc[-1]:.2f}."
 )
 
 # %% [markdown]
 # ## Takeaways
 #
-# * A signature before training is a property of the architecture and of how its weights are drawn. It is the baseline
-#   for everything that one says about training.
-# * One network before and after is an anecdote: what a seed does must be known, too.
+# * The untrained signature is the baseline: say what training changed, not only what is there at the end.
+# * Say what the batch norms of an untrained network did: without their statistics it looks more linear than it is while
+#   it trains.
 # * Tracking is cheap. A curve of scores beside the loss shows when layers stop changing, and when one goes dead.
 #
 # ## Exercises
@@ -273,12 +392,20 @@ Ledger(AllResults.gather()).conclusions(
 # :label: ex-11-1
 # :nonumber:
 #
+# *Compute · 5 minutes · easy.* Aim: know when a tracker measures.
+#
 # A training has 550 steps. `with affscore.track(network, probe, every=100) as tracker:` surrounds its loop. After how many of
 # the steps 0 (before the first), 1, ..., 550 is the network measured? Hand in the number.
 # ```
+#
+# ```{admonition} Hint for 11.1
+# :class: dropdown hint
+#
+# Do not forget both ends.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a number
 # affscore.exercises.check("11.1", answer)
 
 # %% [markdown]
@@ -299,12 +426,20 @@ affscore.exercises.check("11.1", 7)
 # :label: ex-11-2
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: see how a mean away from the bend makes a ReLU linear.
+#
 # Before training, the inputs of a ReLU are nearly normal. Let one be standard normal plus a bias $b \ge 0$. At which bias
 # does the score of the ReLU (one coordinate, empirical covariance) reach 0.95? Hand in the number, to within 0.05.
 # ```
+#
+# ```{admonition} Hint for 11.2
+# :class: dropdown hint
+#
+# Take quantiles of the normal distribution instead of random numbers, and try biases on a grid.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a number
 # affscore.exercises.check("11.2", answer)
 
 # %% [markdown]
@@ -334,12 +469,20 @@ affscore.exercises.check("11.2", biases[np.argmax(enough)])
 # :label: ex-11-3
 # :nonumber:
 #
+# *Compute · 5 minutes · easy.* Aim: know what a checkpoint must hold.
+#
 # A training of 1,000 steps is tracked every 100 steps, and killed at step 730. It resumes from its checkpoint of step 700,
 # which holds the state of the tracker, too. How many different steps are in the record in the end? Hand in the number.
 # ```
+#
+# ```{admonition} Hint for 11.3
+# :class: dropdown hint
+#
+# Compare with a training that is not killed.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a number
 # affscore.exercises.check("11.3", answer)
 
 # %% [markdown]
@@ -351,6 +494,120 @@ answer = None  # your answer here
 
 # %%
 affscore.exercises.check("11.3", 11)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 11.4 Towards the bend, and past it
+# :label: ex-11-4
+# :nonumber:
+#
+# *Prove · 30 minutes · hard.* Aim: derive the score of a ReLU on one normal coordinate.
+#
+# Let $d = 1$, with infinitely many samples, and let $\sigma$ be non-decreasing. Show that the score is $1 - \sqrt{1 - r}$,
+# where $r$ is Pearson's correlation of $x$ and $\sigma(x)$. Then let $x$ be normal with mean $b$ and variance 1, and
+# $\sigma$ the ReLU. Show that $\operatorname{Cov}(x, \sigma(x)) = \Phi(b)$, compute the score at $b = 0$, and find its
+# limits for $b \to \infty$ and $b \to -\infty$. Why are they not the same, although a ReLU that is always off is constant?
+# ```
+#
+# ```{admonition} Hint for 11.4
+# :class: dropdown hint
+#
+# In one dimension the optimal coupling keeps the order. For the covariance use Stein's identity
+# $\operatorname{Cov}(x, f(x)) = \mathbb E f'(x)$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-11-4
+# :class: dropdown
+# ```
+#
+# In one dimension $T(x) = \frac{s_y}{s_x} (x - m_x) + m_y$ is increasing, and so is $y = \sigma(x)$ in $x$; the optimal
+# coupling on the line keeps the order, so it is $x \mapsto \sigma(x)$. Both $T x$ and $y$ have mean $m_y$ and variance
+# $s_y^2$, hence $W_2^2 = \mathbb E (T x - y)^2 = 2 s_y^2 - 2 \frac{s_y}{s_x} \operatorname{Cov}(x, y) = 2 s_y^2 (1 - r)$.
+# Divided by the square of the bound, $2 s_y^2$, that is $1 - r$, and the score is $1 - \sqrt{1 - r}$.
+#
+# Stein: $\operatorname{Cov}(x, \sigma(x)) = \mathbb P(x > 0) = \Phi(b)$. At $b = 0$ it is $\frac12$, and the variance of the
+# output is $\frac12 - \frac1{2\pi}$, so $r = 0.856$ and the score is 0.621.
+#
+# For $b \to \infty$ the input is positive with probability near 1 and $\sigma(x) - x$ tends to 0 in mean square, so
+# $r \to 1$ and the score tends to 1. For $b \to -\infty$, with $t = |b|$ and the normal density $\varphi$, $\Phi(-t) \sim
+# \varphi(t) / t$, and $\mathbb E \sigma(x)^2 = \int_0^\infty u^2 \varphi(u + t)\, du \sim 2 \varphi(t) / t^3$, which is
+# also the variance, as the square of the mean is of the order $\varphi(t)^2$. So $r^2 \sim (\varphi^2 / t^2) / (2 \varphi /
+# t^3) = t\, \varphi(t) / 2 \to 0$: the score tends to 0.
+#
+# The score is relative to the variance of the output. What is left of it comes from a few inputs that pass the bend, and
+# no increasing affine map of a normal distribution looks like many equal values and a few large ones. Only where the
+# output is exactly constant the score is 1, by definition: the limit is not continuous.
+#
+# **Rubric** (8 points)
+#
+# * 3: the formula, with the reason that the monotone coupling is optimal.
+# * 1: the covariance.
+# * 1: 0.621.
+# * 1: the limit 1.
+# * 1: the limit 0.
+# * 1: the explanation, with the case of a constant.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 11.5 Why are they so linear without norms?
+# :label: ex-11-5
+# :nonumber:
+#
+# *Design · 30 minutes · hard.* Aim: separate the causes of an observation.
+#
+# With their norms off the untrained networks of {numref}`fig-before-after-cifar` become nearly linear within a few layers.
+# Candidates: images that look more and more alike deeper in the network, so that every channel is on one side of the bend
+# for all of them; the average over positions; the scale of the initial weights; the lack of biases. Design the smallest set
+# of measurements that tells which of them matter. Use what this package has, and say what each result would mean.
+# ```
+#
+# ```{admonition} Hint for 11.5
+# :class: dropdown hint
+#
+# Change one thing at a time. How far from the bend is a channel, in its own standard deviations? What would
+# `reduction="sample"` show?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-11-5
+# :class: dropdown
+# ```
+#
+# All on ResNet-20 and PlainNet-20, five draws of the weights, the same 512 images, mean score of the last third.
+#
+# 1. *Alike images.* Record for each channel the mean $m$ and the standard deviation $\tau$ over images of the reduced input;
+#    $|m| / \tau$ says how far the bend is. If it grows with depth without norms, and stays small with them, and if score and
+#    ratio go together over the layers, this is the mechanism. The intervention is a norm alone: subtract the mean of each
+#    channel (statistics of the images for the mean, 0 and 1 elsewhere). If that lowers the scores as the whole norm does,
+#    centring is what matters.
+# 2. *Average.* `reduction="sample"` needs no new forward pass; the study has it (`load_study("untrained-cifar")`): without
+#    norms the mean over the networks is lower by about 0.12, and still above that after training. So the average explains a
+#    part.
+# 3. *Scale.* Multiply all convolutions by 0.5 and by 2. A plain ReLU network without norms and biases is positively
+#    homogeneous: all feature maps scale, and a score does not see a scale. Nothing changes there, which can be said without
+#    measuring; in the residual one branch and shortcut scale differently, so there it must be measured.
+# 4. *Biases.* Draw small random biases. They move the bend, for all images alike; if 1 is right, this changes which
+#    channels are on, and not how linear they are.
+#
+# **Rubric** (8 points)
+#
+# * 2: a measurement of how far inputs are from the bend.
+# * 2: an intervention that changes this and nothing else.
+# * 1: the other reduction, with or without the number.
+# * 1: the scale, with the homogeneity of the plain network.
+# * 1: several draws of the weights.
+# * 1: what each result would mean.
 
 # %% [markdown]
 # ```{solution-end}

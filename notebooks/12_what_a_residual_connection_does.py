@@ -13,13 +13,16 @@
 #     name: python3
 # ---
 
+# %%
+
 # %% [markdown]
 # # What a residual connection does
 #
-# A residual block adds its input to what its layers computed. The paper looks at ResNet-20 with and without these
-# connections (figure 5 D) and sees that they make the distribution of the scores **bimodal**, with one mode at highly
-# linear activations. This chapter asks the same of nineteen pairs of networks that differ in nothing else but what follows
-# from it: the deep ones are trained less well without shortcuts.
+# A residual block adds its input to what its layers computed. The paper compares a ResNet-20 with and without these
+# connections (paper Fig. 5 D) and sees that they make the distribution of the scores **bimodal**, with one mode at highly
+# linear activations. Nineteen pairs of networks, on photographs and on digits, show something simpler and more robust: the
+# activations after a sum are more linear than those inside a block, nearly all of them. Whether that makes two *modes*
+# is a weaker question, and depends on how one measures.
 
 # %% tags=["parameters"]
 residual: list[str] = []  # with shortcuts, MODEL@WEIGHTS; none: the study's
@@ -44,20 +47,24 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from affscore import AffscoreError
-from affscore.figures import score_histograms
+from affscore.figures import score_histograms, table
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.figure_05_d import (
     FIRST,
     SECOND,
     groups_of_scores,
 )
+from affscore.papers.all_results import AllResults
+from affscore.papers.ledger import Ledger
 from affscore.survey import load_or_measure_multiverses, stored_multiverses
 from affscore.survey.studies import load_study, study_of, under
-from IPython.display import Markdown
+from IPython.display import Markdown, display
 
+pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 if len(residual) != len(plain):
     raise AffscoreError(
-        f"each network needs its twin: got {len(residual)} residual and {len(plain)} plain networks"
+        f"each network needs its twin: got {len(residual)} residual "
+        f"and {len(plain)} plain networks"
     )
 if residual:
     options = {
@@ -71,9 +78,9 @@ if residual:
     measured = load_or_measure_multiverses(
         [*residual, *plain], dataset, store, **options
     )
-    parts = [
+    parts = [  # two files may have one name
         study_of([one]).assign(weights=name) for name, one in measured.items()
-    ]  # two files may have one name
+    ]
     study = pd.concat(parts).assign(on=dataset)
 else:
     on_cifar = [
@@ -83,83 +90,26 @@ else:
     ]
     study = pd.concat(
         [
-            load_study("shortcuts").assign(on="digits"),
             study_of(on_cifar).assign(on="CIFAR-10"),
+            load_study("shortcuts").assign(on="digits"),
         ]
     )
 groups = groups_of_scores(study, resamples).merge(
     study[["weights", "on", "accuracy"]].drop_duplicates(), on="weights"
 )
 groups["depth"] = groups["activations"] + 1  # layers with weights
-groups["network"] = groups["shortcuts"].map(
-    {False: "plain", True: "residual"}
-)
-mine = under(
-    groups
-)  # the papers' own choice of reduction, order, covariance and coupling
-print(
-    f"{mine['shortcuts'].sum()} residual networks and {(~mine['shortcuts']).sum()} plain ones"
-)
-
-# %% tags=["remove-input"]
-with_it, without = (
-    mine[mine["network"] == name] for name in ("residual", "plain")
-)
-Markdown(
-    f"**The finding.** With shortcuts a score after a sum is above one inside a block in "
-    f"**{with_it['separation'].mean():.0%}** of all cases (at least {with_it['separation'].min():.0%} in every network); "
-    f"without them the second activation of a block is above the first in {without['separation'].mean():.0%}; 50 % is "
-    f"chance. Tests that do not know which score belongs to which activation see less: one mode is rejected for {(with_it['one mode'] < 0.05).sum()} of "
-    f"{len(with_it)} residual networks, one Gaussian for {(with_it['one Gaussian'] < 0.05).sum()}, and for "
-    f"{(without['one Gaussian'] < 0.05).sum()} of {len(without)} plain ones. Whether two *modes* are seen depends on the "
-    "order: on the reading of the definition (average, then activate) more than on the network."
-)
+kinds = {False: "plain", True: "residual"}
+groups["network"] = groups["shortcuts"].map(kinds)
+# the papers' own choice of reduction, order, covariance and coupling
+mine = under(groups)
 
 # %% [markdown]
-# You will learn
+# ## Two groups
 #
-# * how to compare networks that differ in one thing alone,
-# * why *bimodal* is a claim about a density, and *two groups* is another one,
-# * what is left of both under all choices of a measurement.
-#
-# ## The pairs
-#
-# A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
-# initial values, the same training. Shortcuts here have no weights; where a block has more channels than its input,
-# zeros stand for the others (`examples/matched_networks.py`, `examples/cifar_networks.py`).
-#
-# * **On digits:** 14, 20 and 32 layers in three stages, as He et al. {cite}`he2016deep` have them for CIFAR-10, and 18
-#   and 34 layers in four stages, as they have them for ImageNet (with fewer channels); each from three seeds.
-# * **On CIFAR-10:** 20, 32, 44 and 56 layers, trained once, measured on the 10,000 test images.
+# The scores of networks that differ in nothing but their shortcuts. (By default these are He et al.'s
+# {cite}`he2016deep`, trained on CIFAR-10 and measured on its test images.)
 
-# %% tags=["hide-input"]
-about = mine.assign(accuracy=(100 * mine["accuracy"]).round(1)).groupby(
-    ["on", "depth", "network"], sort=False
-)
-table = about.agg(
-    trainings=("weights", "size"), accuracy=("accuracy", "mean")
-).reset_index()
-table.pivot_table(
-    index=["on", "depth"], columns="network", values=["trainings", "accuracy"]
-).round(1)
-
-# %% tags=["remove-input"]
-as_good = table.set_index(["on", "depth", "network"])["accuracy"].unstack()  # noqa: PD010 - a value for each
-as_good = as_good.index[(as_good["residual"] - as_good["plain"]).abs() < 2]
-alike = (
-    mine.set_index(["on", "depth"])
-    .loc[as_good]
-    .groupby("network")["separation"]
-)
-Markdown(
-    "A failed training is no twin. Where the accuracies of both differ by less than 2 points "
-    f"({', '.join(f'{depth} layers on {on}' for on, depth in as_good)}), the shares are "
-    f"{alike.mean()['residual']:.0%} with shortcuts and {alike.mean()['plain']:.0%} without."
-    if len(as_good)
-    else ""
-)
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher (figure 5 D of the paper; `affscore.figures.score_histograms`)."}, "image": {"alt": "Six histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twins", "caption": "Scores of networks without (left) and with shortcuts (right). Only with them do the two activations of a block part: after the sum the scores are higher, and the deeper the network, the clearer (paper Fig. 5 D; `affscore.figures.score_histograms`)."}, "image": {"alt": "Four histograms of affinity scores, a row for each pair of networks. Left, without shortcuts, the bars of both activations of a block overlap. Right, with shortcuts, those after a sum lie near one and those inside a block far below."}}
 default = under(study)
 
 
@@ -170,40 +120,93 @@ def kinds_of(weights):
         if (scores["kind"] == "after-sum").any()
         else "second of a block"
     )
-    parts = {
-        "first of a block": scores["kind"].isin(FIRST),
-        last: scores["kind"].isin(SECOND),
-    }
+    parts = {"first of a block": FIRST, last: SECOND}
     return {
-        name: scores.loc[rows, "score"].dropna()
-        for name, rows in parts.items()
+        name: scores.loc[scores["kind"].isin(some), "score"].dropna()
+        for name, some in parts.items()
     }
 
 
-shown = [("digits", 18), ("digits", 34), ("CIFAR-10", 56)]
+on = mine["on"].iloc[0]
+depths = sorted(mine.loc[mine["on"] == on, "depth"].unique())
 panels = {}
-for on, depth in (
-    shown
-    if not residual
-    else [(dataset, depth) for depth in mine["depth"].unique()[:3]]
-):
-    some = (
-        mine[(mine["on"] == on) & (mine["depth"] == depth)]
-        .drop_duplicates("network")
-        .sort_values("network")
-    )
+for depth in dict.fromkeys([depths[0], depths[-1]]):
+    pair = mine[(mine["on"] == on) & (mine["depth"] == depth)]
+    pair = pair.drop_duplicates("network").sort_values("network")
     panels |= {
         f"{one.network}, {depth} layers, {on}": kinds_of(one.weights)
-        for one in some.itertuples()
+        for one in pair.itertuples()
     }
 score_histograms(panels)
 plt.show()
 
+# %% tags=["remove-input"]
+with_it, without = (
+    mine[mine["network"] == name] for name in ("residual", "plain")
+)
+every = groups.groupby("network")["separation"].agg(["mean", "min", "max"])
+choices = len(groups.groupby(list(Specification._fields)))
+Markdown(
+    f"**Over {len(with_it)} residual networks a score after a sum exceeds "
+    f"one inside a block in {with_it['separation'].mean():.0%} of all "
+    f"pairs**, and in at least {with_it['separation'].min():.0%} in every "
+    f"network. In {len(without)} networks without shortcuts the second "
+    "activation of a block exceeds the first in "
+    f"{without['separation'].mean():.0%}, where 50 % is chance. The choice "
+    f"of reduction, order, covariance and coupling hardly matters: under all "
+    f"{choices} the share is {every.loc['residual', 'min']:.0%} or more with "
+    f"shortcuts, and {every.loc['plain', 'min']:.0%} to "
+    f"{every.loc['plain', 'max']:.0%} without."
+)
+
 # %% [markdown]
-# ## One group or two, without looking at the activations
+# Why? The input of a block came out of a ReLU, so it is positive or zero. The sum of it and a small change is mostly
+# positive where the input was, and there the next ReLU has nothing to do: its score is near 1. Exercise 12.1 shows that
+# the change need not be small, and exercise 12.4 makes it a bound.
 #
-# Two tests ask whether the scores of a network are of one group. They know the scores alone, and not which activation
-# has which.
+# ## The pairs
+#
+# A plain network is its residual twin without the additions: the same layers, the same number of weights, the same
+# initial values, the same training. Shortcuts here have no weights; where a block has more channels than its input,
+# zeros stand for the others (`examples/matched_networks.py`, `examples/cifar_networks.py`). On CIFAR-10 they were trained
+# once, on digits from three seeds each: 14, 20 and 32 layers in three stages, 18 and 34 in four. The accuracy and the
+# separation, the share above, in per cent:
+
+# %% tags=["hide-input"]
+shown = {"accuracy": "accuracy", "separation": "separation"}
+by_depth = mine.pivot_table(
+    index=["on", "depth"], columns="network", values=list(shown)
+)
+by_depth.columns = [f"{what}, {kind} (%)" for what, kind in by_depth.columns]
+order = [f"{what}, {kind} (%)" for what in shown for kind in kinds.values()]
+order = {name: name for name in order if name in by_depth}
+table(by_depth.rename_axis([None, None]), order, digits=1)
+
+# %% tags=["remove-input"]
+as_good = mine.pivot_table(
+    index=["on", "depth"], columns="network", values="accuracy"
+)
+good = as_good.index[as_good.diff(axis=1).iloc[:, -1].abs() < 0.02]
+alike = (
+    mine.set_index(["on", "depth"])
+    .loc[good]
+    .groupby("network")["separation"]
+    .mean()
+)
+caveat = Markdown(
+    "```{admonition} A failed training is no twin\n:class: caution\n\n"
+    "Deep networks without shortcuts are trained less well. Where the "
+    "accuracies of both differ by less than 2 points ("
+    + ", ".join(f"{depth} layers on {on}" for on, depth in good)
+    + f"), the shares are {alike.get('residual', np.nan):.0%} with shortcuts "
+    f"and {alike.get('plain', np.nan):.0%} without.\n```"
+)
+display(caveat) if len(good) else None
+
+# %% [markdown]
+# ## Are there two modes?
+#
+# *Bimodal* is a claim about a density, and tests of it know the scores alone, not which activation has which.
 #
 # * **One mode?** Silverman's test {cite}`silverman1981using` smooths the scores until their density has one mode, and
 #   asks how often a sample from that density would need as much smoothing. It is conservative.
@@ -211,113 +214,126 @@ plt.show()
 #   Gaussian {cite}`mclachlan1987bootstrapping`. It sees two groups that are too near each other for two modes, and it also
 #   rejects a single group that is skewed.
 #
-# Each cell counts the networks for which the test rejects at 5 %, of the trainings there are:
+# The share of networks for which each test rejects at 5 %, under every specification of the multiverse
+# ({doc}`09_a_multiverse_of_signatures`):
 
 # %% tags=["hide-input"]
 TESTS = ["one mode", "one Gaussian"]
-counted = mine.assign(**{test: mine[test] < 0.05 for test in TESTS})
-counted.pivot_table(
-    index=["on", "depth"], columns="network", values=TESTS, aggfunc="sum"
-)
-
-# %% tags=["remove-input"]
-deep = mine[mine["depth"] > 30]
-Markdown(
-    "With few layers both tests are weak: 13 scores in two groups look like one wide group. "
-    f"With more than 30 layers, one Gaussian is rejected for {(deep.loc[deep['shortcuts'], 'one Gaussian'] < 0.05).sum()} of "
-    f"{deep['shortcuts'].sum()} residual networks, and for "
-    f"{(deep.loc[~deep['shortcuts'], 'one Gaussian'] < 0.05).sum()} of {(~deep['shortcuts']).sum()} plain ones."
-)
-
-# %% [markdown]
-# The same for every specification of the multiverse ({doc}`09_a_multiverse_of_signatures`): the share of networks for
-# which a test rejects, over all pairs.
-
-# %% tags=["hide-input"]
 words = [word for word in Specification._fields if len(set(groups[word])) > 1]
-shares = groups.assign(**{test: groups[test] < 0.05 for test in TESTS})
-shares.pivot_table(
+rejected = groups.assign(**{test: groups[test] < 0.05 for test in TESTS})
+shares = rejected.pivot_table(
     index=words, columns="network", values=TESTS, sort=False
-).round(2)
-
-# %% [markdown]
-# The choices matter. When averages come before the activation, as the definition in the paper has it, or a single position
-# stands for an image, Silverman's test sees two modes in most residual networks, and in fewer plain ones. In the order of the
-# published code, which made figure 5, it sees them in few.
-#
-# ## Are the two groups the two activations?
-#
-# This question needs no test of modes, since we know which score belongs to which activation:
-#
-# * **separation**: how often a score after a sum exceeds one inside a block (without shortcuts: the second activation of
-#   a block exceeds the first); 0.5 is chance;
-# * **agreement**: fit two Gaussians without looking, and compare their two groups with the two activations by the
-#   adjusted Rand index {cite}`hubert1985comparing`, 1 for the same groups and 0 for chance;
-# * **within each kind**: is one Gaussian rejected for the first activations alone, for the second ones alone?
-
-# %% tags=["hide-input"]
-by_depth = mine.assign(
-    **{
-        "one Gaussian, first": mine["first"] < 0.05,
-        "one Gaussian, second": mine["second"] < 0.05,
-    }
 )
-columns = [
-    "separation",
-    "agreement",
-    "one Gaussian, first",
-    "one Gaussian, second",
-]
-by_depth.groupby(["network", "on", "depth"])[columns].mean().round(2)
+shares.columns = [f"{test}, {kind} (%)" for test, kind in shares.columns]
+order = [f"{test}, {kind} (%)" for test in TESTS for kind in kinds.values()]
+table(
+    shares.rename_axis([None] * len(words)),
+    {name: name for name in order if name in shares},
+    digits=0,
+)
 
 # %% tags=["remove-input"]
-every = groups.groupby("shortcuts")["separation"]
-lowest, highest = (
-    groups.loc[groups["shortcuts"], "separation"].min(),
-    groups.loc[~groups["shortcuts"], "separation"].max(),
-)
+ours = rejected[rejected["network"] == "residual"]
+by_order = ours[ours["reduction"] == "mean"].groupby("order")["one mode"]
+by_order = by_order.mean()
+counts = under(rejected).groupby("network")[TESTS].sum()
+deep = under(rejected).query("depth > 30").groupby("network")["one Gaussian"]
 Markdown(
-    f"With shortcuts the separation hardly depends on the depth or on a choice: over all networks and specifications it is "
-    f"{every.mean()[True]:.2f} (lowest {lowest:.2f}). Without, it is {every.mean()[False]:.2f} (from {every.min()[False]:.2f} "
-    f"to {highest:.2f}). The agreement is {with_it['agreement'].mean():.2f} on average with shortcuts and "
-    f"{without['agreement'].mean():.2f} without. It is below 1 because scores within a kind also change with depth: one "
-    f"Gaussian is rejected for {(with_it['second'] < 0.05).mean():.0%} of the residual networks among the activations "
-    "after sums alone."
+    f"Under the papers' own choice one mode is rejected for "
+    f"{counts.loc['residual', 'one mode']} of {len(with_it)} residual "
+    f"networks and {counts.loc['plain', 'one mode']} of {len(without)} plain "
+    f"ones, one Gaussian for {counts.loc['residual', 'one Gaussian']} and "
+    f"{counts.loc['plain', 'one Gaussian']}. With few layers both tests are "
+    "weak: 13 scores in two groups look like one wide group. "
+    + (
+        "With more than 30 layers one Gaussian is rejected for "
+        f"{deep.sum()['residual']} of {deep.size()['residual']} residual "
+        f"networks and {deep.sum()['plain']} of {deep.size()['plain']} plain "
+        "ones. "
+        if len(deep)
+        else ""
+    )
+    + "It also depends on the order: Silverman's test sees two modes in "
+    f"{by_order.get('reduce-first', np.nan):.0%} of the residual "
+    "networks where averages come before the activation, as definition 3.1 "
+    f"has it, and in {by_order.get('activate-first', np.nan):.0%} in the "
+    "order of the published code, which made figure 5."
 )
 
 # %% [markdown]
-# So a shortcut does what the paper says of it, in other words: the sum of a feature map and a small change is
-# mostly positive where the feature map was, since that came out of a ReLU. There the next ReLU has little to do, and its
-# score is near 1. Exercise 12.1 makes this exact for one coordinate.
+# ## Are the modes the two activations?
 #
-# *Bimodal* is the weaker way to say it. Whether a density has two modes depends on how wide both groups are, and
-# on the number of scores; that the groups are apart does not.
+# Two Gaussians, fitted without looking at the activations, give two groups. Do these agree with the two activations of a
+# block (adjusted Rand index {cite}`hubert1985comparing`, 1 for the same groups and 0 for chance)? And is one Gaussian
+# rejected within a kind, for the first activations alone and for the others alone?
+
+# %% tags=["hide-input"]
+within = mine.assign(
+    in_first=mine["first"] < 0.05, in_second=mine["second"] < 0.05
+)
+columns = {
+    "agreement": "agreement of the groups",
+    "in_first": "one Gaussian rejected within the first (%)",
+    "in_second": "within the second, or after a sum (%)",
+}
+found = within.groupby(["on", "network"])[list(columns)].mean()
+table(
+    found.rename_axis([None, None]),
+    columns,
+    digits={"agreement": 2} | dict.fromkeys(["in_first", "in_second"], 0),
+)
+
+# %% [markdown]
+# With shortcuts the groups that a fit finds are largely the two activations, and without them they have nothing to do with
+# them. So the separation is the finding, and *bimodal* the weaker way to say it: whether a density has two modes depends on
+# how wide both groups are, and on the number of scores; that the groups are apart does not.
+# On CIFAR-10 they are apart before any training ({doc}`11_what_training_does`).
 #
 # ## What holds, and under which choices
 #
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
-from affscore.papers.all_results import AllResults
-from affscore.papers.ledger import Ledger
-
-Ledger(AllResults.gather()).conclusions(
+conclusions = Ledger(AllResults.gather()).conclusions(
     "shortcuts-make-two-modes",
     "shortcuts-make-two-components",
     "groups-are-kinds",
     "after-sums-more-linear",
     "one-mode-is-linear",
 )
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+best = mine[mine["on"] == on].groupby("network")["separation"].mean()
+Markdown(
+    f"* Shortcuts split the activations in two. In {len(with_it)} residual "
+    "networks a score after a sum exceeds one inside a block in "
+    f"{with_it['separation'].mean():.0%} of all pairs (on {on} "
+    f"{best['residual']:.0%}); in their twins without shortcuts the second "
+    f"activation of a block exceeds the first in "
+    f"{without['separation'].mean():.0%}.\n"
+    f"* That holds under all {choices} choices of measurement: the share is "
+    f"at least {every.loc['residual', 'min']:.0%} with shortcuts and at most "
+    f"{every.loc['plain', 'max']:.0%} without.\n"
+    "* *Bimodal* is another matter. One mode is rejected for "
+    f"{counts.loc['residual', 'one mode']} of {len(with_it)} residual "
+    "networks under the papers' choice, and for "
+    f"{by_order.get('reduce-first', np.nan):.0%} of them where averages come "
+    "before the activation."
+)
 
 # %% [markdown]
 # ## Takeaways
 #
-# * With shortcuts nearly every score after a sum is above nearly every one inside a block: for every pair, at every depth,
-#   under every choice. Without them neither activation of a block is regularly above the other.
-# * Whether that makes the distribution bimodal is another question. It depends on the depth, since that is the number of
-#   scores, and on how wide both groups are.
-# * To see what a component does, compare networks that differ in nothing else, and look at what you know of the
-#   activations before you look for groups.
+# * To see what a component does, compare networks that differ in nothing else, and say where one of the twins failed.
+# * Look at what is known of the activations before looking for groups: the separation needs no test of modes.
+# * A low score in a residual network is expected inside a block. After a sum it is worth a look.
 #
 # ## Exercises
 #
@@ -325,13 +341,21 @@ Ledger(AllResults.gather()).conclusions(
 # :label: ex-12-1
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: see that the change of a block need not be small.
+#
 # One coordinate of a block: its input $x$ came out of a ReLU, so that it is never negative and a fifth of it at least is 0.
 # Make up a change $f$ that is negative for at least a fifth of the samples, and varies at least half as much as $x$, such
 # that a ReLU of $x + f$ scores at least 0.98. Hand in `(x, f)`, two arrays of 64 to 2000 numbers.
 # ```
+#
+# ```{admonition} Hint for 12.1
+# :class: dropdown hint
+#
+# How far may $f$ fall where $x$ is large, and what must it do where $x$ is 0?
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: two arrays (x, f)
 # affscore.exercises.check("12.1", answer)
 
 # %% [markdown]
@@ -353,13 +377,21 @@ affscore.exercises.check("12.1", (x, np.where(x > 0.5, -0.9 * x, 1.0)))
 # :label: ex-12-2
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: groups that are apart without two modes.
+#
 # Make up scores of two groups, 10 to 200 in each and as many in one as in the other, such that a score of the second
 # exceeds one of the first in at least 95 % of all cases, and Silverman's test does not reject one mode ($p > 0.2$). Hand in
 # `(first, second)`.
 # ```
+#
+# ```{admonition} Hint for 12.2
+# :class: dropdown hint
+#
+# Begin with one group that has one mode.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: two arrays (first, second)
 # affscore.exercises.check("12.2", answer)
 
 # %% [markdown]
@@ -381,12 +413,20 @@ affscore.exercises.check("12.2", (scores[:20], scores[20:]))
 # :label: ex-12-3
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: modes that have nothing to do with the groups.
+#
 # The other way round: scores of two groups that are not apart at all (one exceeds the other in 40 to 60 % of all
 # cases), while Silverman's test rejects one mode of all scores together ($p < 0.05$). Hand in `(first, second)`.
 # ```
+#
+# ```{admonition} Hint for 12.3
+# :class: dropdown hint
+#
+# What if early and late blocks differ?
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: two arrays (first, second)
 # affscore.exercises.check("12.3", answer)
 
 # %% [markdown]
@@ -405,6 +445,118 @@ first, second = (
     for _ in range(2)
 )
 affscore.exercises.check("12.3", (first, second))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 12.4 What the sum leaves to do
+# :label: ex-12-4
+# :nonumber:
+#
+# *Prove · 25 minutes · medium.* Aim: turn "the sum is mostly positive" into a bound.
+#
+# One coordinate: $s = x + f$ with $x \ge 0$, $y = \max(s, 0)$, and $u_- = \max(-u, 0)$. Standard deviations are $\tau_s$
+# and $\tau_y$, both positive. With infinitely many samples the score of a non-decreasing function is $1 - \sqrt{1 - r}$,
+# where $r$ is the correlation of input and output (exercise 11.4). Show that
+#
+# $$
+# \rho \;\ge\; 1 - \sqrt{\frac{\mathbb E s_-^2}{2\, \tau_s \tau_y}}, \qquad s_- \le f_- .
+# $$
+#
+# When is $\rho = 1$? Which part of a change $f$ does not lower the score at all? Compute the bound for a standard normal $s$
+# and compare it with the score, 0.62.
+# ```
+#
+# ```{admonition} Hint for 12.4
+# :class: dropdown hint
+#
+# Expand the variance of $y - s$, and use $\tau_s^2 + \tau_y^2 \ge 2 \tau_s \tau_y$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-12-4
+# :class: dropdown
+# ```
+#
+# $y - s = s_-$. So
+#
+# $$
+# \mathbb E s_-^2 \ge \operatorname{Var}(y - s) = \tau_y^2 + \tau_s^2 - 2 r \tau_s \tau_y \ge 2 \tau_s \tau_y (1 - r) ,
+# $$
+#
+# hence $1 - r \le \mathbb E s_-^2 / (2 \tau_s \tau_y)$, and the bound follows from $\rho = 1 - \sqrt{1 - r}$. Since $x \ge
+# 0$, $-s = -x - f \le -f$, so $s_- \le f_-$.
+#
+# $\rho = 1$ if and only if $r = 1$, that is if $y$ is an increasing affine function of $s$ almost surely. If $s_- = 0$ that
+# holds. If $s$ is negative with positive probability, $y$ is 0 there, so the affine function, which has a positive slope,
+# takes the value 0 at one point alone: then $s$ has one single negative value, and $y$ can still be affine (two values in
+# all). Otherwise $\rho < 1$.
+#
+# Wherever $f \ge -x$ the change costs nothing, however large it is: only the part of a negative change that exceeds the
+# input counts.
+#
+# For a standard normal $s$: $\mathbb E s_-^2 = \frac12$, $\tau_s = 1$, $\tau_y = \sqrt{\frac12 - \frac1{2 \pi}} = 0.584$. The
+# bound is $1 - \sqrt{0.5 / 1.168} = 0.35$, well below 0.62: without a positive $x$ it is not sharp, as the mean of $s_-$,
+# which costs nothing, is left in.
+#
+# **Rubric** (6 points)
+#
+# * 3: the bound, with both inequalities.
+# * 1: $s_- \le f_-$, and which part of the change is free.
+# * 1: when the score is 1, with $s \ge 0$ at least.
+# * 1: 0.35, and why it is not sharp.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 12.5 What may be said
+# :label: ex-12-5
+# :nonumber:
+#
+# *Argue · 20 minutes · medium.* Aim: choose a statement that the evidence carries.
+#
+# A talk says: "Residual connections make the distribution of affinity scores bimodal ($p = 0.003$)." The number is
+# Silverman's test for the ResNet-56 on CIFAR-10 under the papers' choice; for its plain twin $p = 0.26$, and with averages
+# before the activation the two are 0.29 and 0.025. Say what is wrong with the statement, what the speaker should have
+# tested, and write the strongest sentence that the results of this chapter do carry.
+# ```
+#
+# ```{admonition} Hint for 12.5
+# :class: dropdown hint
+#
+# A difference between significant and not significant is not itself a difference. And how many pairs were looked at?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-12-5
+# :class: dropdown
+# ```
+#
+# (1) One network of four on CIFAR-10 was picked; the others have $p$ above 0.05. With 38 networks a few small $p$ are
+# expected by chance. (2) The claim is about a difference between twins, but each twin was tested by itself; that one $p$ is
+# below 5 % and the other above does not show that they differ. The speaker should count over pairs in how many the
+# residual twin alone rejects, and test that with a sign test. (3) Under another defensible order the verdicts of the same
+# two networks are reversed, so the statement depends on a choice that was not mentioned. (4) Not rejecting one mode is no
+# evidence for one mode; the test is conservative and has 55 scores. (5) *Bimodal* is not needed: which score belongs to
+# which activation is known.
+#
+# A sentence that holds: "In 19 pairs of networks that differ in their shortcuts alone, scores after a sum exceed those
+# inside a block in at least 90 % of all comparisons in every network and under every one of twelve choices; without
+# shortcuts neither activation of a block is regularly above the other."
+#
+# **Rubric** (6 points)
+#
+# * 3: one for each of three objections, with the reason.
+# * 1: the test over pairs.
+# * 2: a sentence with its material, its number, and the choices under which it holds.
 
 # %% [markdown]
 # ```{solution-end}

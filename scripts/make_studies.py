@@ -33,6 +33,7 @@ from typing import Any, get_args
 
 import pandas as pd
 from joblib import Parallel, delayed
+from studies.norms import with_statistics
 from studies.paths import follow
 from studies.plans import STUDIES, STUDIES_OF_PAPERS, Study
 from tqdm import tqdm
@@ -134,6 +135,8 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
+    if study.norms:
+        models += [with_statistics(model, study.datasets[0], study.norms, work / "norms") for model in models]
     together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
     for (dataset, n, seed), some in itertools.product(study.measurements, together):
         options: dict[str, Any] = {"jobs": jobs, "threads": 1, "n": n, "shipped": False, "progress": False}

@@ -12,15 +12,17 @@ import torch
 from make_studies import describe, is_made, measure, train
 from mini_zoo.recipes import recipe_of
 from studies import trainings, ways
+from studies.norms import with_statistics
 from studies.plans import LATE, STUDIES, Study
 from studies.trainings import Training
 from studies.ways import ALL_WAYS
 
-from affscore import load_model
+from affscore import load_data, load_model
 from affscore.network.model_state import unwrapped
 from affscore.options import Specification
 from affscore.survey.studies import STUDIES as SHIPPED
 from affscore.survey.studies import load_study, under
+from affscore.zoo import card_of
 from affscore.zoo.weight_files import read_state_dict
 
 CHEAP = "mini:vit_b_32"
@@ -151,6 +153,21 @@ def test_networks_that_are_not_trained_are_measured_again_under_every_choice(tmp
     both = measure(first, tmp_path, jobs=1).merge(load_study("untrained"), on=keys, validate="1:1")
     assert len(both) == 15 * 12
     np.testing.assert_allclose(both["score_x"], both["score_y"], atol=1e-3)
+
+
+def test_norms_get_the_statistics_of_the_images(tmp_path):
+    """With all images as the batch, a forward pass in evaluation mode is the one in training mode."""
+    spec = with_statistics("examples/cifar_networks.py:resnet20", "digits:1", 60, tmp_path)
+    network, again = load_model(spec), load_model("examples/cifar_networks.py:resnet20", 0)
+    data = load_data("digits:1", card_of(again).preprocessing)
+    images = next(iter(torch.utils.data.DataLoader(data, 60)))
+    images = images[0] if isinstance(images, (list, tuple)) else images
+    off = load_model("examples/cifar_networks.py:resnet20", 0)
+    with torch.no_grad():
+        normed, trained, without = network.eval()(images), again.train()(images), off.eval()(images)
+    # the variance of a norm in evaluation mode has another divisor
+    assert torch.corrcoef(torch.stack([normed.flatten(), trained.flatten()]))[0, 1] > 0.99
+    assert not torch.allclose(normed, without, rtol=0.1)
 
 
 @pytest.mark.slow

@@ -13,9 +13,18 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import KIND_LOOKS, PALETTE, family_styles, house_style, legend_below, literal, page
+from affscore.figures.style import (
+    KIND_LOOKS,
+    PALETTE,
+    family_styles,
+    house_style,
+    legend_below,
+    literal,
+    page,
+    score_axis,
+)
 
-_ENOUGH = 5
+_ENOUGH = 15
 """A density estimate of fewer scores says nothing; these are drawn as points alone."""
 
 _IN_WORDS = {"stem": "hidden", "after a sum": "after-sum"}
@@ -32,7 +41,7 @@ def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[
 
     Returns:
         The figure, as wide as a page: for each network all scores as points, and around them a density estimate (where
-        there are at least five scores), cut off at the smallest and the largest.
+        there are at least 15 scores), cut off at the smallest and the largest.
 
     Raises:
         AffscoreError: No signatures, or not a family for each.
@@ -62,7 +71,8 @@ def score_distributions(signatures: Mapping[str, ArrayLike], families: Sequence[
         axes.scatter(place + spread, scores, s=9, color=colour, marker=marker, linewidths=0, zorder=3)
     turned: Any = {"rotation": 90, "ha": "center"} if len(names) > 12 else {"rotation": 30, "ha": "right"}
     axes.set_xticks(range(len(names)), [literal(name) for name in names], **turned)
-    axes.set(xlabel="", ylabel="affinity score", ylim=(0, 1.02))
+    axes.set(xlabel="", ylabel="")
+    score_axis(axes, np.concatenate([np.asarray(scores, dtype=float) for scores in signatures.values()]))
     return figure
 
 
@@ -75,7 +85,8 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
         columns: Panels in a row.
 
     Returns:
-        The figure, as wide as a page; all panels have the same bins and axes, and kinds the same colour and hatching.
+        The figure, as wide as a page; all panels have the same bins and axes, from below the smallest score,
+        and kinds the same colour and hatching.
 
     Raises:
         AffscoreError: Nothing to draw.
@@ -90,8 +101,11 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
         raise AffscoreError("expected at least one panel, and scores in each")
     kinds = list(dict.fromkeys(kind for panel in panels.values() for kind in panel))
     hatches = dict(zip(kinds, itertools.cycle(("", "///", "...", "xxx")), strict=False))
-    edges = np.linspace(0, 1, 26)
-    labels = {"xlabel": "affinity score", "ylabel": "activations"}
+    every = np.concatenate([np.asarray(scores, dtype=float) for panel in panels.values() for scores in panel.values()])
+    lowest = np.nanmin(np.clip(every, 0, 1), initial=0.95)
+    edges = np.arange(20 * lowest // 1 * 2, 41) / 40  # from a multiple of 0.05
+    begins = f" (axis from {edges[0]:g})" if edges[0] else ""
+    labels = {"xlabel": f"affinity score{begins}", "ylabel": "activations"}
     figure, grid = page(len(panels), 0.6, each=2.1, columns=columns, sharex=True, sharey="row", **labels)
     for axes, (title, panel) in zip(grid, panels.items(), strict=True):
         below = np.zeros(len(edges) - 1)
@@ -101,7 +115,7 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
             look["color"] = PALETTE[KIND_LOOKS.get(_IN_WORDS.get(kind, kind.split()[0]), ("brown", ""))[0]]
             axes.bar(edges[:-1], counts, np.diff(edges), bottom=below, label=literal(kind), **look)
             below += counts
-        axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(0, 1))
+        axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(edges[0], 1))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, 4)
     return figure

@@ -13,7 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PALETTE, family_styles, house_style, legend_below, literal, page, series_style
+from affscore.figures.style import (
+    PALETTE,
+    family_styles,
+    house_style,
+    legend_below,
+    literal,
+    page,
+    score_axis,
+    series_style,
+)
 
 _OF_A_BUNDLE = ("group", "line", "depth", "score")
 
@@ -57,8 +66,8 @@ def repeated_signatures(panels: Mapping[str, pd.DataFrame], by: str, *, label: s
                 label=f"{label}{value}",
             )  # fmt: skip
         axes.set_title(literal(title))
-        axes.set_ylim(0, 1.02)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
     legend_below(figure, min(len(values), 9))
     return figure
 
@@ -97,8 +106,9 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
     for axes, (name, some) in zip(grid, shown, strict=True):
         for group, members in some.groupby("group", sort=False):
             _draw_bundle(axes, members, str(group), looks[group])
-        axes.set(title=literal(name), ylim=(0, 1.02))
+        axes.set_title(literal(name))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    score_axis(grid, rows["score"])
     if len(looks) > 1:
         legend_below(figure, min(len(looks), 5))
     return figure

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, legend_below, literal, plt
+from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, legend_below, literal, plt, score_axis
 
 _FEW = 12
 """Up to so many measurements are marked by dots, too."""
@@ -59,7 +59,8 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
     mean: Any = {"color": PALETTE["black"], "linestyle": "--", "linewidth": 2.0}
     means = scores.dropna(axis=1, how="all").mean(axis=1, skipna=False)
     top.plot(scores.index, means, label="mean of the activations", **mean)
-    top.set(ylabel="affinity score", ylim=(0, 1.02), title=literal(title))
+    top.set_title(literal(title))
+    score_axis(top, table["score"])
     label = "depth (activations on the longest path)"
     figure.colorbar(colours, ax=top, label=label, ticks=MaxNLocator(integer=True), pad=0.01)
     if len(accuracy):

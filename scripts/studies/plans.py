@@ -47,6 +47,8 @@ class Study:
         images: How many images of each data set; None for all there are.
         halves: Whether the first data set is measured in batches of half the size, too: how far chance moves a score.
         slopes: Trainings that pull slopes to 1; their results are the table.
+        norms: Of how many images of the first data set batch norms are given the statistics; each network is measured
+            as it is, and with these.
         paths: Of how many images closed paths are followed through the linear regions of each network.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
     """
@@ -61,6 +63,7 @@ class Study:
     whole: bool = False
     images: int | None = None
     halves: bool = False
+    norms: int = 0
     paths: int = 0
     subsets: str = ""
 
@@ -98,6 +101,7 @@ class Study:
             "halves": self.halves,
             "subsets": self.subsets,
             "draws": draws,
+            "norms": self.norms,
             "paths": self.paths,
         }
         return {name: value for name, value in about.items() if value}
@@ -201,6 +205,9 @@ STUDIES = {
         models=_cifar(20, 56), datasets=(ON_CIFAR,), n=(128, 256, 512, 1024), bias="extrapolated", whole=True
     ),
     "batch-size-large-cifar": Study(models=_cifar(20), datasets=(ON_CIFAR,), n=(5000,)),
+    "untrained-cifar": Study(
+        models=[name.partition("@")[0] for name in _cifar(20, 32, 44, 56)], datasets=(ON_CIFAR,), images=512, norms=512
+    ),
     "other-training": Study(
         # no two have a seed in common: networks of different ways must not begin alike and see the same batches
         [Training("mini:resnet18", way, 3 * number + seed) for number, way in enumerate(WAYS) for seed in (1, 2, 3)],

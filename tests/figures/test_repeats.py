@@ -29,7 +29,8 @@ def test_a_line_for_each_size_in_the_order_of_the_activations():
     assert [line.get_xdata().tolist() for line in first.lines] == [[1, 2], [1, 2]]
     assert [line.get_ydata().tolist() for line in first.lines] == [[0.032, 0.5], [0.064, 0.5]]
     assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
-    assert first.get_ylim() == (0, 1.02)
+    assert first.get_ylim()[0] == 0  # the smallest score is 0.03
+    assert first.get_ylim()[1] > 0.5
     # a size has its colour in every panel, and no other has it
     assert np.array_equal(second.lines[0].get_color(), first.lines[1].get_color())
     assert not np.array_equal(first.lines[0].get_color(), first.lines[1].get_color())

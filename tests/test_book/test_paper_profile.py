@@ -130,7 +130,7 @@ def test_other_data_with_the_profile_of_the_papers(imagenet, downloads, store, t
         (
             TRAINING,
             {"before": ["resnet18@random"], "after": ["resnet18@IMAGENET1K_V1"]},
-            "1 networks of 17 activations on imagenet",
+            "1 network of 17 activations on imagenet",
         ),
     ],
     ids=["batch size", "training"],

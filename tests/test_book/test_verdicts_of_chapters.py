@@ -180,6 +180,14 @@ def test_families_are_found_by_neighbours_and_not_by_the_cut(
     assert analysis.mantel_test(distances, lengths, 9).correlation > 0.5
 
 
+def test_twins_on_cifar_are_told_apart_and_depths_are_not() -> None:
+    scores = {name: shipped_signature(f"shipped:{name}").scores for name in CIFAR}
+    distances = analysis.distance_matrix(scores)
+    nearest = distances.mask(np.eye(len(CIFAR), dtype=bool)).idxmin()
+    assert sum(one[:5] == other[:5] for one, other in nearest.items()) == 7
+    assert distances.loc["plainnet20", "plainnet56"] < distances.loc["plainnet20", "resnet20"]
+
+
 def test_early_networks_and_later_ones(signatures: Scores, distances: pd.DataFrame) -> None:
     about = papers.network_table(signatures)
     early = about.index[about["family"] == "Pure convnets"]
@@ -337,6 +345,18 @@ def test_criteria_keep_their_sign_on_trained_networks_of_usual_size() -> None:
     assert (counts.loc["entropy", ["positive", "negative"]] > 0).all()
     assert table.loc[table["criterion"] == "norm", "correlation"].max() < 0
     assert all(summary["score"].corr(summary["cka"], method="spearman") >= 0.7 for summary in summaries.values())
+    kinds = {name: name.rstrip("0123456789_") for name in summaries}
+    explained = analysis.explained_by_all(summaries, kinds)["from_others"].astype(float)
+    assert explained.mean() > 0.6
+
+
+def test_the_two_groups_do_not_explain_the_correlations_on_cifar() -> None:
+    found = analysis.correlations_by_kind({name: shipped_signature(f"shipped:{name}").summary for name in CIFAR[4:]})
+    for part in ("others", "after-sum"):
+        some = found.xs(part, level="part")
+        assert some["sparsity"].max() < -0.7
+        assert some["norm"].max() < -0.5
+        assert some["r2"].min() > 0.8
 
 
 def test_the_two_clouds_of_a_resnet(results: Results) -> None:

@@ -59,6 +59,49 @@ def test_the_course_ends_where_the_trained_network_is() -> None:
     assert np.abs(last - trained).max(axis=None) < 0.05  # 512 images each, other ones of 597
 
 
+@pytest.fixture(scope="module")
+def on_cifar() -> pd.DataFrame:
+    """Networks on CIFAR-10 without norms, with norms, and trained, under every specification."""
+    study = load_study("untrained-cifar")
+    norms = np.where(study["weights"] == "as built", "off", "on")
+    trained = [one for one in stored_multiverses() if one.metadata["model"].startswith("cifar_networks.py")]
+    return pd.concat([study.assign(state=norms), study_of(trained).assign(state="trained")], ignore_index=True)
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
+def test_training_lowers_the_scores_of_residual_networks_on_cifar(
+    on_cifar: pd.DataFrame, choice: Specification
+) -> None:
+    """Under every choice; those of plain networks where averages come after the activation."""
+    means = under(on_cifar, choice).pivot_table(index="model", columns="state", values="score")
+    fall, residual = means["trained"] < means["on"], means.index.str.contains("resnet")
+    assert len(means) == 8
+    assert fall[residual].all()
+    assert fall[~residual].any() == (choice[:2] == ("mean", "activate-first"))
+
+
+def test_untrained_networks_on_cifar_are_nearly_linear_without_norms_alone(on_cifar: pd.DataFrame) -> None:
+    rows = under(on_cifar)
+    last = rows.groupby(["state", "model"])["score"].apply(lambda scores: scores.iloc[-3:].mean())
+    assert last["off"].min() > 0.93
+    assert last["on"].max() < 0.93
+    for state in ("off", "on"):
+        some = rows[rows["state"] == state].pivot_table(index="index", columns="model", values="score")
+        assert (some.corrwith(pd.Series(some.index, some.index)) > 0).all()
+
+
+def test_training_bends_the_inside_of_residual_blocks_that_were_apart_before(on_cifar: pd.DataFrame) -> None:
+    rows = under(on_cifar)
+    residual = rows[rows["model"].str.contains("resnet")]
+    means = residual.pivot_table(index="kind", columns="state", values="score")
+    fall = means["on"] - means["trained"]
+    assert fall["first"] > 0.15 > 0.05 > fall["after-sum"]
+    before = residual[residual["state"] == "on"]
+    for _, one in before.groupby("model"):
+        after, first = (one.loc[one["kind"] == kind, "score"] for kind in ("after-sum", "first"))
+        assert analysis.common_language_effect_size(after, first) > 0.99
+
+
 # chapter 12
 
 
