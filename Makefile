@@ -79,7 +79,7 @@ $(OLDEST)/.installed: pyproject.toml | _build/uv/bin/uv
 try-wheel: _build/try/lowest-direct/.tried _build/try/highest/.tried  ## build the wheel, and use it in clean environments, the oldest versions and the newest
 
 _build/wheel/.built: pyproject.toml README.md $(shell find affscore -type f ! -name '*.pyc') | $(INSTALLED)
-	rm -rf $(@D) && $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(@D) .
+	rm -rf $(@D) build && $(BIN)/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(@D) . && rm -rf build
 	@touch $@
 
 _build/try/%/.tried: _build/wheel/.built scripts/try_wheel.py | _build/uv/bin/uv

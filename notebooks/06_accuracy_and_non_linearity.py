@@ -408,11 +408,15 @@ sizes = range(5, 13)
 by_chance = pd.DataFrame(
     {
         "median of one": [independent_best(size, 1) for size in sizes],
-        "median of the best of 7": [independent_best(size, 7) for size in sizes],
+        "median of the best of 7": [
+            independent_best(size, 7) for size in sizes
+        ],
         "1 in 20 reaches, one": [
             independent_best(size, 1, 0.95) for size in sizes
         ],
-        "1 in 20, best of 7": [independent_best(size, 7, 0.95) for size in sizes],
+        "1 in 20, best of 7": [
+            independent_best(size, 7, 0.95) for size in sizes
+        ],
     },
     index=pd.Index(sizes, name="networks"),
 )
