@@ -93,12 +93,7 @@ def explorer_data() -> bytes:
 
 
 def name_of(result: Signature | Multiverse) -> str:
-    """What ``shipped:`` takes: the factory of a network in a file, and random weights behind an @.
-
-    >>> from affscore.survey.shipped import shipped_signature
-    >>> name_of(shipped_signature("shipped:resnet20"))
-    'resnet20'
-    """
+    """What ``shipped:`` takes: the factory of a network in a file, and random weights behind an @."""
     model = str(result.metadata["model"])
     file, _, factory = model.rpartition(":")
     name = factory if file.endswith(".py") else model
@@ -106,11 +101,7 @@ def name_of(result: Signature | Multiverse) -> str:
 
 
 def svg_path(marker: MarkerStyle) -> str:
-    """The outline of a marker that is one wide, as SVG has it.
-
-    >>> svg_path(MarkerStyle("s"))
-    'M-.5 .5L.5 .5L.5 -.5L-.5 -.5Z'
-    """
+    """The outline of a marker that is one wide, as SVG has it."""
     outline = (marker.get_transform() + Affine2D().scale(1, -1)).transform_path(marker.get_path())
     parts = []
     for places, code in outline.iter_segments(curves=True, simplify=False):
@@ -149,10 +140,7 @@ def _look(activation: str, kind: str) -> dict[str, str]:
 
 def _means(multiverse: Multiverse | None, choices: list[Specification]) -> list[float | None]:
     """The mean score under each specification, missing where it was not measured."""
-    if multiverse is None:
-        return [None] * len(choices)
-    summary = multiverse.summary
-    found = dict(zip(multiverse.choices, summary["mean"], strict=True))
+    found = {} if multiverse is None else dict(zip(multiverse.choices, multiverse.scores.mean(), strict=True))
     return _rounded(found.get(choice, math.nan) for choice in choices)
 
 
