@@ -58,7 +58,7 @@ from scipy.stats import norm
 #
 # The score of a ReLU on a normal input depends on one number: how often the input is positive. Do the ReLUs of
 # trained networks keep to that, though their inputs are neither normal nor independent? The package ships results of
-# eleven: the networks that He et al. trained on CIFAR-10 with 20 to 56 layers, with and without shortcuts
+# eleven: networks of He et al. for CIFAR-10 with 20 to 56 layers, with and without shortcuts
 # {cite}`he2016deep`, and two SqueezeNets and MobileNetV2 with weights from ImageNet. Each point below is an activation,
 # scored on its channels at one random position per image.
 

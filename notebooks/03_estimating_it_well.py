@@ -251,26 +251,26 @@ curves = drift[drift["covariance"] == "empirical"].pivot_table(
 )
 beside = pd.DataFrame(
     {
-        "shrinkage, printed": printed["shrinkage"],
-        "ours, d = 100": ours[100],
-        "ours, d = 3000": ours[3000],
-        "empirical, printed": printed["empirical"],
-        "ours passes it at d/n": {
+        "printed, shrunk": printed["shrinkage"],
+        "d = 100": ours[100],
+        "d = 3000": ours[3000],
+        "printed, plain": printed["empirical"],
+        "passed at d/n": {
             name: np.interp(
                 printed.loc[name, "empirical"], curves.loc[name], ratios
             )
             for name in names
         },
-        "mean of our curve": curves.mean(axis=1),
+        "mean of curve": curves.mean(axis=1),
     }
 ).loc[names]
 difference = ours.sub(printed["shrinkage"], axis=0).abs().max(axis=None)
-decimals = {name: 3 for name in beside if name.startswith(("ours, ", "mean"))}
+decimals = {name: 3 for name in beside if name.startswith(("d =", "mean"))}
 table(beside, digits=decimals)
 
 # %% tags=["remove-input"]
-crossings = beside["ours passes it at d/n"]
-excess = beside["mean of our curve"] - beside["empirical, printed"]
+crossings = beside["passed at d/n"]
+excess = beside["mean of curve"] - beside["printed, plain"]
 Markdown(f"""
 With shrinkage ours differ from the nine printed values by at most
 {difference:.3f}, at both widths. For the left panel the paper prints one value
@@ -374,7 +374,7 @@ formula = {
     for name in others
 }
 units.insert(0, "formula", pd.Series(formula))
-table(units.rename_axis("bias in units of d/n"), digits=3)
+table(units.rename_axis("bias · n/d"), digits=3)
 
 # %% [markdown]
 # With the empirical covariance the formula is good to about a third, also where the coordinates are strongly correlated,
@@ -534,11 +534,9 @@ for degrees in (1.0, 2.0, np.inf):
     rows["normal" if np.isinf(degrees) else f"t, {degrees:g} degrees"] = {
         "raw score": shrunk.raw,
         "bound exceeded": shrunk.bound_exceeded,
-        "shrinkage of X (%)": shrunk.intensity[0],
-        "shrinkage of Y (%)": shrunk.intensity[1],
-        "variance of T X over Y": float(
-            image.var(dim=0).sum() / y.var(dim=0).sum()
-        ),
+        "shrunk X (%)": shrunk.intensity[0],
+        "shrunk Y (%)": shrunk.intensity[1],
+        "var TX / var Y": float(image.var(dim=0).sum() / y.var(dim=0).sum()),
         "raw, empirical": affinity_score(x, y, "empirical").raw,
     }
 tails = pd.DataFrame.from_dict(rows, orient="index")
@@ -665,9 +663,8 @@ answer = experiments.limit_score(torch.tanh, mean=0.0, std=1 / 4)
 measured = experiments.reduction_scores(
     ["tanh"], points=500, channels=100, positions=16, seed=seed
 )
-print(
-    f"predicted {answer:.3f}, measured {measured.loc['tanh', 'reduce_first']:.3f}"
-)
+found = measured.loc["tanh", "reduce_first"]
+print(f"predicted {answer:.3f}, measured {found:.3f}")
 
 affscore.exercises.check("3.2", answer)
 

@@ -234,7 +234,7 @@ raw_signature(reductions, columns=3, titles=titles)
 
 # %% tags=["hide-input"]
 def compared(signatures):
-    """A row for each signature: its scores, and how far they are from the first."""
+    """A row for each signature, and how far it is from the first."""
     first = next(iter(signatures.values())).scores
     rows = {
         name: {

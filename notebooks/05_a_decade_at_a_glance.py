@@ -45,7 +45,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import affscore
 import numpy as np
 import pandas as pd
@@ -110,8 +110,8 @@ table(alternating)
 #
 # ## Depth, with and without shortcuts
 #
-# What happens when one design is made deeper? These are the networks that He et al. trained on CIFAR-10 with 20 to 56 layers
-# {cite}`he2016deep`, on its test images:
+# What happens when one design is made deeper? These are networks of He et al. for CIFAR-10 with 20 to 56 layers
+# {cite}`he2016deep`, trained on it, on its test images:
 
 # %% tags=["hide-input"]
 rows = {}
@@ -313,12 +313,15 @@ Markdown(
 # activations share a depth, and the colour says what an activation is for.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Signatures of representatives of the families: what an activation is for decides where it lies (paper Fig. 10, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
-chosen = ["alexnet", "vgg16", "googlenet", "inception_v3", "resnet101", "resnet152", "densenet161",
-          "mnasnet1_0", "efficientnet_b4", "vit_h_14", "swin_t", "convnext_tiny"]  # fmt: skip
+chosen = """alexnet vgg16 googlenet inception_v3 resnet101 resnet152
+densenet161 mnasnet1_0 efficientnet_b4 vit_h_14 swin_t convnext_tiny"""
 brought = [
     name for name in by_name if short_name(name) not in study_models("")
 ]  # networks of your own
-representatives = [*(name for name in chosen if name in by_name), *brought]
+representatives = [
+    *(name for name in chosen.split() if name in by_name),
+    *brought,
+]
 representatives = list(by_name) if len(by_name) <= 12 else representatives
 raw_signature(
     [by_name[name] for name in representatives],
@@ -465,19 +468,18 @@ of_thirds(vits) if vits else None
 
 # %% tags=["hide-input"]
 ledger = Ledger(AllResults.gather())
-table(
-    ledger.conclusions(
-        "transitions-linearise",
-        "squeeze-layers-linearise",
-        "large-patches-plateau",
-        "pure-convnets-low-spread",
-        "inception-widens",
-        "spread-grows-until-2020",
-        "less-non-linear-until-2020",
-        "vits-most-non-linear",
-        "efficientnets-skewed",
-    )
+conclusions = ledger.conclusions(
+    "transitions-linearise",
+    "squeeze-layers-linearise",
+    "large-patches-plateau",
+    "pure-convnets-low-spread",
+    "inception-widens",
+    "spread-grows-until-2020",
+    "less-non-linear-until-2020",
+    "vits-most-non-linear",
+    "efficientnets-skewed",
 )
+table(conclusions.drop(columns="networks"))
 
 # %% [markdown]
 # ## What we found
