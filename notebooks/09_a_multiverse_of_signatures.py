@@ -401,7 +401,11 @@ for name, d in itertools.product(
             for label, way in ways.items()
         }
     )
-table(pd.DataFrame(rows).set_index(["coordinates", "d"]))
+table(
+    pd.DataFrame(rows)
+    .set_index(["coordinates", "d"])
+    .rename_axis([None, "d"])
+)
 
 # %% [markdown]
 # A ridge $r$, relative to the mean variance, counts in the trace below the fraction bar, which grows by $1 + r$: it
@@ -500,7 +504,10 @@ Markdown(
 # %% tags=["hide-input"]
 sure = claims[alike & ~undecided].sort_values("papers_choice", kind="stable")
 shown = {"tested on": "tested on", "papers_choice": "verdict"}
-table(sure[sure["specifications"] > 1].set_index("claim"), shown)
+table(
+    sure[sure["specifications"] > 1].set_index("claim").rename_axis(None),
+    shown,
+)
 
 # %% [markdown]
 # And the three where most specifications disagree with the papers' own choice:
@@ -512,7 +519,7 @@ order = claims.sort_values(
 words = ["holds", "does not hold", "cannot be decided"]
 shown = {"tested on": "tested on", "papers_choice": "papers' choice"}
 shown |= {word: f"{word}, choices" for word in words}
-table(order.head(3).set_index("claim"), shown)
+table(order.head(3).set_index("claim").rename_axis(None), shown)
 
 # %% [markdown]
 # ## A recommendation

@@ -332,7 +332,6 @@ with affscore.track(network, "digits", every=20, n=256) as tracker:
         ).backward()
         optimiser.step()
         tracker.step()
-tracker
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-own", "caption": "What the tracker has recorded of that training: `tracker.plot()`."}, "image": {"alt": "Affinity scores of nine activations over some tens of optimisation steps, coloured by depth, with their mean and the accuracy below."}}
 tracker.plot()
