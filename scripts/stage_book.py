@@ -7,7 +7,6 @@ reads only these again, and files that are gone from the repository are deleted.
 from __future__ import annotations
 
 import argparse
-import base64
 import html
 import math
 import re
@@ -19,15 +18,16 @@ import nbformat
 import pyarrow as pa
 import yaml
 from explorer_data import explorer_data
+from findings import move_to_the_top
+from front_page import INTRODUCTION, front_page
 from nbformat import NotebookNode
-from notebook_files import book_notebooks, declared_parameters, error, read_profile
+from notebook_files import book_notebooks, declared_parameters, read_profile
 
 from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
 from affscore.network.criteria import CRITERIA, SCHEMA
 
-INTRODUCTION = Path("book/intro.md")
 COLUMNS = Path("book/columns.md")
-FRONT_PAGE_MARK = "<!-- front-page -->"
+EXTENSION = Path("scripts/figure_numbers.py")
 BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
 
@@ -46,10 +46,13 @@ def main() -> None:
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
+    files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
+    files[Path("_extensions") / EXTENSION.name] = EXTENSION.read_bytes()
     files |= front_page(files[INTRODUCTION].decode(), executed)
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
         describe_figures(notebook)
+        move_to_the_top(name, notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
@@ -87,25 +90,6 @@ def describe_figures(notebook: NotebookNode) -> None:
             if words and figure.startswith("<svg"):
                 before, own = re.split(r'(?<=aria-label=")[^"]*', figure, maxsplit=1)
                 output["data"]["text/html"] = before + html.escape(words) + own
-
-
-def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Path, bytes]:
-    """The introduction with the figure of the cell tagged ``front-page`` in its place."""
-    for name, notebook in executed.items():
-        for cell in notebook.cells:
-            outputs = (output.get("data", {}) for output in cell.get("outputs", []))
-            drawn = [data["image/png"] for data in outputs if "image/png" in data]
-            if "front-page" in cell.metadata.get("tags", []) and drawn:
-                options = cell.metadata["mystnb"]
-                figure = (
-                    f"```{{image}} _static/front-page.png\n:alt: {options['image']['alt']}\n```\n\n"
-                    f"*{options['figure']['caption']}* From {{doc}}`../{name.with_suffix('')}`."
-                )
-                return {
-                    INTRODUCTION: introduction.replace(FRONT_PAGE_MARK, figure).encode(),
-                    Path("book/_static/front-page.png"): base64.b64decode(drawn[0]),
-                }
-    raise error("no notebook has a cell tagged 'front-page' with an image, which the front page shows")
 
 
 def columns_page(page: str) -> str:

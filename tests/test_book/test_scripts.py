@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import notebook_files
 import pytest
 from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
-from stage_book import FRONT_PAGE_MARK, INTRODUCTION, configuration, front_page, versions_of_runs, write_tree
+from stage_book import configuration, versions_of_runs, write_tree
 
 from tests.test_book.small_book import REPOSITORY, SmallBook
 
@@ -123,27 +121,6 @@ def test_the_buttons_follow_the_address_of_the_repository(tmp_path: Path) -> Non
     assert b"colab" in configuration(config)
     config.write_text(text.replace('url: "https://example.org/a/b"', 'url: ""'))
     assert b"use_repository_button: true" not in configuration(config)
-
-
-def drawing(**metadata: Any) -> nbformat.NotebookNode:
-    output = nbformat.v4.new_output("display_data", {"image/png": base64.b64encode(b"pixels").decode()})
-    cell = nbformat.v4.new_code_cell("plot()", outputs=[output], metadata=metadata)
-    return nbformat.v4.new_notebook(cells=[cell])
-
-
-def test_the_front_page_shows_the_tagged_figure() -> None:
-    options = {"figure": {"caption": "Scores."}, "image": {"alt": "A line."}}
-    notebook = drawing(tags=["front-page"], mystnb=options)
-    files = front_page(f"before\n{FRONT_PAGE_MARK}\nafter", {Path("notebooks/04_x.ipynb"): notebook})
-    text = files.pop(INTRODUCTION).decode()
-    assert ":alt: A line." in text
-    assert "*Scores.* From {doc}`../notebooks/04_x`." in text
-    assert files == {Path("book/_static/front-page.png"): b"pixels"}
-
-
-def test_without_a_tagged_figure_there_is_no_front_page() -> None:
-    with pytest.raises(SystemExit, match="no notebook has a cell tagged 'front-page'"):
-        front_page(FRONT_PAGE_MARK, {Path("notebooks/04_x.ipynb"): drawing(tags=[])})
 
 
 def test_the_status_page_has_the_versions_of_the_runs() -> None:
