@@ -52,9 +52,9 @@ def move_to_the_top(name: Path, notebook: NotebookNode) -> None:
 
 
 def bullets(findings: str) -> list[str]:
-    """The findings one by one, each in one line.
+    r"""The findings one by one, each in one line.
 
-    >>> bullets("* The first\\n  goes on.\\n* The second.")
+    >>> bullets("* The first\n  goes on.\n* The second.")
     ['The first goes on.', 'The second.']
     """
     items = re.split(r"^[*-] ", findings, flags=re.MULTILINE)[1:]

@@ -65,7 +65,7 @@ def relu_window(alt: str) -> str:
 
 def first_findings(count: int, chapters: list[str], executed: dict[Path, NotebookNode]) -> str:
     """What so many chapters found first: the earliest of those named that have a cell tagged ``findings``."""
-    sentences = []
+    sentences: list[str] = []
     for chapter in chapters:
         name = Path(f"notebooks/{chapter}.ipynb")
         if name not in executed:
@@ -79,10 +79,9 @@ def first_findings(count: int, chapters: list[str], executed: dict[Path, Noteboo
 
 def reproduction(ledger: NotebookNode) -> str:
     """How many of the papers' numbers were reproduced, and in which way: a bar, and its numbers in words."""
-    said = (
-        output.get("data", {}).get("text/markdown", "") for cell in ledger.cells for output in cell.get("outputs", [])
-    )
-    found = next(filter(None, (re.search(COUNTED, text) for text in said)), None)
+    outputs = (output for cell in ledger.cells for output in cell.get("outputs", []))
+    said = "\n\n".join(output.get("data", {}).get("text/markdown", "") for output in outputs)
+    found = re.search(COUNTED, said)
     if found is None:
         raise error(f"{LEDGER} must show str(Ledger) in Markdown(...): the front page draws its counts")
     counts = {name: int(number) for name, number in found.groupdict().items()}
