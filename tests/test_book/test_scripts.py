@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbformat
 import notebook_files
+import numpy as np
 import pytest
 from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
-from stage_book import configuration, versions_of_runs, write_tree
+from PIL import Image
+from stage_book import configuration, versions_of_runs, with_palette, write_tree
 
 from tests.test_book.small_book import REPOSITORY, SmallBook
 
@@ -152,3 +156,23 @@ def test_notebooks_at_the_same_time_have_one_thread_each(
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
     limit_threads()
     assert os.environ.get("OMP_NUM_THREADS") == expected
+
+
+def test_figures_weigh_less_and_look_the_same() -> None:
+    file = io.BytesIO()
+    figure = plt.figure(figsize=(3, 2), dpi=192)
+    figure.add_subplot().plot([0, 1, 0.4], "o-", color="#D55E00")
+    figure.savefig(file)
+    plt.close(figure)
+    before, after = (Image.open(io.BytesIO(png)) for png in (file.getvalue(), with_palette(file.getvalue())))
+    assert len(with_palette(file.getvalue())) < len(file.getvalue()) / 1.5
+    assert after.info["dpi"] == before.info["dpi"]
+    assert before.size == after.size
+    apart = np.abs(np.asarray(before.convert("RGB"), int) - np.asarray(after.convert("RGB"), int))
+    assert np.quantile(apart, 0.999) <= 8
+
+
+def test_a_picture_that_shines_through_stays_as_it_is() -> None:
+    file = io.BytesIO()
+    Image.new("RGBA", (8, 8), (255, 0, 0, 100)).save(file, "PNG")
+    assert with_palette(file.getvalue()) == file.getvalue()
