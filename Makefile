@@ -28,7 +28,8 @@ LAST := notebooks/03_estimating_it_well.py
 NOTEBOOKS := $(patsubst notebooks/%.py,$(EXECUTED)/notebooks/%.ipynb,$(filter-out $(LAST),$(SOURCES)) $(filter $(LAST),$(SOURCES)))
 # What no import shows: the numbers and weights that the package ships.
 LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
-PROSE := _config.yml $(shell find book -type f)
+PROSE := _config.yml CHANGELOG.md $(shell find book -type f)
+STAGING := $(addprefix scripts/,stage_book.py front_page.py findings.py explorer_data.py figure_numbers.py lean_site.py)
 
 .PHONY: help
 help:  ## show this help
@@ -169,7 +170,7 @@ _build/profile: FORCE
 	@[ "$$(cat $@ 2>/dev/null)" = '$(PROFILE)' ] || echo '$(PROFILE)' >$@
 
 # After a failure Sphinx forgets what it read: a second run would not look at the page with the warning again.
-$(SITE): $(NOTEBOOKS) $(PROSE) _build/profile requirements.lock scripts/stage_book.py | $(INSTALLED)
+$(SITE): $(NOTEBOOKS) $(PROSE) _build/profile requirements.lock $(STAGING) | $(INSTALLED)
 	@echo 'building the site'
 	@$(BIN)/python scripts/stage_book.py --params $(PARAMS) --executed $(EXECUTED) --stage $(STAGE)
 	@bin=$$(cd $(BIN) && pwd) || exit 1; cd $(STAGE) || exit 1; \

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import html
+import io
 import math
 import re
 from collections.abc import Iterable
@@ -19,15 +20,18 @@ import nbformat
 import pyarrow as pa
 import yaml
 from explorer_data import explorer_data
+from findings import move_to_the_top
+from front_page import INTRODUCTION, front_page
 from nbformat import NotebookNode
-from notebook_files import book_notebooks, declared_parameters, error, read_profile
+from notebook_files import book_notebooks, declared_parameters, read_profile
+from PIL import Image
 
 from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
 from affscore.network.criteria import CRITERIA, SCHEMA
 
-INTRODUCTION = Path("book/intro.md")
 COLUMNS = Path("book/columns.md")
-FRONT_PAGE_MARK = "<!-- front-page -->"
+EXTENSIONS = (Path("scripts/figure_numbers.py"), Path("scripts/lean_site.py"))
+COLOURS = 256
 BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
 
@@ -46,10 +50,14 @@ def main() -> None:
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
+    files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
+    files |= {Path("_extensions") / path.name: path.read_bytes() for path in EXTENSIONS}
     files |= front_page(files[INTRODUCTION].decode(), executed)
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
         describe_figures(notebook)
+        move_to_the_top(name, notebook)
+        make_light(notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
     (arguments.stage / INTRODUCTION).touch()  # Sphinx copies style sheets only when it reads some page
@@ -89,23 +97,23 @@ def describe_figures(notebook: NotebookNode) -> None:
                 output["data"]["text/html"] = before + html.escape(words) + own
 
 
-def front_page(introduction: str, executed: dict[Path, NotebookNode]) -> dict[Path, bytes]:
-    """The introduction with the figure of the cell tagged ``front-page`` in its place."""
-    for name, notebook in executed.items():
-        for cell in notebook.cells:
-            outputs = (output.get("data", {}) for output in cell.get("outputs", []))
-            drawn = [data["image/png"] for data in outputs if "image/png" in data]
-            if "front-page" in cell.metadata.get("tags", []) and drawn:
-                options = cell.metadata["mystnb"]
-                figure = (
-                    f"```{{image}} _static/front-page.png\n:alt: {options['image']['alt']}\n```\n\n"
-                    f"*{options['figure']['caption']}* From {{doc}}`../{name.with_suffix('')}`."
-                )
-                return {
-                    INTRODUCTION: introduction.replace(FRONT_PAGE_MARK, figure).encode(),
-                    Path("book/_static/front-page.png"): base64.b64decode(drawn[0]),
-                }
-    raise error("no notebook has a cell tagged 'front-page' with an image, which the front page shows")
+def make_light(notebook: NotebookNode) -> None:
+    """Give its figures a palette: they are drawings, and weigh 40 % with 256 colours."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                drawn = base64.b64decode(output["data"]["image/png"])
+                output["data"]["image/png"] = base64.b64encode(with_palette(drawn)).decode()
+
+
+def with_palette(picture: bytes) -> bytes:
+    """A PNG with at most 256 colours, which on drawings nobody can tell from the original; that where it is smaller."""
+    file = io.BytesIO()
+    drawn = Image.open(io.BytesIO(picture))
+    if drawn.mode == "RGBA" and drawn.getextrema()[3][0] < 255:
+        return picture  # what shines through has no place in the palette
+    drawn.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", dpi=drawn.info.get("dpi"))
+    return min(file.getvalue(), picture, key=len)
 
 
 def columns_page(page: str) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import base64
+import io
 import os
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
+import matplotlib.pyplot as plt
 import nbformat
 import notebook_files
+import numpy as np
 import pytest
 from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
-from stage_book import FRONT_PAGE_MARK, INTRODUCTION, configuration, front_page, versions_of_runs, write_tree
+from PIL import Image
+from stage_book import configuration, versions_of_runs, with_palette, write_tree
 
 from tests.test_book.small_book import REPOSITORY, SmallBook
 
@@ -125,27 +127,6 @@ def test_the_buttons_follow_the_address_of_the_repository(tmp_path: Path) -> Non
     assert b"use_repository_button: true" not in configuration(config)
 
 
-def drawing(**metadata: Any) -> nbformat.NotebookNode:
-    output = nbformat.v4.new_output("display_data", {"image/png": base64.b64encode(b"pixels").decode()})
-    cell = nbformat.v4.new_code_cell("plot()", outputs=[output], metadata=metadata)
-    return nbformat.v4.new_notebook(cells=[cell])
-
-
-def test_the_front_page_shows_the_tagged_figure() -> None:
-    options = {"figure": {"caption": "Scores."}, "image": {"alt": "A line."}}
-    notebook = drawing(tags=["front-page"], mystnb=options)
-    files = front_page(f"before\n{FRONT_PAGE_MARK}\nafter", {Path("notebooks/04_x.ipynb"): notebook})
-    text = files.pop(INTRODUCTION).decode()
-    assert ":alt: A line." in text
-    assert "*Scores.* From {doc}`../notebooks/04_x`." in text
-    assert files == {Path("book/_static/front-page.png"): b"pixels"}
-
-
-def test_without_a_tagged_figure_there_is_no_front_page() -> None:
-    with pytest.raises(SystemExit, match="no notebook has a cell tagged 'front-page'"):
-        front_page(FRONT_PAGE_MARK, {Path("notebooks/04_x.ipynb"): drawing(tags=[])})
-
-
 def test_the_status_page_has_the_versions_of_the_runs() -> None:
     runs = {}
     for name, numpy in (("01_x", "2.0"), ("02_y", "2.1")):
@@ -175,3 +156,23 @@ def test_notebooks_at_the_same_time_have_one_thread_each(
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
     limit_threads()
     assert os.environ.get("OMP_NUM_THREADS") == expected
+
+
+def test_figures_weigh_less_and_look_the_same() -> None:
+    file = io.BytesIO()
+    figure = plt.figure(figsize=(3, 2), dpi=192)
+    figure.add_subplot().plot([0, 1, 0.4], "o-", color="#D55E00")
+    figure.savefig(file)
+    plt.close(figure)
+    before, after = (Image.open(io.BytesIO(png)) for png in (file.getvalue(), with_palette(file.getvalue())))
+    assert len(with_palette(file.getvalue())) < len(file.getvalue()) / 1.5
+    assert after.info["dpi"] == before.info["dpi"]
+    assert before.size == after.size
+    apart = np.abs(np.asarray(before.convert("RGB"), int) - np.asarray(after.convert("RGB"), int))
+    assert np.quantile(apart, 0.999) <= 8
+
+
+def test_a_picture_that_shines_through_stays_as_it_is() -> None:
+    file = io.BytesIO()
+    Image.new("RGBA", (8, 8), (255, 0, 0, 100)).save(file, "PNG")
+    assert with_palette(file.getvalue()) == file.getvalue()

@@ -1,0 +1,26 @@
+// What style sheets cannot do: a reader without a mouse reaches what scrolls, and paper shows what is folded.
+"use strict";
+
+function letKeysScroll() {
+  const boxes = "article :is(figure, pre, .text_html, .pst-scrollable-table-container, .cell_output, div.math)";
+  for (const box of document.querySelectorAll(boxes)) {
+    const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible";
+    if (scrolls) box.tabIndex = 0;
+    else if (box.tabIndex === 0) box.removeAttribute("tabindex");
+  }
+}
+
+window.addEventListener("load", letKeysScroll);
+window.addEventListener("resize", letKeysScroll);
+document.addEventListener("toggle", letKeysScroll, true);
+document.addEventListener("click", () => setTimeout(letKeysScroll));
+
+window.addEventListener("beforeprint", () => {
+  for (const folded of document.querySelectorAll("article details:not([open])")) {
+    folded.open = true;
+    folded.dataset.foldAgain = "";
+  }
+});
+window.addEventListener("afterprint", () => {
+  for (const folded of document.querySelectorAll("article details[data-fold-again]")) folded.open = false;
+});

@@ -1,0 +1,65 @@
+"""The cell tagged ``findings`` of a chapter: what it found, which its page says first."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from notebook_files import error
+
+TAG = "findings"
+HEADING = re.compile(r"^## What we found[ \t]*$", re.MULTILINE)
+BOX = """\
+:::::{{admonition}} What we found
+:class: findings
+
+{findings}
+:::::
+"""
+
+
+def findings_of(name: Path, notebook: NotebookNode) -> str | None:
+    """The sentences that a chapter's cell tagged ``findings`` made, in Markdown; None of a chapter without one."""
+    cell = _cell_of(notebook)
+    if cell is None:
+        return None
+    made = [output.get("data", {}).get("text/markdown") for output in cell.outputs]
+    if not any(made):
+        raise error(
+            f"{name}: the cell tagged 'findings' must show Markdown(...), the findings of this run; it shows none"
+        )
+    return "".join(next(filter(None, made))).strip()
+
+
+def move_to_the_top(name: Path, notebook: NotebookNode) -> None:
+    """Put the findings into a box below the title, and take their cell and its heading from where they were made."""
+    findings = findings_of(name, notebook)
+    if findings is None:
+        return
+    place = notebook.cells.index(_cell_of(notebook))
+    del notebook.cells[place]
+    before = (cell for cell in reversed(notebook.cells[:place]) if HEADING.search(cell.source))
+    for cell in before:
+        if cell.cell_type == "markdown":
+            cell.source = HEADING.sub("", cell.source).strip()
+            break
+    notebook.cells = [cell for cell in notebook.cells if cell.source or cell.cell_type != "markdown"]
+    box = nbformat.v4.new_markdown_cell(BOX.format(findings=findings))
+    box["id"] = "what-we-found"  # the same at each run, so that an unchanged page stays as it is
+    notebook.cells.insert(1, box)
+
+
+def bullets(findings: str) -> list[str]:
+    r"""The findings one by one, each in one line.
+
+    >>> bullets("* The first\n  goes on.\n* The second.")
+    ['The first goes on.', 'The second.']
+    """
+    items = re.split(r"^[*-] ", findings, flags=re.MULTILINE)[1:]
+    return [" ".join(item.split()) for item in items]
+
+
+def _cell_of(notebook: NotebookNode) -> NotebookNode | None:
+    return next((cell for cell in notebook.cells if TAG in cell.metadata.get("tags", [])), None)
