@@ -106,7 +106,8 @@ def for_students(exercise: Exercise, words: Plain) -> list[NotebookNode]:
     """An exercise without its solution: a stub that raises its name, and the check."""
     if not exercise.checked:
         return [question(exercise, words), new_markdown_cell(ANSWER)]
-    stub = f"{exercise.answer}\nraise NotImplementedError({json.dumps(f'Exercise {exercise.name}', ensure_ascii=False)})  # delete this line"
+    name = json.dumps(f"Exercise {exercise.name}", ensure_ascii=False)
+    stub = f"{exercise.answer}\nraise NotImplementedError({name})  # delete this line"
     return [question(exercise, words), new_code_cell(stub), new_code_cell(check_line(exercise))]
 
 

@@ -137,7 +137,7 @@ def read_exercises(notebook: Path) -> list[Exercise]:
 
 
 def blocks(markdown: str) -> Iterator[tuple[str, str, str]]:
-    """The text of a cell cut at the directives of exercises: name ("text" for the rest), title and text of each piece."""
+    """The text of a cell cut at the directives of exercises: name ("text" for the rest), title, text of each piece."""
     lines, plain = markdown.splitlines(), list[str]()
     while lines:
         line = lines.pop(0)
