@@ -32,7 +32,7 @@ ABOUT = re.compile(
 )
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\} ?(?P<title>.*)$")
 CHECK = re.compile(r'^# (affscore\.exercises\.check\("([\d.]+)", answer\))$', re.MULTILINE)
-RUBRIC = re.compile(r"^\*\*Rubric\*\* \((\d+) points\)", re.MULTILINE)
+RUBRIC = re.compile(r"^\*\*Rubric\*\* \((\d+) points\)$", re.MULTILINE)
 ANSWER = "*Your answer:*"
 
 
@@ -73,9 +73,13 @@ class Exercise:
 
     @property
     def rubric(self) -> int:
-        """The points of the rubric at the end of the solution; 0 without one."""
-        found = [RUBRIC.search(cell.source) for cell in self.solution if cell.cell_type == "markdown"]
-        return next((int(match[1]) for match in found if match), 0)
+        """The points of the rubric at the end of the solution; 0 without one, or where those of its items differ."""
+        text = "\n".join(cell.source for cell in self.solution if cell.cell_type == "markdown")
+        match = RUBRIC.search(text)
+        items = (
+            [int(points) for points in re.findall(r"^\* (\d+): ", text[match.end() :], re.MULTILINE)] if match else []
+        )
+        return sum(items) if match and sum(items) == int(match[1]) else 0
 
     @property
     def points(self) -> int:
@@ -219,7 +223,7 @@ def lacks(exercise: Exercise) -> list[str]:
         "a solution": exercise.solution,
         "no check, as its kind has none": not (open_one and exercise.checked),
         "a check": open_one or exercise.checked,
-        "a rubric with points": not open_one or exercise.rubric,
+        "a rubric, a list of items with points that add up,": not open_one or exercise.rubric,
     }
     return [what for what, there in wanted.items() if not there]
 

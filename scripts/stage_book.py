@@ -140,7 +140,7 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
         page = f"{{doc}}`../{name.with_suffix('')}`"
         given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
-        runs.append((page, given, started, f"{ran['seconds']:.1f}", ran["device"]))
+        runs.append((page, given, started, f"{ran['seconds']:.1f}", str(ran.get("peak_mb", "")), ran["device"]))
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
     built_with = ", ".join(f"{package} {version(package)}" for package in BUILT_WITH)
     profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
@@ -149,7 +149,7 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
 Every notebook of this book was executed as it is, from a fresh kernel, with the profile `{params.stem}`:
 {len(runs)} notebooks in {total:.0f} seconds.
 
-{table(("page", "parameters", "started (UTC)", "seconds", "device"), runs)}
+{table(("page", "parameters", "started (UTC)", "seconds", "peak memory (MB)", "device"), runs)}
 
 ## With which versions
 
