@@ -111,6 +111,10 @@ teacher: $(INSTALLED)  ## write the notebooks for the teacher, with points and r
 assignments: $(INSTALLED)  ## write a course for nbgrader, an assignment a chapter, into _build/course
 	@$(BIN)/python scripts/classroom.py assignments --out _build/course
 
+.PHONY: slides
+slides: $(NOTEBOOKS)  ## write a deck of slides for each notebook, with its findings and figures, into _build/slides
+	@$(BIN)/python scripts/slides.py --executed $(EXECUTED) --out _build/slides
+
 .PHONY: format
 format: $(INSTALLED)  ## format the code, and bring the notebooks in step
 	$(BIN)/ruff check --fix .

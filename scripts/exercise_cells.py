@@ -28,7 +28,7 @@ POINTS = {"easy": 2, "medium": 4, "hard": 6}
 """The points of an exercise with a check, by difficulty."""
 
 ABOUT = re.compile(
-    r"\*(?P<kind>[^*·]+?) · (?P<minutes>\d+) minutes · (?P<difficulty>[a-z]+)\.\*\s+Aim: (?P<aim>.+)", re.DOTALL
+    r"\*(?P<kind>[^*·]+?) · (?P<minutes>\d+) minutes? · (?P<difficulty>[a-z]+)\.\*\s+Aim: (?P<aim>.+)", re.DOTALL
 )
 FENCE = re.compile(r"^(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\} ?(?P<title>.*)$")
 CHECK = re.compile(r'^# (affscore\.exercises\.check\("([\d.]+)", answer\))$', re.MULTILINE)

@@ -33,12 +33,13 @@ import importlib.util
 import subprocess
 import sys
 
+_source = "{address}"
 if importlib.util.find_spec("affscore") is None:
-    print("installing affscore from {address}")
+    print("affscore is not here yet: installing it from", _source)
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "{address}"],
-        check=True,
+        [sys.executable, "-m", "pip", "install", _source], check=True
     )
+    importlib.invalidate_caches()
 """
 
 
