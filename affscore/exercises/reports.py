@@ -56,7 +56,7 @@ class Report:
         lines = [f"{len(self.answers)} answers of {self.student or 'a student without a name'} are in {self.file}:"]
         for number, row in self.answers.items():
             problem = f" (NOT in the file: {row['not kept']})" if "not kept" in row else ""
-            lines.append(f"  {number}: {row['said'].partition(' ')[0]}{problem}")
+            lines.append(f"  {number}: {'right' if row['said'].startswith('Right!') else 'not yet'}{problem}")
         return "\n".join(lines)
 
 
@@ -193,7 +193,7 @@ def _array(array: np.ndarray[Any, Any]) -> Any:
         raise NotKeptError(f"it is an array of {array.dtype}, not of numbers")
     if array.nbytes > LARGEST_ANSWER:  # one number can stand for many in memory, and a copy would not
         raise NotKeptError(f"it takes more than {LARGEST_ANSWER // 10**6} MB")
-    if array.size <= FEW_NUMBERS and (array.dtype.kind in "biuU" or np.isfinite(array).all()):
+    if 0 < array.size <= FEW_NUMBERS and (array.dtype.kind in "biuU" or np.isfinite(array).all()):
         return {"array": array.tolist(), "dtype": array.dtype.str if array.dtype.kind == "U" else array.dtype.name}
     file = io.BytesIO()
     np.save(file, np.ascontiguousarray(array), allow_pickle=False)
