@@ -17,6 +17,7 @@ from pathlib import Path
 
 import nbformat
 import pyarrow as pa
+import syllabus
 import yaml
 from explorer_data import explorer_data
 from nbformat import NotebookNode
@@ -45,6 +46,7 @@ def main() -> None:
     files = {path: path.read_bytes() for path in Path("book").rglob("*") if path.is_file()}
     files[Path("_config.yml")] = configuration(Path("_config.yml"))
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
+    files[syllabus.PAGE] = syllabus.filled(files[syllabus.PAGE].decode()).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
     files |= front_page(files[INTRODUCTION].decode(), executed)

@@ -8,11 +8,11 @@ from pathlib import Path
 from exercise_cells import Exercise, read_exercises
 from notebook_files import book_notebooks
 
-SYLLABUS = Path("book/syllabus.md")
+PAGE = Path("book/syllabus.md")
 WEEK = re.compile(r"<!-- exercises: ([\d ]+) -->")
 
 
-def syllabus_page(page: str) -> str:
+def filled(page: str) -> str:
     """The page with a table in each week's place, and the sum of its minutes."""
     chapters = {int(script.name[:2]): read_exercises(script.with_suffix(".ipynb")) for script in book_notebooks()}
     return WEEK.sub(lambda match: week([one for k in match[1].split() for one in chapters[int(k)]]), page)

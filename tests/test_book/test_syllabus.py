@@ -6,19 +6,19 @@ import re
 
 import pytest
 from exercise_cells import exercises, read_exercises
-from syllabus import SYLLABUS, WEEK, syllabus_page, week
+from syllabus import PAGE, WEEK, filled, week
 
 from tests.test_book.small_book import REPOSITORY
 from tests.test_book.small_exercises import small_exercises
 from tests.test_book.test_exercise_cells import CHAPTERS, read
 
-PAGE = (REPOSITORY / SYLLABUS).read_text()
+TEXT = (REPOSITORY / PAGE).read_text()
 
 
 def test_every_chapter_belongs_to_a_week():
-    listed = [int(number) for numbers in WEEK.findall(PAGE) for number in numbers.split()]
+    listed = [int(number) for numbers in WEEK.findall(TEXT) for number in numbers.split()]
     assert sorted(listed) == [int(path.name[:2]) for path in CHAPTERS]
-    linked = re.findall(r"\{doc\}`../notebooks/(\d\d)_", PAGE.partition("## Two projects")[0])
+    linked = re.findall(r"\{doc\}`../notebooks/(\d\d)_", TEXT.partition("## Two projects")[0])
     assert sorted(map(int, linked)) == sorted(listed)
 
 
@@ -30,7 +30,7 @@ def test_a_week_has_its_exercises_and_their_time():
 
 def test_the_page_lists_all_exercises(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
-    page = syllabus_page(PAGE)
+    page = filled(TEXT)
     assert not WEEK.search(page)
     for path in CHAPTERS:
         for one in read_exercises(path):
@@ -39,12 +39,12 @@ def test_the_page_lists_all_exercises(monkeypatch):
 
 @pytest.mark.parametrize("project", ["Project A", "Project B"])
 def test_the_points_of_a_project_add_up(project):
-    text = PAGE.partition(f"### {project}")[2].partition("\n#")[0]
+    text = TEXT.partition(f"### {project}")[2].partition("\n#")[0]
     points = [int(number) for number in re.findall(r"^\* (\d+): ", text, re.MULTILINE)]
     assert sum(points) == int(re.search(r"\*\*Rubric\*\* \((\d+) points\)", text)[1])
 
 
 def test_the_commands_of_the_page_exist():
     makefile = (REPOSITORY / "Makefile").read_text()
-    for target in re.findall(r"^make (\w+)", PAGE, re.MULTILINE):
+    for target in re.findall(r"^make (\w+)", TEXT, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
