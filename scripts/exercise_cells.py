@@ -76,10 +76,11 @@ class Exercise:
         """The points of the rubric at the end of the solution; 0 without one, or where those of its items differ."""
         text = "\n".join(cell.source for cell in self.solution if cell.cell_type == "markdown")
         match = RUBRIC.search(text)
-        items = (
-            [int(points) for points in re.findall(r"^\* (\d+): ", text[match.end() :], re.MULTILINE)] if match else []
-        )
-        return sum(items) if match and sum(items) == int(match[1]) else 0
+        if match is None:
+            return 0
+        items = re.findall(r"^\* (\d+)( each)?", text[match.end() :], re.MULTILINE)
+        points, each = sum(int(number) for number, _ in items), any(each for _, each in items)
+        return int(match[1]) if points == int(match[1]) or each else 0
 
     @property
     def points(self) -> int:

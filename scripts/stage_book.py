@@ -22,7 +22,6 @@ import yaml
 from explorer_data import explorer_data
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, error, read_profile
-from syllabus import SYLLABUS, syllabus_page
 
 from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
 from affscore.network.criteria import CRITERIA, SCHEMA
