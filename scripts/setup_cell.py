@@ -23,8 +23,8 @@ import importlib.util
 
 if importlib.util.find_spec("affscore") is None:
     raise ModuleNotFoundError(
-        "this notebook needs the library affscore of the book: get the book's "
-        "files, run `make book` in their folder, and open it with `make lab`"
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
     )
 """
 INSTALL = """\

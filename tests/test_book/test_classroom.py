@@ -207,7 +207,7 @@ def test_the_first_cell_installs_from_the_repository_or_explains(tmp_path):
 def test_without_the_library_the_first_cell_says_what_to_do():
     command = [sys.executable, "-I", "-S", "-c", setup_cell.EXPLAIN]  # -S: without site-packages
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "ModuleNotFoundError: this notebook needs the library affscore" in done.stderr
+    assert "ModuleNotFoundError: this notebook needs the book's library, affscore" in done.stderr
 
 
 def test_the_first_cell_is_put_first_and_replaced(small_book, tmp_path, monkeypatch):
