@@ -238,7 +238,7 @@ def main(notebooks: list[Path]) -> None:
     checked = sum(one.checked for one in found)
     print(f"{len(found)} exercises, {checked} with a check, {sum(one.minutes for one in found) / 60:.1f} hours")
     if missing := [f"{one.number} lacks {what}" for one in found for what in lacks(one)]:
-        raise error("; ".join(missing))
+        raise error("\n".join(missing))
 
 
 if __name__ == "__main__":
