@@ -103,6 +103,19 @@ lab: $(INSTALLED)  ## open the notebooks in JupyterLab
 serve: $(SITE)  ## show the site on http://localhost:8000 (or PORT)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
+# What a class gets; the syllabus says how to hand it out and to mark it.
+.PHONY: student teacher assignments
+student: $(INSTALLED)  ## write the notebooks for students, without solutions, into _build/student
+	@$(BIN)/python scripts/classroom.py student --out _build/student
+teacher: $(INSTALLED)  ## write the notebooks for the teacher, with points and rubrics, into _build/teacher
+	@$(BIN)/python scripts/classroom.py teacher --out _build/teacher
+assignments: $(INSTALLED)  ## write a course for nbgrader, an assignment a chapter, into _build/course
+	@$(BIN)/python scripts/classroom.py assignments --out _build/course
+
+.PHONY: slides
+slides: $(NOTEBOOKS)  ## write a deck of slides for each notebook, with its findings and figures, into _build/slides
+	@$(BIN)/python scripts/slides.py --executed $(EXECUTED) --out _build/slides
+
 .PHONY: format
 format: $(INSTALLED)  ## format the code, and bring the notebooks in step
 	$(BIN)/ruff check --fix .

@@ -30,10 +30,13 @@ from traitlets.config import Config
 
 LIBRARY = "affscore"
 PACKAGES = (LIBRARY, "torch", "torchvision", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
-LIST_MODULES = f"""
-import json as _json, sys as _sys
-print(_json.dumps([_name for _name in _sys.modules if _name.split(".")[0] == {LIBRARY!r}]))
+CLOSING = f"""
+import json as _json, resource as _resource, sys as _sys
+_peaks = [_resource.getrusage(_who).ru_maxrss for _who in (_resource.RUSAGE_SELF, _resource.RUSAGE_CHILDREN)]
+_modules = [_name for _name in _sys.modules if _name.split(".")[0] == {LIBRARY!r}]
+print(_json.dumps([_modules, sum(_peaks) / (2**20 if _sys.platform == "darwin" else 2**10)]))
 """
+"""What the kernel says at the end: the modules it loaded, and its peak memory plus its largest child's, in MB."""
 
 
 def main() -> None:
@@ -62,7 +65,7 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
     declared = declared_parameters(notebook)
     parameters = {name: value for name, value in read_profile(params).items() if name in declared}
     source = nbformat.read(notebook, as_version=4)
-    source.cells.append(nbformat.v4.new_code_cell(LIST_MODULES))
+    source.cells.append(nbformat.v4.new_code_cell(CLOSING))
 
     failed = output.with_suffix(".failed.ipynb")
     temporary = output.with_suffix(f".{os.getpid()}.ipynb")
@@ -72,7 +75,8 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
     try:
         executed = run(source, temporary, parameters, notebook.parent)
         seconds = time.perf_counter() - clock
-        modules = loaded_modules(executed.cells.pop())
+        loaded, peak_mb = json.loads(executed.cells.pop().outputs[0].text)
+        modules = with_imports(loaded)
         del executed.metadata["papermill"]  # it holds the temporary name
         executed.metadata[LIBRARY] = {
             "profile": params.stem,
@@ -80,6 +84,7 @@ def execute(notebook: Path, params: Path, output: Path) -> None:
             "device": device((declared | parameters).get("device", "cpu")),
             "started": started.isoformat(timespec="seconds"),
             "seconds": round(seconds, 1),
+            "peak_mb": round(peak_mb),
             "platform": f"{platform.system()} {platform.machine()}",
             "versions": {"python": platform.python_version()} | {package: version(package) for package in PACKAGES},
         }
@@ -125,10 +130,10 @@ def device(asked: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def loaded_modules(cell: NotebookNode) -> set[str]:
-    """The library's modules that the notebook loaded, and what these import (in another process, say)."""
+def with_imports(modules: list[str]) -> set[str]:
+    """The library's modules that a notebook loaded, and what these import (in another process, say)."""
     graph = grimp.build_graph(LIBRARY, exclude_type_checking_imports=True, cache_dir=None)
-    loaded = set(json.loads(cell.outputs[0].text)) & graph.modules
+    loaded = set(modules) & graph.modules
     return loaded.union(*(graph.find_upstream_modules(module) for module in loaded))
 
 

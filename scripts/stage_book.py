@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 import pyarrow as pa
+import syllabus
 import yaml
 from explorer_data import explorer_data
 from findings import move_to_the_top
@@ -48,6 +49,7 @@ def main() -> None:
     files = {path: path.read_bytes() for path in Path("book").rglob("*") if path.is_file()}
     files[Path("_config.yml")] = configuration(Path("_config.yml"))
     files[Path("book/status.md")] = status_page(arguments.params, executed).encode()
+    files[syllabus.PAGE] = syllabus.filled(files[syllabus.PAGE].decode()).encode()
     files[COLUMNS] = columns_page(files[COLUMNS].decode()).encode()
     files[Path("book/_static/explorer/data.js")] = explorer_data()
     files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
@@ -148,7 +150,7 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
         page = f"{{doc}}`../{name.with_suffix('')}`"
         given = ", ".join(f"`{key}={value}`" for key, value in ran["parameters"].items()) or "its defaults"
         started = ran["started"].replace("T", " ").removesuffix("+00:00")
-        runs.append((page, given, started, f"{ran['seconds']:.1f}", ran["device"]))
+        runs.append((page, given, started, f"{ran['seconds']:.1f}", str(ran.get("peak_mb", "")), ran["device"]))
     total = sum(notebook.metadata["affscore"]["seconds"] for notebook in executed.values())
     built_with = ", ".join(f"{package} {version(package)}" for package in BUILT_WITH)
     profile = [(f"`{key}`", f"`{value}`") for key, value in read_profile(params).items()]
@@ -157,7 +159,7 @@ def status_page(params: Path, executed: dict[Path, NotebookNode]) -> str:
 Every notebook of this book was executed as it is, from a fresh kernel, with the profile `{params.stem}`:
 {len(runs)} notebooks in {total:.0f} seconds.
 
-{table(("page", "parameters", "started (UTC)", "seconds", "device"), runs)}
+{table(("page", "parameters", "started (UTC)", "seconds", "peak memory (MB)", "device"), runs)}
 
 ## With which versions
 

@@ -1,5 +1,16 @@
 """Checks for the exercises of the book: say whether an answer is right, and help where it is not."""
 
-from affscore.exercises.registry import Verdict, check, known
+from __future__ import annotations
 
-__all__ = ["Verdict", "check", "known"]
+from typing import TYPE_CHECKING
+
+from affscore.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from affscore.exercises.registry import Verdict as Verdict
+    from affscore.exercises.registry import check as check
+    from affscore.exercises.registry import known as known
+    from affscore.exercises.reports import Report as Report
+    from affscore.exercises.reports import report as report
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, {"registry": "Verdict check known", "reports": "Report report"})

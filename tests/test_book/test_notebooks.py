@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import papermill
 import pytest
 import yaml
 from notebook_files import declared_parameters, pair_differs, read_profile, undeclared_keys
-
-from affscore.exercises import known
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py"))
@@ -114,54 +111,3 @@ def test_bare_papermill_refuses_a_misspelt_parameter(tmp_path: Path) -> None:
     assert result.returncode != 0
     assert f"this notebook has no parameter '{misspelt}'" in result.stderr
     assert f"did you mean '{declared[0]}'" in result.stderr
-
-
-def without_solutions(script: Path) -> nbformat.NotebookNode:
-    """A notebook as a student meets it: no solutions, and every check called that stands there as a comment."""
-    notebook = nbformat.read(script.with_suffix(".ipynb"), as_version=4)
-    cells, inside = [], False
-    for cell in notebook.cells:
-        if "```{solution-start}" in cell.source:
-            inside = True
-        elif "```{solution-end}" in cell.source:
-            inside = False
-            cell.source = cell.source.partition("```{solution-end}\n```")[2].strip()
-        if not inside:
-            cell.source = re.sub(r"^# (affscore\.exercises\.check\(.*\))$", r"\1", cell.source, flags=re.MULTILINE)
-            cells.append(cell)
-    notebook.cells = cells
-    return notebook
-
-
-def exercises_of(script: Path) -> list[str]:
-    return [number for number in known() if number.partition(".")[0] == str(int(script.name[:2]))]
-
-
-@each_notebook
-def test_every_exercise_has_its_check_as_a_comment_outside_of_the_solution(script: Path) -> None:
-    student = without_solutions(script)
-    text = "\n".join(cell.source for cell in student.cells)
-    assert "solution-start" not in text
-    checks = re.findall(r'^affscore\.exercises\.check\("(.*?)", answer\)$', text, re.MULTILINE)
-    assert checks == exercises_of(script)
-
-
-@pytest.mark.slow
-@pytest.mark.notebook
-@pytest.mark.parametrize("script", [script for script in SCRIPTS if exercises_of(script)], ids=lambda path: path.stem)
-def test_a_student_can_run_the_notebook_and_call_every_check(script: Path, tmp_path: Path) -> None:
-    student = without_solutions(script)
-    nbformat.write(student, tmp_path / "student.ipynb")
-    done = papermill.execute_notebook(
-        str(tmp_path / "student.ipynb"), str(tmp_path / "done.ipynb"), cwd=str(script.parent), progress_bar=False
-    )
-    verdicts = [
-        output["data"]["text/plain"]
-        for cell in done.cells
-        if cell.cell_type == "code" and re.search(r"^affscore\.exercises\.check", cell.source, re.MULTILINE)
-        for output in cell.outputs
-        if "data" in output
-    ]
-    assert len(verdicts) == len(exercises_of(script))
-    for verdict in verdicts:
-        assert verdict.startswith("Not yet. There is no answer yet")
