@@ -17,12 +17,12 @@
 # # Other data sets
 #
 # A signature belongs to a network *and* to data. Appendix H of the paper {cite}`bouniot2025alexnet` measures 33 networks on
-# CIFAR-10, CIFAR-100 and noise, finds the first two nearer to ImageNet than the third (figure 15), and concludes that they are
-# semantically closer. This chapter makes the figure again and tests the conclusion. Then it goes from other data to a part
+# CIFAR-10, CIFAR-100 and noise, finds the first two nearer to ImageNet than the third (paper Fig. 15), and concludes that they are
+# semantically closer. This chapter makes the figure again, tests the conclusion, and then goes from other data to a part
 # of the data: the images of one class. You will learn
 #
 # * how far a signature moves on other data, and how far the choice of images alone moves it,
-# * whether a small deviation says that the data mean the same,
+# * whether a small distance says that the data mean the same,
 # * how to test whether scores depend on the class of the images, and in which activations they do.
 
 # %% tags=["parameters"]
@@ -47,304 +47,245 @@ import affscore
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from affscore import AffscoreError, analysis, papers
-from affscore.figures import class_ratios, class_signatures, data_deviations
+from affscore import analysis, papers
+from affscore.figures import (
+    class_ratios,
+    class_signatures,
+    data_deviations,
+    table,
+)
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
-from affscore.survey import load_or_measure
-from affscore.survey.studies import load_study, study_of, under
+from affscore.survey.studies import load_study, study_on_data, under
 from IPython.display import Markdown
 from scipy.stats import spearmanr
 
-options = {
-    "n": n,
-    "device": device,
-    "seed": seed,
-    "jobs": jobs,
-    "progress": False,
-}
-names = papers.short_names(networks := models or papers.study_models("mini:"))
+networks = models or papers.study_models("mini:")
+names = papers.short_names(networks)
 others = others or [
-    "digits-noisy",
-    "digits-inverted",
-    "digits-shuffled",
-    "random",
-]
-measured = load_study(
-    "other-data"
-)  # the default of this chapter, which comes with the package
+    f"digits-{kind}" for kind in ("noisy", "inverted", "shuffled")
+] + ["random"]
+study = load_study("other-data")
 asked = (dataset, n, seed, images, other_images)
-if (
-    models
-    or asked != ("digits", 512, 0, 0, 0)
-    or not set(others) <= set(measured["dataset"])
-):
-
-    def measure(data, size, count):
-        results = load_or_measure(
-            networks,
-            data,
-            store,
-            **options | {"n": size, "images": count or None},
-        )
-        return pd.concat(
-            study_of([one]).assign(model=name)
-            for name, one in results.items()
-        )
-
-    parts = [
-        measure(dataset, n, images),
-        *(measure(data, n, other_images) for data in others),
-    ]
-    about = pd.concat(part.iloc[:1] for part in parts).set_index("dataset")
-    if about.index.has_duplicates:
-        raise AffscoreError(
-            f"two data sets are called {about.index[about.index.duplicated()][0]}: rename a folder"
-        )
-    if len(sizes := set(about["images"] // about["batches"])) > 1:
-        raise AffscoreError(
-            f"scores depend on the size of a batch, which is {sizes} here: lower n, or bring more images"
-        )
-    if parts[0]["batches"].min() < 2:
-        parts.append(
-            measure(dataset, n // 2, images)
-        )  # two halves: how far other images move a score
-    measured = pd.concat(parts)
+if models or asked != ("digits", 512, 0, 0, 0):
+    shipped = False
 else:
-    measured = measured[measured["dataset"].isin([dataset, *others])]
-study = under(measured).replace({"model": names})
-deviations = analysis.data_deviations(study)
-deviations["times chance"] = deviations["euclidean"] / deviations["chance"]
-ledger = Ledger(AllResults.gather())
-
-# %% [markdown]
-# ## The short answer
-
-# %% tags=["remove-input"]
-means = (
-    deviations.groupby("dataset", sort=False)["euclidean"]
-    .mean()
-    .sort_values()
-)
-effects = {
-    kind: analysis.class_effects(
-        under(load_study(name)).assign(
-            model=lambda rows: rows["model"].str.rpartition(":")[2]
-        )
+    shipped = set(others) <= set(study["dataset"])
+if shipped:
+    study = study[study["dataset"].isin([dataset, *others])]
+else:
+    counts = {"n": n, "images": images, "other_images": other_images}
+    options = {"device": device, "seed": seed, "jobs": jobs}
+    study = study_on_data(
+        networks,
+        [dataset, *others],
+        store,
+        progress=False,
+        **counts,
+        **options,
     )
-    for kind, name in {
-        "digits": "classes",
-        "CIFAR-10": "classes-cifar",
-    }.items()
-}
-ratios = pd.Series(
-    {
-        name: one.ratio
-        for some in effects.values()
-        for name, one in some.items()
-    }
-)
-p_values = [one.p_value for some in effects.values() for one in some.values()]
-Markdown(
-    f"**On other data signatures move by {means.iloc[0]:.2f} ({means.index[0]}) to {means.iloc[-1]:.2f} ({means.index[-1]})** on "
-    f"average over {deviations['model'].nunique()} networks; other images of {dataset} move them by "
-    f"{deviations.groupby('model')['chance'].first().mean():.2f}. "
-    f"**The class of the images moves them, too:** in {sum(p < 0.05 for p in p_values)} of {len(p_values)} networks "
-    f"of the study (permutation test), by {ratios.min():.1f} to {ratios.max():.1f} times what random subsets of the same size do."
-)
+study = under(study).replace({"model": names})
+
+
+def short(rows):
+    """The same with networks called by the last part of their names."""
+    return rows.assign(model=rows["model"].str.rpartition(":")[2])
+
 
 # %% [markdown]
-# ## Far from the data of reference
+# ## From photographs to CIFAR-10, and back
 #
 # Let $s$ be the signature of a network on the data of reference and $s'$ that on other data. Both have a score for each of its
-# activations, so that their distance is simply
+# activations, so their distance is
 #
 # $$
 # D = \lVert s' - s \rVert_2 = \sqrt{\textstyle\sum_l (s'_l - s_l)^2} .
 # $$
 #
-# That is what the caption of figure 15 says; the text of appendix H says dynamic time warping
-# ({doc}`07_a_signature_for_every_architecture`), which is never larger: it may align other activations with each other. Both are
-# here. And since a signature on *other images of the same data* is different, too, the figure shows that distance as well
-# (estimated from how scores vary between two halves of the images). *Times chance*, in the table, is the first over the second, the
-# median over the networks; SD is the standard deviation over them.
-#
-# By default the networks are those of the mini zoo, trained on digits, and the other data are digits that are *noisy*,
-# *inverted* (black for white) or *shuffled* (one permutation of the pixels for all images), and standard normal noise
-# (*random*). With `notebooks/params/paper.yml` they are the paper's.
+# Three networks trained on ImageNet (MobileNetV2, SqueezeNet 1.0 and 1.1) go from photographs of ImageNet to
+# CIFAR-10 and to noise; eight trained on CIFAR-10, with and without shortcuts, go from CIFAR-10 to the
+# photographs and to noise. 512 images of each.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-data", "caption": "Distance of each network's signature on other data to that on the data of reference (figure 15 of the paper): above by the definition in the paper's caption, with the distance between other images of the same data as bars; below by that in its text. Dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
-data_deviations(deviations, chance=f"other images of {dataset}")
-plt.show()
-
-# %% tags=["hide-input"]
-by_data = deviations.groupby("dataset", sort=False)
-table = by_data.agg(**{
-    "Euclidean": ("euclidean", "mean"), "Euclidean, SD": ("euclidean", "std"),
-    "DTW": ("dtw", "mean"), "DTW, SD": ("dtw", "std"),
-    "times chance": ("times chance", "median"), "change of the mean score": ("mean_change", "mean"),
-})  # fmt: skip
-rows = study[study["n"] == study["n"].max()].groupby(["dataset", "model"])
-table["accuracy (%)"] = (
-    100 * rows["accuracy"].first().astype(float).groupby("dataset").mean()
-)
-table.round(2)
-
-# %% tags=["remove-input"]
-printed = papers.printed_table("figure15_deviation")
-Markdown(
-    "The paper prints "
-    + ", ".join(
-        f"{name} {row['mean']:.2f} ± {row['std']:.2f}"
-        for name, row in printed.iterrows()
-    )
-    + ". These are other networks and data: compare the order, not the numbers."
-)
-
-# %% [markdown]
-# ### Is the claim seen?
-
-# %% tags=["hide-input"]
-ledger.conclusions(
-    "noise-is-further-than-cifar", "other-data-move-signatures"
-)
-
-# %% tags=["remove-input"]
-wide = deviations.pivot_table(
-    index="model", columns="dataset", values="euclidean"
-)
-furthest = wide.idxmax(axis=1).value_counts()
-Markdown(
-    f"{furthest.iloc[0]} of {len(wide)} networks are furthest away on {furthest.index[0]}"
-    + "".join(
-        f", {count} on {data}" for data, count in furthest.iloc[1:].items()
-    )
-    + f". In every network and on every data set the distance is at least {deviations['times chance'].min():.1f} times that of "
-    f"other images of {dataset}."
-)
-
-# %% [markdown]
-# On the small networks of the study noise is furthest on average, as in the paper, and by both distances. But that is the order of the
-# published code (activate, then average). With the order that the paper prints, inverted digits are as far as noise.
-# And it is no rule for a single network: ViTs and AlexNet are nearer to noise than to inverted digits. What does hold under
-# every choice is weaker: other data move a signature by more than other images do.
-
-# %% tags=["remove-input"]
-depth = {
-    data: spearmanr(rows["euclidean"], rows["activations"]).statistic
-    for data, rows in by_data
-}
-Markdown(
-    f"**{'Most of a distance is depth' if min(depth.values()) > 0.7 else 'Depth is a part of it'}.** The distance is a root of "
-    "a sum over activations (exercise 13.1): its rank correlation with their number is "
-    + ", ".join(f"{value:.2f} on {data}" for data, value in depth.items())
-    + ". Compare data sets within a network, not networks."
-    if len(wide) > 3
-    else ""
-)
-
-# %% [markdown]
-# ## Is it semantics?
-#
-# "[...] suggesting that these data sets are semantically closer to Imagenet" is one explanation of a small distance. Digits let us
-# test it. *Inverted* digits mean what digits mean; everybody can read them. *Shuffled* digits mean
-# nothing; they only have the grey values of digits, and a pixel varies as some pixel of a digit does.
-
-# %% tags=["hide-input"]
-ledger.conclusions("nearer-data-are-like-the-first")
-
-# %% [markdown]
-# **Under no choice does the distance separate readable from unreadable digits.** Under the papers' choice inverted and shuffled digits are
-# equally far; with the order that the paper prints the unreadable ones are *nearer*. Nor does it show what the *network*
-# can read: on both the networks guess, and yet they are nearer than noise is. The distance measures how much the
-# distributions of the activations change. What an image means is not part of these.
-#
-# ## Trained on photographs, trained on CIFAR-10
-#
-# The same on networks of usual size: MobileNetV2 and SqueezeNet 1.0 and 1.1, trained on ImageNet, from photographs of ImageNet to
-# CIFAR-10 and noise; and the other way round, networks trained on CIFAR-10, with and without shortcuts, from CIFAR-10 to the
-# photographs and noise. 512 images of each.
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-real", "caption": "The same for networks of usual size: distance between signatures on the images they were trained for and on others. Right of the third: networks trained on CIFAR-10 (`affscore.figures.data_deviations`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
-label = {
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-real", "caption": "Other data move a signature several times as far as other images of the same data (bars). Distance between the signature on the images that a network was trained for and that on others; left three networks trained on ImageNet, then eight trained on CIFAR-10; dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Eleven networks side by side. Triangles for noise lie between about 0.4 and 0.8. Circles for CIFAR-10, on the first three networks, lie between 0.3 and 0.5; squares for ImageNet, on the other eight, all near 0.13. Grey bars of other images are below 0.05."}}
+words = {
     "folder:imagenet-sample": "ImageNet",
     "folder:cifar10-test": "CIFAR-10",
     "random": "noise",
 }
-kinds = {
-    of: under(load_study(f"other-data-{kind}"))
-    for of, kind in {"ImageNet": "photographs", "CIFAR-10": "cifar"}.items()
-}
+kinds = {"ImageNet": "photographs", "CIFAR-10": "cifar"}
 real = pd.concat(
     [
-        analysis.data_deviations(one).assign(trained=kind)
-        for kind, one in kinds.items()
+        analysis.data_deviations(
+            under(load_study(f"other-data-{ending}"))
+        ).assign(trained=of)
+        for of, ending in kinds.items()
     ],
     ignore_index=True,
 )
-real["model"], real["dataset"] = (
-    real["model"].str.rpartition(":")[2],
-    real["dataset"].map(label),
-)
+real = short(real).replace({"dataset": words})
 data_deviations(real, ["euclidean"], chance="other images of the first data")
 plt.show()
 
+
 # %% tags=["hide-input"]
-real.assign(over=real["euclidean"] / real["chance"]).groupby(["trained", "dataset"], sort=False).agg(**{
-    "networks": ("model", "nunique"), "Euclidean": ("euclidean", "mean"), "Euclidean, SD": ("euclidean", "std"),
-    "DTW": ("dtw", "mean"), "times chance": ("over", "median"), "change of the mean score": ("mean_change", "mean"),
-}).round(2)  # fmt: skip
+def by_data(deviations, *more):
+    """Means over networks for each data set."""
+    over = deviations["euclidean"] / deviations["chance"]
+    return (
+        deviations.assign(over=over)
+        .groupby([*more, "dataset"], sort=False)
+        .agg(
+            networks=("model", "nunique"),
+            distance=("euclidean", "mean"),
+            spread=("euclidean", "std"),
+            dtw=("dtw", "mean"),
+            over=("over", "median"),
+            change=("mean_change", "mean"),
+        )
+    )
+
+
+headings = {
+    "networks": "networks",
+    "distance": "mean distance",
+    "spread": "SD over networks",
+    "dtw": "mean DTW distance",
+    "over": "times that of other images",
+    "change": "change of the mean score",
+}
+moved = by_data(real, "trained")
+shown = table(moved, headings, digits={"over": 1})
+shown.rename_axis(["trained on", "measured on"])
+
+# %% [markdown]
+# *Times that of other images* is the distance over that between signatures on other images of the same data, estimated from how
+# scores vary between two halves of the images; the median over the networks. The caption of the paper's figure says Euclidean distance, its
+# text dynamic time warping ({doc}`07_a_signature_for_every_architecture`), which may align other activations with each other and is
+# never larger.
 
 # %% tags=["remove-input"]
-noisier = real.pivot_table(
+wide = real.pivot_table(
     index=["trained", "model"],
     columns="dataset",
     values="euclidean",
     sort=False,
 )
-noisier = (
-    (noisier["noise"] > noisier.drop(columns="noise").max(axis=1))
-    .groupby("trained")
-    .agg(["sum", "size"])
+furthest = wide["noise"] > wide.drop(columns="noise").max(axis=1)
+furthest = furthest.groupby("trained", sort=False).agg(["sum", "size"])
+counted = ", and for ".join(
+    f"{row['sum']} of {row['size']} networks trained on {of}"
+    for of, row in furthest.iterrows()
+)
+Markdown(f"**Noise is further away than the other images** for {counted}.")
+
+# %% [markdown]
+# ```{admonition} A distance has simpler causes than meaning
+# :class: note
+# Photographs that are shrunk to 32 pixels look like CIFAR-10, whereas its images, enlarged to 224 pixels, have no fine detail. That
+# alone could make CIFAR-10 far for the first three networks and photographs near for the others. These data cannot separate the
+# two explanations; the digits below can.
+# ```
+#
+# ## The figure of the paper, on networks that you can re-run
+#
+# The 36 networks of the mini zoo were trained on digits. The other data are digits that are *noisy*,
+# *inverted* (black for white) or *shuffled* (one permutation of the pixels for all images), and standard normal noise
+# (*random*). With `notebooks/params/paper.yml` networks and data are the paper's.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-data", "caption": "On average noise moves signatures most and noisy digits least, by both distances (paper Fig. 15, for the mini zoo). Each network's signature on other data: above its Euclidean distance to that on the data of reference, with other images of these as bars; below its DTW distance; dotted lines are means (`affscore.figures.data_deviations`)."}, "image": {"alt": "Two panels with 36 networks side by side and four markers for each, between 0 and about 1. Noise lies highest for most networks, noisy digits lowest; grey bars at the bottom are far below all markers for most networks."}}
+deviations = analysis.data_deviations(study)
+data_deviations(deviations, chance=f"other images of {dataset}")
+plt.show()
+
+# %% tags=["hide-input"]
+means = by_data(deviations)
+known = study[study["n"] == study["n"].max()]
+known = known.groupby(["dataset", "model"])["accuracy"].first()
+means["accuracy"] = known.astype(float).groupby("dataset").mean()
+digits = {"over": 1, "accuracy": 0}
+shown = headings | {"accuracy": "accuracy (%)"}
+table(means, {k: v for k, v in shown.items() if k != "networks"}, digits)
+
+# %% tags=["remove-input"]
+printed = papers.printed_table("figure15_deviation")
+theirs = ", ".join(
+    f"{name} {row['mean']:.2f} ± {row['std']:.2f}"
+    for name, row in printed.iterrows()
+)
+furthest_of = (
+    deviations.pivot_table(
+        index="model", columns="dataset", values="euclidean"
+    )
+    .idxmax(axis=1)
+    .value_counts()
+)
+counted = ", ".join(
+    f"{count} on {data}" for data, count in furthest_of.items()
+)
+over = (deviations["euclidean"] / deviations["chance"]).min()
+depth = {
+    data: spearmanr(rows["euclidean"], rows["activations"]).statistic
+    for data, rows in deviations.groupby("dataset", sort=False)
+}
+listed = ", ".join(f"{value:.2f} on {data}" for data, value in depth.items())
+on_depth = (
+    f"\n\n**{'Most of a distance is depth' if min(depth.values()) > 0.7 else 'Depth is a part of a distance'}.** The distance "
+    "is a root of a sum over activations (exercise 13.1); its rank correlation with their number is "
+    f"{listed}. Compare data sets within a network, not networks."
 )
 Markdown(
-    "**Noise is further than images are** in "
-    + ", and in ".join(
-        f"{row['sum']} of {row['size']} networks that were trained on {of}"
-        for of, row in noisier.iterrows()
-    )
-    + "."
+    f"The paper prints {theirs}, for other networks and data, so that only the order can be compared. Here the networks are furthest "
+    f"away {counted}; each distance is at least {over:.1f} times that of other images."
+    + (on_depth if len(furthest_of) and len(deviations) > 12 else "")
 )
 
 # %% [markdown]
-# Here, too, a distance may have a simpler cause than semantics: photographs that are shrunk to 32 pixels look like CIFAR-10,
-# whereas its images, enlarged to 224 pixels, have no fine detail. These data cannot separate the two explanations.
+# ```{admonition} An average, and one choice
+# :class: note
+# Noise is furthest on average where activations come before averages, as in the published code. With the order that the paper prints,
+# inverted digits are as far as noise. And a single network may differ: ViTs and AlexNet are nearer to noise than to inverted digits.
+# That other data move a signature by more than other images do holds under every choice.
+# ```
+#
+# ## Is it semantics?
+#
+# "[...] suggesting that these data sets are semantically closer to Imagenet" is one explanation of a small distance. Digits
+# test it. *Inverted* digits mean what digits mean; everybody can read them. *Shuffled* digits mean
+# nothing; they only have the grey values of digits, and a pixel varies as some pixel of a digit does.
+#
+# **Under no choice are readable digits nearer than unreadable ones.** Under the papers' choice inverted and shuffled digits are
+# equally far; with the order that the paper prints the unreadable ones are *nearer*. Nor does the distance show what the *network*
+# can read: on both the networks guess, and yet both are nearer than noise. The distance measures how much the
+# distributions of the activations change. What an image means is not part of these.
 #
 # ## One class at a time
 #
-# Other data differ in everything. The images of one class differ from the rest in what they show, and in nothing else: same camera, same size,
-# same network. So let us measure the score *conditional on the label*. Two things need care:
-#
-# * **Fewer images.** There are about 60 held-out images of a digit, and with few images scores are too high
-#   ({doc}`03_estimating_it_well`). So a class is compared with random subsets **of the same size**, which have that bias, too.
-# * **Chance.** 49 such subsets show what the choice of images does. If the label said nothing, a class would be one
-#   more of them; so classes and subsets can be permuted, which gives p-values without further assumptions.
+# Other data differ in everything. The images of one class differ from the rest only in what they show: same camera, same size,
+# same network. So measure the score *conditional on the label*, and compare each class with 49 random subsets **of the same size**: scores of few
+# images are too high ({doc}`03_estimating_it_well`), and subsets have that bias, too. If the label said nothing, a class would be one
+# more random subset, so that permuting classes and subsets gives p-values without further assumptions.
 #
 # ```sh
 # affscore signature mini:digitsnet --dataset digits:3 --n 58 --images 58
 # affscore signature mini:digitsnet --dataset digits --n 58 --images 58 --seed 1
 # ```
 #
-# Eight networks on digits, 58 images at a time, and four on CIFAR-10, 250 at a time:
+# Four networks on CIFAR-10, 250 images at a time, and eight small ones on digits, 58 at a time:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-classes", "caption": "The signature on each class (thin lines) over those on 49 random subsets of the same size (`affscore.figures.class_signatures`)."}, "image": {"alt": "Four panels with scores over activations. Thin red lines, one for each class, leave the narrow grey band of the random subsets, mostly in the second half of each network."}}
-tables = pd.concat(
-    [under(load_study(name)) for name in ("classes", "classes-cifar")]
-)
-tables["model"] = tables["model"].str.rpartition(":")[2]
-shown = {}
-for name in ("resnet18", "vit_b_16", "resnet20", "plainnet20"):
-    scores = tables[tables["model"] == name].pivot_table(
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-classes", "caption": "Classes leave the range of random subsets, mostly in the second half of a network: the signature on each class (thin lines) over those on 49 random subsets of the same size (grey). Score axes begin at 0.45 (`affscore.figures.class_signatures`)."}, "image": {"alt": "Four panels with scores over activations. Thin red lines, one for each class, leave the narrow grey band of the random subsets, mostly in the second half of each network."}}
+tables = {
+    kind: short(under(load_study(name)))
+    for kind, name in {
+        "CIFAR-10": "classes-cifar",
+        "digits": "classes",
+    }.items()
+}
+effects = {
+    kind: analysis.class_effects(rows) for kind, rows in tables.items()
+}
+rows, shown = pd.concat(tables.values()), {}
+for name in ("resnet20", "plainnet20", "resnet18", "vit_b_16"):
+    scores = rows[rows["model"] == name].pivot_table(
         index=["draw", "dataset"], columns="index", values="score"
     )
     shown[name] = scores.loc[0], scores.drop(index=0)
@@ -360,26 +301,33 @@ plt.show()
 # $$
 #
 # Both are 1 where the label says nothing. The p-value of $q_l$ is that of the largest of all activations of the
-# network, so that the last column but one is corrected for the number of activations.
+# network, which corrects for their number.
 
 # %% tags=["hide-input"]
-rows = {
+found = {
     (kind, name): {
-        "activations": len(one.layers),
         "q": one.ratio,
-        "p-value": one.p_value,
-        "classes beyond all subsets": (
-            one.distances > one.chance.max()
-        ).sum(),
-        "activations with p < 0.05": (one.layers["p_value"] < 0.05).sum(),
-        "change of the mean score": one.change,
+        "p": one.p_value,
+        "classes": f"{(one.distances > one.chance.max()).sum()} of {len(one.distances)}",
+        "activations": f"{(one.layers['p_value'] < 0.05).sum()} of {len(one.layers)}",
+        "change": one.change,
     }
     for kind, some in effects.items()
     for name, one in some.items()
 }
-pd.DataFrame(rows).T.astype({"activations": int}).round(3)
+table(
+    pd.DataFrame.from_dict(found, orient="index"),
+    {
+        "q": "q",
+        "p": "p-value",
+        "classes": "classes beyond all subsets",
+        "activations": "activations with p < 0.05",
+        "change": "change of the mean score",
+    },
+    digits={"q": 1, "p": 3, "change": 3},
+)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-layers", "caption": "The ratio $q_l$ along each network: how far classes are from the mean of random subsets, in standard deviations of these (`affscore.figures.class_ratios`)."}, "image": {"alt": "Two panels, digits and CIFAR-10, with a line for each network, on a logarithmic axis from about 1 to 10. Nearly all points are above the dashed line at 1; most lines rise towards the end of the network, with much zigzag."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-13-layers", "caption": "The class matters more in late activations. The ratio $q_l$ along each network: how far classes are from the mean of random subsets, in standard deviations of these (`affscore.figures.class_ratios`)."}, "image": {"alt": "Two panels, CIFAR-10 and digits, with a line for each network, on a logarithmic axis from about 1 to 10. Nearly all points are above the dashed line at 1; most lines rise towards the end of the network, with much zigzag."}}
 class_ratios(
     {
         kind: {name: one.layers["ratio"] for name, one in some.items()}
@@ -389,23 +337,21 @@ class_ratios(
 plt.show()
 
 # %% tags=["remove-input"]
-correlations = [
-    one.layers["ratio"]
-    .reset_index(drop=True)
-    .corr(pd.Series(range(len(one.layers))), method="spearman")
-    for some in effects.values()
-    for one in some.values()
+of_all = [one for some in effects.values() for one in some.values()]
+trends = [
+    spearmanr(range(len(one.layers)), one.layers["ratio"]).statistic
+    for one in of_all
 ]
-changes = [one.change for some in effects.values() for one in some.values()]
+changes = [one.change for one in of_all]
+rises = sum(value > 0 for value in trends)
 Markdown(
-    f"**The class matters more in late activations.** The rank correlation of $q_l$ with the place in the network is positive in "
-    f"{sum(value > 0 for value in correlations)} of {len(correlations)} networks (mean {np.mean(correlations):.2f}). The mean "
-    f"score of a network hardly changes: by {min(changes):+.3f} to {max(changes):+.3f}, mean over the classes. Classes move the "
-    "profile, not its level."
+    f"The rank correlation of $q_l$ with the place in the network is positive in {rises} of {len(trends)} networks (mean "
+    f"{np.mean(trends):.2f}). The mean score of a network hardly changes: by {min(changes):+.3f} to {max(changes):+.3f}, mean over "
+    "the classes. Classes move the profile, not its level."
 )
 
 # %% [markdown]
-# An activation can be straight on each class and bent on all of them together, where its bend lies between the classes
+# An activation can be affine on each class and bent on all of them together, where its bend lies between the classes
 # (exercise 13.3). The score of all images is no average over classes.
 #
 # ## What holds, and under which choices
@@ -413,23 +359,44 @@ Markdown(
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
-ledger.conclusions(
-    "noise-is-further-than-cifar",
-    "nearer-data-are-like-the-first",
-    "other-data-move-signatures",
-    "class-more-than-draw",
-    "late-activations-know-the-class",
+table(
+    Ledger(AllResults.gather()).conclusions(
+        "noise-is-further-than-cifar",
+        "nearer-data-are-like-the-first",
+        "other-data-move-signatures",
+        "class-more-than-draw",
+        "late-activations-know-the-class",
+    )
 )
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+ratios = [one.ratio for one in of_all]
+seen = sum(one.p_value < 0.05 for one in of_all)
+times = (real["euclidean"] / real["chance"]).median()
+away = {
+    of: f"{row['sum']} of {row['size']}" for of, row in furthest.iterrows()
+}
+nearest, farthest = means["distance"].idxmin(), means["distance"].idxmax()
+Markdown(f"""
+* **Other data move the signature of a trained network {times:.0f} times as far as other images of the same data** (median over \
+eleven networks trained on ImageNet and CIFAR-10). Noise is the furthest for {away["CIFAR-10"]} networks trained on CIFAR-10 and \
+for {away["ImageNet"]} trained on ImageNet.
+* **A small distance does not say that data mean the same.** Inverted digits, which anyone can read, are no nearer than shuffled \
+ones, which nobody can. Over {deviations["model"].nunique()} networks the mean distance goes from {means["distance"].min():.2f} \
+({nearest}) to {means["distance"].max():.2f} ({farthest}).
+* **The images of one class have a signature of their own**, in {seen} of {len(of_all)} networks (permutation test): \
+{min(ratios):.1f} to {max(ratios):.1f} times as far away as random subsets of the same size, most of all in late activations.
+""")
 
 # %% [markdown]
 # ## Takeaways
 #
-# * A signature belongs to a network and its data. Other data move it by several times what other images of the same data do,
-#   and in most networks noise moves it most.
-# * A small distance does not say that data mean the same: inverted digits, which anyone can read, are no nearer than shuffled
-#   ones, which nobody can.
-# * The images of one class have a signature of their own, most of all in late activations. Compare it with random subsets of
-#   the same size.
+# * Report the data with a signature, and how far other images of the same data move it.
+# * Read a small distance as similar distributions of activations, not as similar meaning.
+# * Compare the images of one class with random subsets of the same size, never with all images.
 #
 # ## Exercises
 #
@@ -437,13 +404,20 @@ ledger.conclusions(
 # :label: ex-13-1
 # :nonumber:
 #
+# *Compute · 5 minutes · easy.* Aim: see how a distance between signatures depends on depth.
+#
 # A network with 16 activations has the Euclidean distance 0.4 between its signatures on two data sets, and all of its scores
 # change by the same amount. What is the distance for a network with 100 activations whose scores change by that amount, too?
 # Hand in a number.
 # ```
+#
+# ```{admonition} Hint for 13.1
+# :class: dropdown hint
+# By how much does each single score change?
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a number
 # affscore.exercises.check("13.1", answer)
 
 # %% [markdown]
@@ -466,12 +440,19 @@ affscore.exercises.check("13.1", answer)
 # :label: ex-13-2
 # :nonumber:
 #
+# *Change code · 10 minutes · medium.* Aim: write a permutation p-value that is never zero.
+#
 # Write the p-value of a class as a function `p_value(distance, chance)`: of its distance and of the array of distances of the
 # random subsets. Hand in the function.
 # ```
+#
+# ```{admonition} Hint for 13.2
+# :class: dropdown hint
+# If the label says nothing, how many subsets are there, and among them how many are as far away as the class?
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a function p_value(distance, chance)
 # affscore.exercises.check("13.2", answer)
 
 # %% [markdown]
@@ -497,12 +478,19 @@ affscore.exercises.check("13.2", p_value)
 # :label: ex-13-3
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: build data whose classes hide a bend.
+#
 # Make up the inputs of two classes, arrays $x_0$ and $x_1$ of one shape $(n, d)$ with $64 \le n \le 512$, such that ReLU has a score
 # of at least 0.95 on each of them (empirical covariance), and of at most 0.7 on both together. Hand in `(x0, x1)`.
 # ```
+#
+# ```{admonition} Hint for 13.3
+# :class: dropdown hint
+# On which inputs is ReLU affine? There are two such sets; $d = 1$ is enough.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a pair of arrays
 # affscore.exercises.check("13.3", answer)
 
 # %% [markdown]
@@ -514,12 +502,108 @@ answer = None  # your answer here
 
 # %%
 generator = np.random.default_rng(0)
-below, above = (
-    -1 - generator.exponential(size=(256, 1)),
-    generator.exponential(size=(256, 1)),
-)
+below = -1 - generator.exponential(size=(256, 1))
+above = generator.exponential(size=(256, 1))
 affscore.exercises.check("13.3", (below, above))
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 13.4 Warping never adds distance
+# :label: ex-13-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: relate the two distances of paper Fig. 15.
+#
+# The DTW distance of two sequences is the smallest $\sqrt{\sum_{(i, j) \in P} (s_i - s'_j)^2}$ over warping paths $P$: from $(1, 1)$ to $(L, L')$
+# by steps $(1, 0)$, $(0, 1)$ or $(1, 1)$. (a) Prove that for $L = L'$ it is at most the Euclidean distance. (b) Give two different sequences of
+# one length whose DTW distance is 0, and say what that means for two data sets. (c) Is the DTW distance a metric?
+# ```
+#
+# ```{admonition} Hint for 13.4
+# :class: dropdown hint
+# For (a) find one warping path whose cost is the Euclidean distance. For (b) let a value repeat.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-13-4
+# :class: dropdown
+# ```
+#
+# (a) The diagonal $(1, 1), (2, 2), \dots, (L, L)$ is a warping path, and its cost is the Euclidean distance. The minimum over all paths is
+# no larger.
+#
+# (b) $(0.6, 0.6, 0.9)$ and $(0.6, 0.9, 0.9)$: align both first 0.6 of one with the 0.6 of the other, and both 0.9 likewise. The second activation
+# goes from 0.6 to 0.9, and DTW does not notice. On other data of *one* network activations are already matched, so the Euclidean distance loses nothing;
+# DTW is for networks of different depths.
+#
+# (c) No. By (b) different sequences have the distance 0, and the triangle inequality fails, too: with $a = (0)$, $b = (0, 1)$ and
+# $c = (1, 1, 1, 1, 1)$ the distances $d(a, b)$ and $d(b, c)$ are 1, but $d(a, c) = \sqrt 5 > 2$:
+
+# %%
+a, b, c = np.array([0.0]), np.array([0.0, 1.0]), np.ones(5)
+print(
+    *(
+        f"{analysis.signature_distance(*pair):.2f}"
+        for pair in [(a, b), (b, c), (a, c)]
+    )
+)
+
+# %% [markdown]
+# **Rubric** (6 points)
+#
+# * 2: the diagonal is named as a path, and the minimum is argued.
+# * 2: a correct example, with its alignment.
+# * 1: the consequence: DTW may hide which activation changed.
+# * 1: not a metric, with one of the two reasons.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 13.5 Meaning or pixels?
+# :label: ex-13-5
+# :nonumber:
+#
+# *Design · 30 minutes · hard.* Aim: plan an experiment that separates two explanations.
+#
+# The paper explains small distances by semantics, this chapter's box by the statistics of pixels. Design an experiment on networks
+# trained on ImageNet that tells these explanations apart. Name the data sets (at least four), what each explanation predicts
+# for their order, the comparison within each network, the test, and one result that would refute each explanation.
+# ```
+#
+# ```{admonition} Hint for 13.5
+# :class: dropdown hint
+# Look for two pairs: images that mean the same and look different, and images that look alike (spectrum, contrast, sharpness) and mean nothing.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-13-5
+# :class: dropdown
+# ```
+#
+# Cross meaning with statistics. *Same meaning, other statistics*: validation photographs that are inverted, drawn as sketches, or in false colours, on
+# which people still name the class. *Other meaning, same statistics*: photographs whose Fourier phases are drawn at random with the amplitudes kept, or
+# texture synthesis of the same images. Between them: other photographs (same on both), noise (other on both). Semantics predicts: sketches and inverted
+# images nearer than phase-scrambled ones. Statistics predicts the reverse. For each network take the difference of the two distances, measured on the *same* source
+# images, over that of other photographs; then a sign-flip test over at least ten networks of different families, in both orders of activation and average. Refuted is semantics,
+# if scrambled images are nearer in nearly all networks; the statistics of pixels, if sketches are. Accuracy on each set says what the network can read, and
+# is a third variable: report the distance against it.
+#
+# **Rubric** (8 points)
+#
+# * 2: at least one data set for each of the two mixed cells, made from the same source images.
+# * 2: the order that each explanation predicts, opposite on a named pair.
+# * 1: the comparison is within a network (distances grow with depth).
+# * 1: a yardstick: other images of the same data, and equal numbers of images.
+# * 1: a test over networks, with enough of them.
+# * 1: a result that would refute each.
+#
 # ```{solution-end}
 # ```
