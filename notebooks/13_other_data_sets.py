@@ -55,6 +55,7 @@ from affscore.figures import (
     table,
 )
 from affscore.papers.all_results import AllResults
+from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
 from affscore.survey.studies import load_study, study_on_data, under
 from IPython.display import Markdown
@@ -380,13 +381,28 @@ away = {
     of: f"{row['sum']} of {row['size']}" for of, row in furthest.iterrows()
 }
 nearest, farthest = means["distance"].idxmin(), means["distance"].idxmax()
+ends = (
+    f"The mean distance over {deviations['model'].nunique()} networks goes from {means['distance'].min():.2f} ({nearest}) "
+    f"to {means['distance'].max():.2f} ({farthest})."
+)
+meaning = f"**How far depends on the data.** {ends}"
+if {"digits-inverted", "digits-shuffled"} <= set(means.index):
+    apart = deviations.pivot_table(
+        index="model", columns="dataset", values="euclidean"
+    )
+    lead = mean_of(apart["digits-shuffled"] - apart["digits-inverted"])
+    readable = "Inverted digits, which anyone can read, are"
+    meaning = (
+        f"**Data that mean the same are nearer here.** {readable} nearer than shuffled ones, by {lead:.2f}. {ends}"
+        if lead.above()
+        else f"**A small distance does not say that data mean the same.** {readable} no nearer than shuffled ones, "
+        f"which nobody can (difference {lead:.2f}). {ends}"
+    )
 Markdown(f"""
 * **Other data move the signature of a trained network {times:.0f} times as far as other images of the same data** (median over \
 eleven networks trained on ImageNet and CIFAR-10). Noise is the furthest for {away["CIFAR-10"]} networks trained on CIFAR-10 and \
 for {away["ImageNet"]} trained on ImageNet.
-* **A small distance does not say that data mean the same.** Inverted digits, which anyone can read, are no nearer than shuffled \
-ones, which nobody can. Over {deviations["model"].nunique()} networks the mean distance goes from {means["distance"].min():.2f} \
-({nearest}) to {means["distance"].max():.2f} ({farthest}).
+* {meaning}
 * **The images of one class have a signature of their own**, in {seen} of {len(of_all)} networks (permutation test): \
 {min(ratios):.1f} to {max(ratios):.1f} times as far away as random subsets of the same size, most of all in late activations.
 """)
