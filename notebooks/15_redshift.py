@@ -20,7 +20,7 @@
 # {cite:t}`teney2024neural` look at such images to learn which functions an architecture prefers before any training (one that
 # prefers low frequencies is shifted to the red, as light is: hence the name):
 # ReLU networks prefer simple ones, whatever the size of their weights; Tanh networks get complex as the weights grow.
-# Here each image has the affinity scores of its network's layers beside it. Does the score follow the complexity of the
+# Here each image has the affinity scores of its network's layers below it. Does the score follow the complexity of the
 # function? You will learn
 #
 # * what the size, the mean and the biases of random weights do to images and scores, and what is exactly true of ReLU,
@@ -47,15 +47,17 @@ import pandas as pd
 from affscore import experiments
 from affscore.experiments import RandomMLP
 from affscore.experiments.redshift import BIAS, DEPTHS, SCALES, SHIFT, SIZES
+from affscore.figures import table
+from affscore.figures.style import score_axis
 from IPython.display import Markdown
 
-table = experiments.mlp_scores(
+all_scores = experiments.mlp_scores(
     experiments.redshift_networks(seeds, seed),
     points=points,
     seed=seed,
     n_jobs=jobs,
 )
-networks = experiments.mean_scores(table)
+networks = experiments.mean_scores(all_scores)
 correlations = experiments.redshift_correlations(networks)
 changes = experiments.redshift_changes(networks)
 
@@ -67,43 +69,6 @@ def interval(row, name, digits=2, low="low", high="high"):
 def correlation(group, over):
     return correlations.set_index(["group", "over"]).loc[(group, over)]
 
-
-# %% [markdown]
-# ## The short answer
-
-# %% tags=["remove-input"]
-tanh, within = (
-    correlation("Tanh", "all sizes"),
-    [correlation(name, "one size") for name in ("Tanh", "ReLU")],
-)
-deeper = [
-    changes.loc[f"{name}: 12 hidden layers instead of 3"]
-    for name in ("Tanh × 2", "ReLU")
-]
-most = (
-    np.ceil(
-        100 * max(abs(deeper[0]["score_low"]), abs(deeper[0]["score_high"]))
-    )
-    / 100
-)
-against = any(change["verdict"] == "contradicts" for change in deeper)
-claim = (
-    "But the score does not measure complexity"
-    if against
-    else "Whether it measures complexity is undecided here"
-)
-Markdown(
-    "* **Larger weights make the image of a Tanh network complex, and lower its scores.** Rank correlation of mean score "
-    f"and complexity over all sizes: {interval(tanh, 'correlation')}. A ReLU network without biases does not notice the "
-    "size of its weights at all.\n"
-    f"* **{claim}.** With 12 hidden layers instead of 3 the images of ReLU networks are "
-    f"{deeper[1]['frequency']:.1f} times as complex, and their mean score changes by {deeper[1]['score']:+.2f}; those of Tanh "
-    f"networks (weights × 2) are {deeper[0]['frequency']:.1f} times as complex, and their mean score changes by less than "
-    f"{most:.2f}.\n"
-    f"* **Among networks of one kind and size** the rank correlation is {interval(within[0], 'correlation')} for Tanh "
-    f"({within[0]['verdict']}) and {interval(within[1], 'correlation')} for ReLU ({within[1]['verdict']}).\n\n"
-    "A mean score says how much the average layer bends its inputs. The complexity of a function builds up along the layers."
-)
 
 # %% [markdown]
 # ## The gallery
@@ -164,7 +129,8 @@ plt.show()
 #
 # For $c > 0$, $\operatorname{ReLU}(c x) = c \operatorname{ReLU}(x)$. Without biases a factor $s$ on all weights goes
 # through every layer: the input and the output of hidden layer $l$ are multiplied by $s^l$, which no score notices, and
-# the image of a network with $L$ hidden layers by $s^{L + 1}$. With a power of two not even the rounding changes:
+# the image of a network with $L$ hidden layers by $s^{L + 1}$. With a power of two not even the rounding changes: all
+# numbers of the image are multiplied by $4^7$, and no score changes.
 
 # %%
 one, four = RandomMLP(scale=1.0, seed=seed), RandomMLP(scale=4.0, seed=seed)
@@ -176,9 +142,6 @@ of_one, of_four = (
     rows[["score", "paired"]] for _, rows in scores.groupby("scale")
 )
 assert (of_one.to_numpy() == of_four.to_numpy()).all()
-print(
-    f"all numbers of the image are multiplied by 4^{one.depth + 1}; no score changes"
-)
 
 # %% [markdown]
 # ## Shifted weights
@@ -213,8 +176,10 @@ rows = {
 rows["without biases"] = experiments.networks_of(networks, SIZES["ReLU"][0])[
     ["mean", "frequency"]
 ].mean()
-pd.DataFrame(rows).T.round(3).rename(
-    columns={"mean": "mean score", "frequency": "mean frequency of the image"}
+table(
+    pd.DataFrame(rows).T,
+    {"mean": "mean score", "frequency": "mean frequency (cycles per side)"},
+    digits=3,
 )
 
 # %% [markdown]
@@ -264,16 +229,21 @@ plt.show()
 # frequency, first over all sizes of the weights, then among networks of one kind and size (ranks within each):
 
 # %% tags=["hide-input"]
-correlations.assign(
-    interval=[
-        interval(row, "correlation") for _, row in correlations.iterrows()
-    ]
-).set_index(["over", "group"])[["networks", "interval", "verdict"]].rename(
-    columns={"interval": "rank correlation [95 %, all rows together]"}
+shown = correlations.set_index(["over", "group"])
+shown["interval"] = [
+    interval(row, "correlation") for _, row in shown.iterrows()
+]
+table(
+    shown,
+    {
+        "networks": "networks",
+        "interval": "rank correlation [95 %, all rows together]",
+        "verdict": "verdict",
+    },
 )
 
 # %% [markdown]
-# **Over sizes the score follows the complexity; within a size little of that is left** (with 32 seeds). The size of the weights drives
+# **Over sizes the score follows the complexity; within a size little of that is left.** The size of the weights drives
 # both, and a correlation over a mixture of sizes says no more than that.
 #
 # Better than mixtures are pairs: change one thing, keep the draws, and see what both numbers do. The score *follows* where
@@ -281,13 +251,26 @@ correlations.assign(
 # all rows together).
 
 # %% tags=["hide-input"]
-pd.DataFrame({
-    "change of the mean score": [interval(row, "score", 3, "score_low", "score_high") for _, row in changes.iterrows()],
-    "factor of the mean frequency": [
-        interval(row, "frequency", 2, "frequency_low", "frequency_high") for _, row in changes.iterrows()
+score_ends = ("score_low", "score_high")
+frequency_ends = ("frequency_low", "frequency_high")
+pairs = changes.assign(
+    by=[
+        interval(row, "score", 3, *score_ends)
+        for _, row in changes.iterrows()
     ],
-    "verdict": changes["verdict"],
-}, index=changes.index)  # fmt: skip
+    factor=[
+        interval(row, "frequency", 2, *frequency_ends)
+        for _, row in changes.iterrows()
+    ],
+)
+table(
+    pairs,
+    {
+        "by": "change of the mean score",
+        "factor": "factor of the mean frequency",
+        "verdict": "verdict",
+    },
+)
 
 # %% tags=["remove-input"]
 names = [
@@ -384,9 +367,8 @@ with affscore.figures.house_style():
         linestyle=":",
         label=f"{last:.2f}, the limit of large weights",
     )
-    axes.set(
-        xlabel="hidden layer", ylabel="affinity score", xticks=usual.index
-    )
+    axes.set(xlabel="hidden layer", xticks=usual.index)
+    score_axis(axes, [*usual.to_numpy().ravel(), last])
     figure.legend(loc="outside lower center", ncols=4)
 plt.show()
 
@@ -408,13 +390,26 @@ plt.show()
 both = layers.pivot_table(
     index=["network", "layer"], columns="covariance", values="score"
 )
-pd.DataFrame({
-    "closed form": {"ReLU, first layer": first["ReLU"], "Tanh × 64, first layer": first["sign"],
-                    "Tanh × 64, last layer": last, "Tanh × 0.5, last layer": 1.0},
-    **{name: {"ReLU, first layer": both[name]["ReLU", 1], "Tanh × 64, first layer": both[name]["Tanh × 64", 1],
-              "Tanh × 64, last layer": both[name]["Tanh × 64", 10], "Tanh × 0.5, last layer": both[name]["Tanh × 0.5", 10]}
-       for name in ("ledoit-wolf", "empirical")},
-}).round(3)  # fmt: skip
+places = {
+    "ReLU, first layer": ("ReLU", 1, first["ReLU"]),
+    "Tanh × 64, first layer": ("Tanh × 64", 1, first["sign"]),
+    "Tanh × 64, last layer": ("Tanh × 64", 10, last),
+    "Tanh × 0.5, last layer": ("Tanh × 0.5", 10, 1.0),
+}
+forms = pd.DataFrame(
+    {
+        name: {"closed": closed, **both.loc[(network, layer)]}
+        for name, (network, layer, closed) in places.items()
+    }
+).T
+table(
+    forms,
+    {
+        "closed": "closed form",
+        "ledoit-wolf": "shrunk covariance",
+        "empirical": "empirical covariance",
+    },
+)
 
 # %% [markdown]
 # Width and size must grow together. For a fixed width, $s \to \infty$ ends at a true sign network. Without biases the lines
@@ -442,18 +437,25 @@ pd.DataFrame({
 # the matrix full rank, and the flag is gone. But the sample has no variance outside of its plane, and $T$ adds none:
 
 # %% tags=["hide-input"]
-one_size = table[
-    (table["activation"] == "relu")
-    & (table["scale"] == 1)
-    & (table["depth"] == 6)
-]
-one_size = one_size[(one_size["shift"] == 0) & (one_size["bias"] == 0)]
-one_size = one_size.assign(flagged=one_size["degenerate"].astype(float))
-names = {"score": "mean score", "flagged": "share of networks with the flag"}
-by_layer = one_size.pivot_table(
-    index="layer", columns="covariance", values=list(names)
+one_size = all_scores.query(
+    "activation == 'relu' and scale == 1 and depth == 6"
+    " and shift == 0 and bias == 0"
 )
-by_layer[list(names)].rename(columns=names).round(3)
+one_size = one_size.assign(flagged=one_size["degenerate"].astype(float))
+by_layer = one_size.pivot_table(
+    index="layer", columns="covariance", values=["score", "flagged"]
+)
+by_layer.columns = [", ".join(pair) for pair in by_layer.columns]
+table(
+    by_layer.rename_axis("hidden layer"),
+    {
+        "score, ledoit-wolf": "mean score, shrunk",
+        "score, empirical": "mean score, empirical",
+        "flagged, ledoit-wolf": "flagged, shrunk (%)",
+        "flagged, empirical": "flagged, empirical (%)",
+    },
+    digits={"flagged, ledoit-wolf": 0, "flagged, empirical": 0},
+)
 
 # %% tags=["remove-input"]
 gap = one_size.pivot_table(
@@ -471,7 +473,7 @@ Markdown(
 # ## Do the verdicts depend on a choice?
 #
 # {doc}`09_a_multiverse_of_signatures` has twelve specifications. An MLP has no positions to reduce, so reduction and order
-# change nothing, and four are left:
+# change nothing, and four are left. Mean scores of a Tanh network with weights × 4:
 
 # %%
 generator = np.random.default_rng(seed)
@@ -485,20 +487,21 @@ means = found.summary.pivot_table(
     "mean", index=ways, columns=words, sort=False
 )
 assert (means.max(axis=1) - means.min(axis=1)).max() < 1e-9
-means.round(3)
+means.columns = [", ".join(pair) for pair in means.columns]
+table(means)
 
 # %% tags=["hide-input"]
 verdicts = {}
 for covariance in ("ledoit-wolf", "empirical"):
     for coupling in ("exact", "paired"):
-        chosen = experiments.mean_scores(table, covariance, coupling)
+        chosen = experiments.mean_scores(all_scores, covariance, coupling)
         over = experiments.redshift_correlations(chosen)
         named = over.set_index(over["group"] + ", " + over["over"])["verdict"]
-        verdicts[covariance, coupling] = pd.concat(
+        verdicts[f"{covariance}, {coupling}"] = pd.concat(
             [named, experiments.redshift_changes(chosen)["verdict"]]
         )
 verdicts = pd.DataFrame(verdicts)
-verdicts
+table(verdicts)
 
 # %% tags=["remove-input"]
 differ = verdicts.index[verdicts.ne(verdicts.iloc[:, 0], axis=0).any(axis=1)]
@@ -508,7 +511,7 @@ turned = [
     if {"follows", "contradicts"} <= set(verdicts.loc[name])
 ]
 pairs = networks.merge(
-    experiments.mean_scores(table, coupling="paired"),
+    experiments.mean_scores(all_scores, coupling="paired"),
     on=list(RandomMLP._fields),
 )
 Markdown(
@@ -524,12 +527,38 @@ Markdown(
 )
 
 # %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+tanh = correlation("Tanh", "all sizes")
+within = [correlation(name, "one size") for name in ("Tanh", "ReLU")]
+tanh_depth, relu_depth = (
+    changes.loc[f"{name}: 12 hidden layers instead of 3"]
+    for name in ("Tanh × 2", "ReLU")
+)
+plane = experiments.networks_of(networks, SIZES["Tanh"][0])["mean"].mean()
+against = {tanh_depth["verdict"], relu_depth["verdict"]}
+claim = (
+    "But the score is no measure of complexity"
+    if "contradicts" in against
+    else "Whether the score measures complexity is undecided here"
+)
+Markdown(f"""
+* **Larger weights make the image of a Tanh network complex and lower its scores**, from {plane:.2f} for a plane towards {last:.2f} for a \
+sign function: the rank correlation of mean score and complexity over all sizes is {interval(tanh, "correlation")}. A ReLU network without \
+biases does not notice the size of its weights at all.
+* **{claim}.** With 12 hidden layers instead of 3 the images of ReLU networks are {relu_depth["frequency"]:.1f} times as complex, and \
+their mean score changes by {relu_depth["score"]:+.2f}; those of Tanh networks (weights × 2) are {tanh_depth["frequency"]:.1f} times as \
+complex, and their mean score changes by {tanh_depth["score"]:+.3f}.
+* **Among networks of one kind and size little is left**: the rank correlation is {interval(within[0], "correlation")} for Tanh \
+({within[0]["verdict"]}) and {interval(within[1], "correlation")} for ReLU ({within[1]["verdict"]}).
+""")
+
+# %% [markdown]
 # ## Takeaways
 #
-# * The size of its weights decides how complex a random Tanh network is and how far its layers are from affine. A ReLU
-#   network without biases notices it in neither.
-# * The mean score is no measure of complexity. It says how much the average layer bends its inputs, not what the bends add
-#   up to, nor whether they reach the output. Compare it between networks of the same depth and activation only.
+# * The mean score says how much the average layer bends its inputs, not what the bends add up to, nor whether they reach the
+#   output. Compare it between networks of the same depth and activation only.
 # * Saturated Tanh layers have a score of 0.55, deep ReLU layers above 0.9: a Tanh network with large weights is the less
 #   affine one. With small weights it is the other way round.
 # * Scores of a layer whose inputs lie in few dimensions count what the map cannot reach. Look at the flag.
@@ -540,8 +569,15 @@ Markdown(
 # :label: ex-15-1
 # :nonumber:
 #
+# *Compute · 5 minutes · easy.* Aim: follow a factor through a ReLU network.
+#
 # All weights of a ReLU network with four hidden layers and no biases are multiplied by 3. By which factor do the numbers of
 # its image grow? Paper and pencil are enough.
+# ```
+#
+# ```{admonition} Hint for 15.1
+# :class: dropdown hint
+# What does one layer make of inputs that are multiplied by a positive number? Count the matrices.
 # ```
 
 # %%
@@ -566,9 +602,16 @@ affscore.exercises.check("15.1", 3**5)
 # :label: ex-15-2
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: derive a score from a share of variance.
+#
 # An affine map reproduces a share $p$ of the variance of $Y$ exactly, and leaves out the rest: along those directions $T(X)$
 # does not vary. The coupling that pairs each input with its output is optimal. Write a function `score(p)` that returns the
 # score for a $p$ in $[0, 1]$.
+# ```
+#
+# ```{admonition} Hint for 15.2
+# :class: dropdown hint
+# Which part of the variance of $Y$ is the squared distance, and which multiple of it is the squared bound?
 # ```
 
 # %%
@@ -599,9 +642,16 @@ affscore.exercises.check("15.2", score)
 # :label: ex-15-3
 # :nonumber:
 #
+# *Change code · 15 minutes · medium.* Aim: find where score and complexity part.
+#
 # Find two Tanh networks, `RandomMLP("tanh", size, depth=depth)`, of which the second has an image of at least one and a
 # half times the mean frequency, and yet a mean score that is higher by 0.02 or more. Hand in
 # `((size, depth), (size, depth))`, sizes from 0.1 to 64 and depths from 1 to 12.
+# ```
+#
+# ```{admonition} Hint for 15.3
+# :class: dropdown hint
+# The right panel of {numref}`fig-15-complexity`: which change adds complexity without lowering the score?
 # ```
 
 # %%
@@ -620,6 +670,91 @@ answer = None  # your answer here: two pairs (size, depth)
 affscore.exercises.check("15.3", ((2.0, 1), (2.0, 6)))
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 15.4 What a ReLU network cannot draw
+# :label: ex-15-4
+# :nonumber:
+#
+# *Prove · 20 minutes · medium.* Aim: use homogeneity twice, for images and for scores.
+#
+# Let $f$ be a ReLU network without biases. (a) Prove that $f(c x) = c f(x)$ for all $c > 0$, and that its image on the square is determined by its values on the border.
+# Which pictures can it therefore not draw, whatever its weights? (b) Prove that multiplying the weights of layer $l$ by $s_l > 0$ changes no affinity score of any layer, although the factors
+# differ from layer to layer. (c) Add a bias to the first layer only. Which of (a) and (b) survive?
+# ```
+#
+# ```{admonition} Hint for 15.4
+# :class: dropdown hint
+# Induction over layers. For (b): the score does not change when input and output are multiplied by positive numbers, also by different ones.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-15-4
+# :class: dropdown
+# ```
+#
+# (a) A matrix maps $c x$ to $c W x$, ReLU maps $c z$ to $c \operatorname{ReLU}(z)$ for $c > 0$; by induction $f(c x) = c f(x)$. Each point of the square other than the middle is $c$ times one point of the
+# border, with $c \in (0, 1]$, and $f(0) = 0$. So the picture is a fan of rays: along each ray it is linear. It cannot draw a disc, a stripe that does not pass through the middle, or anything that oscillates along a ray.
+#
+# (b) By (a) for the layers before, the input and the output of activation $l$ are multiplied by $s_1 \cdots s_l > 0$. The affine map of the multiplied pair is the same matrix $A$, so that transport distance and
+# bound are both multiplied by $s_1 \cdots s_l$, and their ratio stays.
+#
+# (c) A bias $b$ in the first layer breaks both: $W c x + b \ne c (W x + b)$. If the bias is multiplied with its layer's weights, (b) survives for all later factors, since what comes out of layer 1 is then simply another input.
+#
+# **Rubric** (6 points)
+#
+# * 2: homogeneity by induction, with $c > 0$ used at the ReLU.
+# * 1: the border determines the image; one kind of picture that is impossible.
+# * 2: (b) with the product of the factors, and why the score does not change.
+# * 1: (c) the counterexample, or the case in which (b) survives.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 15.5 A better measure of complexity?
+# :label: ex-15-5
+# :nonumber:
+#
+# *Argue · 25 minutes · hard.* Aim: test a proposed measure by cases in which it must fail.
+#
+# A colleague proposes the *sum* of $1 - \rho$ over the layers as a measure of how complex a network's function is: unlike the mean it rises with the depth. Give an argument for it from this chapter, then two networks of at most three
+# layers on which it fails: one with a large sum and an affine function, one with a small sum and a function more complex than the first. Is there any function of the scores of the layers alone that
+# cannot fail in this way?
+# ```
+#
+# ```{admonition} Hint for 15.5
+# :class: dropdown hint
+# Let a later layer undo an earlier one, or ignore what it did. The scores look at each activation by itself.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-15-5
+# :class: dropdown
+# ```
+#
+# *For*: the sums in this chapter rise with the depth for Tanh and ReLU, as the frequencies do, where the means do not.
+#
+# *Against*: (1) Let a layer compute $(\operatorname{ReLU}(x), \operatorname{ReLU}(-x))$ and the next weights subtract: the output is $x$. Each of three such layers has a low score, the sum is large, and the function
+# is the identity. Or let the output weights of half of the units be zero: their bends count in the score and do not reach the output. (2) One hidden layer of many units whose bends are spread
+# evenly, and whose output weights alternate in sign: the function is a saw-tooth of high frequency, while the sum has one term, at most 1, so less than that of three layers.
+#
+# No function of the scores alone can avoid (1): change the last matrix only. No activation, and so no score, changes, but the function goes from affine to not affine. A measure of the function has to see the weights after the last activation, as deviation from a chord does
+# ({doc}`16_are_all_linear_regions_equal`).
+#
+# **Rubric** (6 points)
+#
+# * 1: an argument for the sum, with numbers of the chapter.
+# * 2: a network with low scores and an affine function.
+# * 1: a network with a smaller sum and a more complex function.
+# * 2: no function of the scores can do it, since the last weights change the function and no score.
+#
 # ```{solution-end}
 # ```
 #

@@ -19,7 +19,12 @@
 # A ReLU network is affine on each of its *linear regions*. More regions, more non-linearity? {cite:t}`gamba2022linear` doubt it: many
 # regions whose affine maps are nearly the same bend less than a few that differ. They count regions along paths through the
 # data (*density*), and measure the area between the network and its chords (*absolute deviation*). Both are computed exactly
-# here, and held against the affinity score.
+# here, and compared with the affinity score. You will learn
+#
+# * how all linear regions along a segment are found, exactly,
+# * why their number says little about non-linearity, and what says more,
+# * what absolute deviation measures beside non-linearity,
+# * where the affinity score agrees with it, and where it does not.
 
 # %% tags=["parameters"]
 networks: list[str] = []  # of the first figures; none: two of the study
@@ -38,6 +43,7 @@ check_parameters(globals())
 # %% tags=["hide-input"]
 import affscore
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import torch
 from affscore import AffscoreError
@@ -46,10 +52,10 @@ from affscore.figures import (
     bundles_of_signatures,
     logits_along_path,
     mosaic,
+    table,
     two_measures,
 )
 from affscore.linear_regions import (
-    Segment,
     along_segment,
     along_segments,
     closed_paths,
@@ -70,16 +76,17 @@ from IPython.display import Markdown
 
 WAYS = ["vanilla", "noise-0.2", "noise-1.0"]
 studies = stored_studies(store) | load_studies()
+note = ""
 if f"{study}-paths" not in studies:
     has_paths = ", ".join(
         name.removesuffix("-paths")
         for name in studies
         if name.endswith("-paths")
     )
-    print(
-        f"Not found in {store}/studies: {study}, with its paths. There are {has_paths}; make_studies.py --only makes others."
+    note = (
+        f"Not found in {store}/studies: {study}, with its paths. There are {has_paths}; make_studies.py --only makes others. "
+        "This page shows regions, small networks on digits."
     )
-    print("This page shows regions, small networks on digits.")
     study = "regions"
 paths = studies[f"{study}-paths"]
 if lacking := [way for way in WAYS if way not in set(paths["way"])]:
@@ -99,31 +106,11 @@ means = trained.groupby(["network", "way"], sort=False)[
         "test_error",
     ]
 ].mean()
-about = f"{len(trained)} trainings: {len(set(trained['network']))} architectures, {len(set(trained['way']))} ways, "
-print(
-    f"{about}{len(set(trained['seed']))} seeds; {len(paths) // len(trained)} segments each"
-)
 
 # %% tags=["remove-input"]
-grows = means.xs("noise-1.0", level="way") / means.xs("vanilla", level="way")
-deviation, density = (
-    " and ".join(f"{value:.1f}" for value in grows[name])
-    for name in ("absolute_deviation", "crossings")
-)
-Markdown(
-    f"**The finding: regions are not equal.** Wrong labels in the place of right ones multiply the absolute deviation of "
-    f"{' and '.join(grows.index)} by {deviation}, the density by {density}. But most of this growth is the size of the "
-    "logits, not how bent they are; and that is the part which goes with the affinity score."
-)
+Markdown(note) if note else None
 
 # %% [markdown]
-# You will learn
-#
-# * how all linear regions along a segment are found, exactly,
-# * why their number says little about non-linearity, and what says more,
-# * what absolute deviation measures beside non-linearity,
-# * where the affinity score agrees with it, and where it does not.
-#
 # Two numbers in brackets are a 95 % interval.
 #
 # ## A path and its regions
@@ -167,13 +154,14 @@ plt.show()
 
 
 # %% tags=["hide-input"]
-def mean_of_segments(segments: list[Segment], name: str) -> float:
-    """Of what has a value for each logit: the mean over these, and over the segments."""
-    return sum(getattr(one, name).mean() for one in segments) / len(segments)
+def on_the_path(segments):
+    """Counts on the whole path, and means over segments and logits."""
 
+    def mean(name):
+        return sum(getattr(one, name).mean() for one in segments) / len(
+            segments
+        )
 
-def table_of(segments: list[Segment]) -> dict[str, str]:
-    """Counts on the whole path, and means over its segments."""
     size = sum(
         one.absolute_deviation.mean()
         / one.length
@@ -181,21 +169,29 @@ def table_of(segments: list[Segment]) -> dict[str, str]:
         for one in segments
     )
     return {
-        "changes of the activation pattern": str(
-            sum(one.crossings for one in segments)
-        ),
-        "switches of max pooling": str(sum(one.switches for one in segments)),
-        "breakpoints of the function": str(
-            sum(one.count - 1 for one in segments)
-        ),
-        "absolute deviation": f"{mean_of_segments(segments, 'absolute_deviation'):.1f}",
-        "published upper bound": f"{mean_of_segments(segments, 'deviation_upper_bound'):.1f}",
-        "relative deviation": f"{size / len(segments):.3f}",
+        "patterns": sum(one.crossings for one in segments),
+        "switches": sum(one.switches for one in segments),
+        "breakpoints": sum(one.count - 1 for one in segments),
+        "absolute": mean("absolute_deviation"),
+        "bound": mean("deviation_upper_bound"),
+        "relative": size / len(segments),
     }
 
 
-pd.DataFrame(
-    {name: table_of(segments) for name, segments in followed.items()}
+table(
+    pd.DataFrame.from_dict(
+        {name: on_the_path(some) for name, some in followed.items()},
+        orient="index",
+    ).astype({"patterns": int, "switches": int, "breakpoints": int}),
+    {
+        "patterns": "changes of the pattern",
+        "switches": "switches of max pooling",
+        "breakpoints": "breakpoints",
+        "absolute": "absolute deviation",
+        "bound": "its published bound",
+        "relative": "relative deviation",
+    },
+    digits={"absolute": 1, "bound": 1, "relative": 3},
 )
 
 # %% [markdown]
@@ -208,29 +204,23 @@ pd.DataFrame(
 # On a segment $x(t) = x_0 + t\,(x_1 - x_0)$ every unit is piecewise affine in $t$. The **walk** of the poster goes from region to
 # region: one forward pass with its derivative along the segment says when the next unit crosses zero. The **line** method
 # {cite}`sotoudeh2019computing` pushes the whole segment through the network, layer by layer: between neighbouring points each feature is
-# affine, and where a unit crosses zero a point is added. Both are exact up to rounding in double precision, and find the same:
+# affine, and where a unit crosses zero a point is added. Both are exact up to rounding in double precision, and find the same.
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
+said = []
 for name, model in models.items():
-    both = [
-        along_segment(
-            model,
-            path[0],
-            path[0] + (path[1] - path[0]) / 10,
-            method,
-            device=device,
-        )
+    tenth = path[0] + (path[1] - path[0]) / 10
+    line, walk = (
+        along_segment(model, path[0], tenth, method, device=device)
         for method in ("line", "walk")
-    ]
-    line, walk = both
-    difference = (
-        abs(line.breakpoints - walk.breakpoints).max()
-        if line.count == walk.count
-        else float("nan")
     )
-    print(
-        f"{name}: {line.count - 1} and {walk.count - 1} breakpoints, {difference:.0e} apart at most"
+    same = line.count == walk.count
+    apart = abs(line.breakpoints - walk.breakpoints).max() if same else None
+    said.append(
+        f"{line.count - 1} and {walk.count - 1} breakpoints of {name}"
+        + (f", at most {apart:.0e} apart" if same else "")
     )
+Markdown(f"On a tenth of the first segment: {'; '.join(said)}.")
 
 # %% [markdown]
 # The line is the faster one, the more so the smaller the network ({doc}`90_what_it_costs`). From the points follow, for each logit,
@@ -263,14 +253,16 @@ mosaic(planes, logit)
 plt.show()
 
 # %% [markdown]
-# A grid sees a region only where one of its points is inside, so these numbers of regions are too small; along segments none is missed.
+# ```{admonition} What a grid misses
+# :class: note
+# A grid sees a region only where one of its points is inside, so these numbers of regions are too small. Along segments none is missed.
+# ```
 #
 # ## Density against absolute deviation
 #
 # Two small architectures like those of the poster, without normalisation, learn the digits as they are (*vanilla*), moved at
 # random (*augmented*), or with 20 to 100 % of wrong labels, from three seeds each. Nearly all training labels are fitted. Closed paths then lead
-# around 16 test images, the same for all networks. (A wrong label is never the right one, so that *noise-1.0* learns what an image
-# is not: its test error is larger than that of guessing.)
+# around 16 test images, the same for all networks.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-density", "caption": "Density and absolute deviation, a point for each training. With wrong labels the deviation grows several times over, the density by 20 to 40 % (`affscore.figures.two_measures`)."}, "image": {"alt": "Two panels with points, one for each architecture, in seven colours for the ways of training. Points of vanilla and augmented training lie at the bottom; with more wrong labels points lie higher, and only a little further to the right."}}
 axes_of = {
@@ -292,7 +284,7 @@ plt.show()
 # %% [markdown]
 # Over networks the two go together. The poster asks within a network: has a segment with more regions a larger deviation?
 # Spearman's correlation over segments, the mean over seeds ± their standard deviation (with n), beside what the poster prints for
-# CIFAR-10 (its networks are not published, so that ours are an analogue):
+# CIFAR-10:
 
 # %% tags=["hide-input"]
 correlations = rank_correlations(paths)
@@ -300,11 +292,11 @@ printed = printed_table("poster_density_vs_absolute_deviation")
 printed.index = printed.index.str.replace("_", "-").str.replace(
     "augmentation", "augmented"
 )
-table = correlations.groupby(["way", "network"], sort=False)[
+by_way = correlations.groupby(["way", "network"], sort=False)[
     "correlation"
 ].agg(mean="mean", std=lambda seeds: seeds.std(ddof=0))
 columns = {
-    f"{name}, ours": table.xs(name, level="network").apply(
+    f"{name}, ours": by_way.xs(name, level="network").apply(
         lambda row: f"{row['mean']:.2f} ± {row['std']:.2f}", axis=1
     )
     for name in dict.fromkeys(correlations["network"])
@@ -314,7 +306,7 @@ for name in ("vgg8", "resnet18"):
     columns[f"{name}, the poster"] = found.apply(
         lambda row: "{:.2f} ± {:.2f}".format(*row), axis=1
     )
-pd.DataFrame(columns).reindex(table.index.unique("way"))
+table(pd.DataFrame(columns).reindex(by_way.index.unique("way")))
 
 
 # %% tags=["remove-input"]
@@ -327,16 +319,17 @@ raw, per_length, relative = (
     )
 )
 Markdown(
-    f"Over all trainings ours is {raw:.2f} on average; the interval is over seeds and images, and too wide to say whether that is weak. Long "
-    f"segments have more of both: per unit of length it is {per_length:.2f}. And with the relative deviation the density has "
-    f"{relative:.2f}: **of how bent a segment is, whatever the size of the logits, its density says next to nothing.**"
+    f"**Of how bent a segment is, whatever the size of the logits, its density says next to nothing**: its correlation with the "
+    f"relative deviation is {relative:.2f}. With the absolute one it is {raw:.2f} (the interval is over seeds and images, and too wide to "
+    f"say whether that is weak), part of which is length: per unit of length it is {per_length:.2f}."
 )
 
 # %% [markdown]
 # ## Bent, or only large?
 #
 # Absolute deviation is measured in logits. A network whose logits are all multiplied by five has five times the deviation, and the
-# same decisions. The means over trainings:
+# same decisions. Means over trainings (a wrong label is never the right one, so that *noise-1.0* learns what an image
+# is not, and errs more often than guessing):
 
 # %% tags=["hide-input"]
 names = {
@@ -344,16 +337,16 @@ names = {
     "absolute_deviation": "absolute deviation",
     "relative_deviation": "relative deviation",
 }
-means[[*names, "score", "test_error"]].rename(
-    columns={**names, "test_error": "test error"}
-).round(
-    {
-        "density": 0,
-        "absolute deviation": 1,
-        "relative deviation": 3,
-        "score": 3,
-        "test error": 3,
-    }
+labels = names | {"score": "mean score", "test_error": "test error (%)"}
+table(
+    means,
+    labels,
+    digits={
+        "crossings": 0,
+        "absolute_deviation": 1,
+        "relative_deviation": 3,
+        "test_error": 0,
+    },
 )
 
 # %% tags=["remove-input"]
@@ -453,14 +446,16 @@ groups = {
     str(network): rows
     for network, rows in trained.groupby("network", sort=False)
 }
-pd.DataFrame(
-    {
-        f"{network}, score": {
-            label: str(trend(rows, "way", name, "score"))
-            for name, label in measures.items()
+table(
+    pd.DataFrame(
+        {
+            f"mean score of {network}": {
+                label: str(trend(rows, "way", name, "score"))
+                for name, label in measures.items()
+            }
+            for network, rows in groups.items()
         }
-        for network, rows in groups.items()
-    }
+    ).rename_axis("rank correlation with")
 )
 
 # %% [markdown]
@@ -477,12 +472,14 @@ pd.DataFrame(
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
-Ledger(AllResults.gather()).conclusions(
-    "density-is-noisy",
-    "wide-networks-are-locally-linear",
-    "score-sees-deviation",
-    "score-sees-relative-deviation",
-    "score-rises-with-width",
+table(
+    Ledger(AllResults.gather()).conclusions(
+        "density-is-noisy",
+        "wide-networks-are-locally-linear",
+        "score-sees-deviation",
+        "score-sees-relative-deviation",
+        "score-rises-with-width",
+    )
 )
 
 # %% [markdown]
@@ -493,11 +490,14 @@ Ledger(AllResults.gather()).conclusions(
 # Any network of ReLU, LeakyReLU, PReLU, max pooling and affine operations:
 #
 # ```python
-# from affscore.linear_regions import along_paths, along_segment, closed_paths, of_data_set
+# from affscore.linear_regions import (
+#     along_paths, along_segment, closed_paths, of_data_set
+# )
 #
-# segment = along_segment(model, start, end)       # .breakpoints, .crossings, .absolute_deviation, .relative_deviation ...
-# table = along_paths(model, closed_paths(images))  # a row for each segment and logit
-# of_data_set(table)                               # means and deviations
+# segment = along_segment(model, start, end)
+# segment.breakpoints, segment.crossings, segment.absolute_deviation
+# table = along_paths(model, closed_paths(images))  # a row a segment and logit
+# of_data_set(table)                                # means and deviations
 # ```
 #
 # Or with papermill: `-y "networks: [path/to/file.py:factory@weights.pt]"` for the first figures.
@@ -506,18 +506,53 @@ Ledger(AllResults.gather()).conclusions(
 # was stopped (days on one GPU); `-p study regions-cifar10` shows them on this page, and the ledger compares them with the printed numbers:
 #
 # ```sh
-# python scripts/make_studies.py --only regions-cifar10,regions-cifar100 --out _build/results/studies  # VGG8
-# python scripts/make_studies.py --only regions-cifar10-resnet18 --out _build/results/studies
+# STUDIES=regions-cifar10,regions-cifar100,regions-cifar10-resnet18
+# python scripts/make_studies.py --only $STUDIES --out _build/results/studies
 # affscore ledger --results _build/results
 # ```
 #
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+grows = means.xs("noise-1.0", level="way") / means.xs("vanilla", level="way")
+by = {
+    name: " and ".join(f"{value:.1f}" for value in grows[name])
+    for name in ("absolute_deviation", "crossings", "relative_deviation")
+}
+shares = np.log(grows["relative_deviation"]) / np.log(
+    grows["absolute_deviation"]
+)
+size = (
+    "Most of that growth is the size of the logits"
+    if (shares < 0.5).all()
+    else "Not all of that growth is the size of the logits"
+)
+seen = [
+    trend(rows, "way", "absolute_deviation", "score")
+    for rows in groups.values()
+]
+bent = [
+    trend(rows, "way", "relative_deviation", "score")
+    for rows in groups.values()
+]
+falls = all(one.value < 0 for one in seen)
+Markdown(f"""
+* **Regions are not equal.** {len(trained)} trainings: {len(set(trained["network"]))} architectures, {len(set(trained["way"]))} ways, \
+{len(set(trained["seed"]))} seeds. Memorising wrong labels instead of right ones multiplies the deviation from a chord by \
+{by["absolute_deviation"]} ({" and ".join(grows.index)}), the number of regions by only {by["crossings"]}.
+* **{size}, not how bent they are**: the relative deviation, which no factor on the logits changes, is multiplied by \
+{by["relative_deviation"]}, and its correlation with the number of regions on a segment is {relative:.2f}.
+* **The affinity score {"falls as" if falls else "does not always fall as"} the deviation grows** (rank correlation over ways of training \
+{" and ".join(str(one) for one in seen)}), and says less of the relative deviation ({" and ".join(str(one) for one in bent)}).
+""")
+
+# %% [markdown]
 # ## Takeaways
 #
-# * Networks that memorise wrong labels have 20 to 40 % more regions than others, and deviate several times as much from their chords.
 # * Absolute deviation has a unit. Compare networks whose logits differ in size by the relative deviation, too: much of what looked like
 #   non-linearity here is size.
-# * Measures of non-linearity can disagree, since they ask different things: how far the whole function bends near an image, and how
-#   far each activation bends over the data. Say which one you mean.
+# * Measures of non-linearity answer different questions: how far the whole function bends near an image, and how
+#   far each activation bends over the data. {doc}`17_nonlinear_advantage` adds a third, and compares all three on the same networks.
 #
 # ## Exercises
 #
@@ -525,12 +560,19 @@ Ledger(AllResults.gather()).conclusions(
 # :label: ex-16-1
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: tell changes of the pattern from bends of the function.
+#
 # How often does the activation pattern of $f(x) = r(x) + r(-x) + r(x - 1) - r(2x - 2) / 2$, with $r(z) = \max(z, 0)$, change on $[-2, 2]$,
 # and at how many points does $f$ bend? Hand in `(crossings, breakpoints)`.
 # ```
+#
+# ```{admonition} Hint for 16.1
+# :class: dropdown hint
+# Write down for each unit where it changes its state, then the slope of the sum in between.
+# ```
 
 # %%
-answer = None  # your answer here
+answer = None  # your answer here: a pair (crossings, breakpoints)
 # affscore.exercises.check("16.1", answer)
 
 # %% [markdown]
@@ -551,8 +593,15 @@ affscore.exercises.check("16.1", (2, 1))
 # :label: ex-16-2
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: compute a deviation by hand.
+#
 # A logit along a segment of length 1 is $f(t) = \max(t - a, 0)$ with $0 < a < 1$. Write a function `deviation(a)` that returns its
 # absolute deviation.
+# ```
+#
+# ```{admonition} Hint for 16.2
+# :class: dropdown hint
+# Draw the hinge and its chord. Which figure do they enclose?
 # ```
 
 # %%
@@ -583,8 +632,15 @@ affscore.exercises.check("16.2", deviation)
 # :label: ex-16-3
 # :nonumber:
 #
+# *Change code · 25 minutes · hard.* Aim: build networks in which regions and deviation disagree.
+#
 # Build two networks of one input and one output whose functions go up and down equally far on $[0, 1]$ (their total variations agree to 1 %). The first
 # has at least ten times as many breakpoints there as the second, and at most a tenth of its absolute deviation. Hand in both, as a pair.
+# ```
+#
+# ```{admonition} Hint for 16.3
+# :class: dropdown hint
+# Many bends that hardly change the slope add hardly any area; one bend late on the segment adds much.
 # ```
 
 # %%
@@ -619,6 +675,117 @@ few = hinges([0.9], [10.0])
 affscore.exercises.check("16.3", (many, few))
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 16.4 Half is the limit
+# :label: ex-16-4
+# :nonumber:
+#
+# *Prove · 30 minutes · hard.* Aim: prove a bound that the chapter states.
+#
+# Let $f$ be a continuous piecewise affine function on $[0, 1]$, $h$ its chord, and $V$ its total variation. (a) Prove that
+# $\int_0^1 |f - h|\, dt \le V / 2$, so that a relative deviation is at most 1/2. (b) Is 1/2 attained? (c) Which of the
+# functions of exercise 16.2 comes closest, and what does a network with a relative deviation near 1/2 do along a segment?
+# ```
+#
+# ```{admonition} Hint for 16.4
+# :class: dropdown hint
+# Write $f(t) - h(t) = \int_0^1 K(t, u) f'(u)\, du$ with $K(t, u) = 1 - t$ for $u \le t$ and $-t$ for $u > t$. Multiply by the sign of
+# $f - h$, integrate over $t$ first, and bound what multiplies $f'(u)$.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-16-4
+# :class: dropdown
+# ```
+#
+# (a) Since $f(t) - f(0) = \int_0^t f'$ and $h(t) - f(0) = t \int_0^1 f'$, the formula of the hint holds. Let $\sigma(t)$ be the sign of $f(t) - h(t)$. Then
+#
+# $$
+# \int_0^1 |f - h|\, dt = \int_0^1 f'(u) \left[ \int_u^1 (1 - t)\, \sigma(t)\, dt - \int_0^u t\, \sigma(t)\, dt \right] du .
+# $$
+#
+# The bracket is at most $\frac{(1 - u)^2}{2} + \frac{u^2}{2} \le \frac12$ in absolute value, and $\int |f'| = V$.
+#
+# (b) No. The bracket's bound is 1/2 only at $u = 0$ and $u = 1$. If $V > 0$, a continuous piecewise affine $f$ has $f' \ne 0$ on an interval, where the bound is smaller.
+#
+# (c) The hinge has $V = 1 - a$ and the deviation $a (1 - a) / 2$, so the ratio is $a / 2$: it tends to 1/2 as $a \to 1$. Such a network is constant along nearly the
+# whole segment and changes at one end.
+
+
+# %%
+def ratio(values):
+    """Deviation over total variation, on a fine grid."""
+    chord = np.linspace(values[0], values[-1], len(values))
+    variation = np.abs(np.diff(values)).sum()
+    return np.abs(values - chord).mean() / variation
+
+
+generator = np.random.default_rng(0)
+walks = [generator.standard_normal(200).cumsum() for _ in range(1000)]
+late = np.maximum(np.linspace(0, 1, 10_001) - 0.99, 0)
+print(f"{max(map(ratio, walks)):.3f}, {ratio(late):.3f}")
+
+# %% [markdown]
+# (The largest of 1,000 random walks, and the hinge at $a = 0.99$.)
+#
+# **Rubric** (8 points)
+#
+# * 2: the representation of $f - h$ by $f'$.
+# * 2: the sign and the exchange of integrals.
+# * 2: the bound $((1 - u)^2 + u^2)/2 \le 1/2$ and the conclusion.
+# * 1: 1/2 is not attained, with a reason.
+# * 1: the late hinge, and its meaning.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 16.5 What a rescaling leaves alone
+# :label: ex-16-5
+# :nonumber:
+#
+# *Prove · 25 minutes · medium.* Aim: know which differences between networks a measure can see.
+#
+# Take a ReLU network with biases and a positive number $c$. Three changes: (A) the last layer is multiplied by $c$; (B) weights and bias of one hidden layer are multiplied by $c$, and the weights of the next are divided by $c$; (C) the biases of the last layer get
+# a number added. For each change say, with proof, which of these change: the function, the density, the absolute and the relative deviation, the affinity scores. Which change alters what a classifier decides?
+# ```
+#
+# ```{admonition} Hint for 16.5
+# :class: dropdown hint
+# For (B), $\operatorname{ReLU}(c z) = c \operatorname{ReLU}(z)$. Where is the zero of a unit after each change?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-16-5
+# :class: dropdown
+# ```
+#
+# | | function | density | absolute deviation | relative deviation | scores |
+# |---|---|---|---|---|---|
+# | (A) | times $c$ | same | times $c$ | same | same |
+# | (B) | same | same | same | same | same |
+# | (C) | shifted | same | same | same | same |
+#
+# (A) Hidden units, and so their zeros and all scores, are as before; logits and chords are multiplied by $c$, so the area is, and the total variation, too: their ratio stays. (B) The units of the layer are
+# multiplied by $c > 0$; their zeros stay, and dividing the next weights undoes it. Input and output of this activation are multiplied by $c$, which no score notices. (C) Function and chord are shifted together,
+# and differences stay.
+#
+# Decisions are the largest logit: (A) and (B) leave them, (C) may change them. So the one change that matters for decisions is seen by none of the measures, and absolute deviation sees one that does not matter.
+#
+# **Rubric** (6 points)
+#
+# * 2: (A), with the ratio of area and total variation.
+# * 2: (B), with homogeneity and the zeros of units.
+# * 1: (C).
+# * 1: what it means: decisions change in (C) alone, which no measure sees.
+#
 # ```{solution-end}
 # ```
 #

@@ -17,8 +17,16 @@
 # # Nonlinear advantage
 #
 # The affinity score measures a network as it is. {cite:t}`mehmetigopel2023nonlinear` take its non-linearity away instead, channel by
-# channel, and see when it breaks. This page does so with small networks, and asks whether the score knows which activations
-# are needed.
+# channel, and see when it breaks. This page does so with small networks, asks whether the score knows which activations
+# are needed, and closes with all three measures of this book on the same networks. You will learn
+#
+# * how a channel of a trained network is made linear, and how training finds those that are not needed,
+# * how deep a network with shortcuts is: the average path length,
+# * when non-linearity is needed: early in training, late, or hardly at all,
+# * which of the three measures answers which question.
+#
+# **Early** means that channels are made linear from the start of training, **late** that the network is trained as usual first. How much is left is
+# said by the *path length*: how many non-linear units lie between an input and the output, on average. Two numbers in brackets are a 95 % interval over seeds.
 
 # %% tags=["parameters"]
 slopes_study: str = "advantage"  # or one of yours, as advantage-cifar10
@@ -42,12 +50,19 @@ from affscore.figures import (
     accuracy_curves,
     bundles_of_signatures,
     core_network,
+    table,
     two_measures,
 )
-from affscore.nonlinear_advantage import average_path_length, to_prelu, train
+from affscore.nonlinear_advantage import (
+    average_path_length,
+    slopes,
+    to_prelu,
+    train,
+)
 from affscore.papers.all_results import AllResults
 from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
+from affscore.papers.linear_regions.networks import with_scores
 from affscore.papers.nonlinear_advantage.abstract import EQUAL
 from affscore.papers.nonlinear_advantage.cores import (
     PLAIN,
@@ -67,15 +82,16 @@ from affscore.papers.nonlinear_advantage.curves import (
 )
 from affscore.survey.studies import load_studies, stored_studies, under
 from IPython.display import Markdown
+from scipy.stats import spearmanr
 from torch import nn
 
-studies = stored_studies(store) | load_studies()
+studies, note = stored_studies(store) | load_studies(), ""
 if slopes_study not in studies:
     made = ", ".join(name for name in studies if name.startswith("advantage"))
-    print(
-        f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others."
+    note = (
+        f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others. "
+        "This page shows advantage, small networks on digits."
     )
-    print("This page shows advantage, small networks on digits.")
     slopes_study = "advantage"
 if f"{slopes_study}-scores" not in studies:
     raise AffscoreError(
@@ -92,14 +108,14 @@ WORDS = {
 WHEN = {EARLY: "early", LATE: "late"}
 
 
-def in_words(table):
+def in_words(rows):
     """With names of tasks and starts as the page has them."""
-    when = table["start"].map(
+    when = rows["start"].map(
         lambda start: WHEN.get(start, f"after {100 * start:.0f} %"),
         na_action="ignore",
     )
-    return table.assign(
-        task=table["task"].replace(WORDS),
+    return rows.assign(
+        task=rows["task"].replace(WORDS),
         when=when.astype(object).fillna("untouched"),
     )
 
@@ -124,37 +140,11 @@ linear = {
     task: mean_of(1 - left[left["task"] == task]["share"], (0, 1))
     for task in pairs
 }
-print(
-    f"{len(trained)} trainings of {', '.join(dict.fromkeys(pairs.values()))}, {trained['seed'].nunique()} seeds"
-)
 
 # %% tags=["remove-input"]
-words = {task: WORDS.get(task, task) for task in pairs}
-hardest, *rest = sorted(
-    losses, key=lambda task: losses[task].value, reverse=True
-)
-shares = [100 * one.value for one in linear.values()]
-Markdown(
-    f"**The finding: after training, {min(shares):.0f} to {max(shares):.0f} % of the channels can become linear before that costs five points.** "
-    f"Early in training it depends on the task. On the {words[hardest]} networks that lose their non-linearity from the start are "
-    f"{100 * gaps[hardest]:.1f} points less accurate than those that lose as much after training; "
-    f"on the {words[rest[0]]}, where an affine network fails, too, the difference is {100 * gaps[rest[0]]:.1f} "
-    f"({', '.join(f'{words[task]}: {100 * gaps[task]:.1f}' for task in rest[1:])})."
-)
+Markdown(note) if note else None
 
 # %% [markdown]
-# **Early** means that channels are made linear from the start of training, **late** that the network is trained as usual first. How much is left is
-# said by the *path length*: how many non-linear units lie between an input and the output, on average.
-#
-# You will learn
-#
-# * how a channel of a trained network is made linear, and how training finds those that are not needed,
-# * how deep a network with shortcuts is: the average path length,
-# * when non-linearity is needed: early in training, late, or hardly at all,
-# * whether the affinity score tells which activations are needed.
-#
-# Two numbers in brackets are a 95 % interval over seeds.
-#
 # ## A slope for each channel
 #
 # Every ReLU becomes a PReLU with a slope $\alpha_c$ for each channel:
@@ -194,15 +184,18 @@ class Skip(nn.Module):
         return x + self.out(y)
 
 
-for name, one, example in (
-    ("the example", Skip(), torch.zeros(1, 1)),
-    (model, affscore.load_model(model, seed), None),
-):
-    normalised, plain = (
-        average_path_length(to_prelu(one, example), example, which)
-        for which in (True, False)
-    )
-    print(f"{name}: NAPL {normalised:.3f}, APL {plain:.3f}")
+named = {
+    "the example": (Skip(), torch.zeros(1, 1)),
+    model: (affscore.load_model(model, seed), None),
+}
+lengths = {
+    name: {
+        "NAPL": average_path_length(to_prelu(one, example), example),
+        "APL": average_path_length(to_prelu(one, example), example, False),
+    }
+    for name, (one, example) in named.items()
+}
+table(pd.DataFrame(lengths).T)
 
 # %% [markdown]
 # Of the 257 paths of the example one is the shortcut: APL = 1024/257. But it is one branch of two: NAPL = 2. From here on, lengths are normalised.
@@ -232,22 +225,22 @@ record = train(
     small, images, labels, epochs=20, omega=0.005, start=10, test=(test_images, test_labels),
     rate=4e-3, slope_rate=2e-2, weight_decay=1e-2, seed=seed, progress=False,
 )  # fmt: skip
-columns = {
-    "accuracy": "accuracy",
-    "active": "share of channels not linear",
-    "napl": "path length (NAPL)",
-}
-record.loc[9::2].set_index("epoch")[[*columns]].rename(columns=columns).round(
-    3
+table(
+    record.loc[9::2].astype({"epoch": int}).set_index("epoch"),
+    {
+        "accuracy": "accuracy (%)",
+        "active": "channels not linear (%)",
+        "napl": "path length (NAPL)",
+    },
+    digits={"accuracy": 1, "active": 0},
 )
 
 # %% [markdown]
 # ## Early or late?
 #
-# The paper claims that a network which loses its non-linearity from the start is worse than one which loses it after training. Its networks,
-# epochs and rates are not at hand, so ours are an analogue: a residual network with 13 ReLUs, and 20 epochs, in which the learning rate falls to
-# zero twice. Early training has the penalty in all epochs, late training in the second half. Weights $\omega$ from small to large make a
-# curve, from the untouched network to an affine one. There are five tasks:
+# The paper claims that a network which loses its non-linearity from the start is worse than one which loses it after training. Here a residual
+# network with 13 ReLUs learns five tasks in 20 epochs, in which the learning rate falls to zero twice. Early training has the penalty in all epochs, late training
+# in the second half. Weights $\omega$ from small to large make a curve, from the untouched network to an affine one. The tasks are
 #
 # * *digits*: 1,200 images; *few digits*: 120 of these, ten times an epoch; *wrong labels*: 40 % of the labels are wrong;
 # * *larger of two digits*: 2,400 pairs of images side by side; the label is the larger digit;
@@ -267,25 +260,29 @@ accuracy_curves(both, "napl", "when", "task", "omega", LENGTH)
 plt.show()
 
 # %% tags=["hide-input"]
+words = {task: WORDS.get(task, task) for task in pairs}
 untouched = main[main["start"].isna()].groupby("task")["accuracy"].mean()
-pd.DataFrame(
-    {
-        "accuracy, untouched (%)": (100 * untouched).round(1),
-        "lost when affine (points)": by_task(losses),
-        "late ahead of early (points)": by_task(gaps),
-        "at equal share of channels": by_task(
-            {
-                task: gap(trained, pairs[task], task, x="share")
-                for task in pairs
-            }
-        ),
-        "channels that late training can make linear (%)": by_task(linear),
-    }
-).loc[[WORDS.get(task, task) for task in pairs]].rename_axis("task")
+by_channels = {
+    task: gap(trained, pairs[task], task, x="share") for task in pairs
+}
+table(
+    pd.DataFrame(
+        {
+            "untouched (%)": untouched.astype(float),
+            "lost when affine (points)": by_task(losses),
+            "late ahead of early (points)": by_task(gaps),
+            "at equal share of channels": by_task(by_channels),
+            "can become linear, late": by_task(linear),
+        }
+    )
+    .loc[list(words.values())]
+    .rename_axis("task"),
+    digits=1,
+)
 
 # %% [markdown]
 # Late and early are compared at equal path length, by the mean over lengths up to half of the untouched network's; then at equal shares of channels,
-# likewise. The last column is read off where a late curve is first five points below the untouched network; 100 says that it never gets there.
+# likewise. The last column, a percentage of the channels, is read off where a late curve is first five points below the untouched network; 100 says that it never gets there.
 #
 # * **Sum of two digits**: late networks are far ahead below two units, where early ones collapse to chance, not all at the same $\omega$.
 #   Above three units early ones are ahead by three points: for them all weights had twice as many epochs to adapt. At equal shares of channels the
@@ -300,20 +297,6 @@ pd.DataFrame(
 # difficult a task is, which can mean either; the ledger calls a task hard where an affine network loses ten points.
 # ```
 #
-# The same trainings against the share of channels:
-
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-share", "caption": "The same trainings against the share of the channels that are not linear. After training, most channels can go before accuracy falls (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Five panels with two curves each over the percentage of channels that are not linear. On both tasks with two digits they are flat from 100 down to 15 percent, and fall near the left end. With wrong labels they rise to the left, the late one earlier."}}
-accuracy_curves(
-    both.assign(percent=100 * both["share"]),
-    "percent",
-    "when",
-    "task",
-    "omega",
-    "channels that are not linear (%)",
-)
-plt.show()
-
-# %% [markdown]
 # ## From when on?
 #
 # Between early and late, the penalty can begin at any epoch of ordinary training:
@@ -353,13 +336,16 @@ compared_starts = {
     for start in starts
     if start > EARLY
 }
-pd.DataFrame(compared_starts).T.rename_axis(["task", "the penalty begins"])
+table(
+    pd.DataFrame(compared_starts).T.rename_axis(
+        ["task", "the penalty begins"]
+    )
+)
 
 # %% [markdown]
-# Three seeds do not decide whether any start is better than an early one. But a penalty that begins after a fifth of training ends within a few points of
-# a late one.
-
-# %% [markdown]
+# A penalty that begins after a fifth of training ends within a few points of a late one. Whether any start is better than an early one three seeds do not
+# decide.
+#
 # ## Two widths, two depths, and plain networks
 #
 # The same, late, for networks of 7 or 13 ReLUs, the smaller one also with twice the channels (*wide*). Beside them stand plain networks of 1 to 7 ReLUs (on the sum 3 to 7) without shortcuts,
@@ -392,14 +378,15 @@ plt.show()
 
 # %% tags=["hide-input"]
 beside = beside_plain(sizes)
-pd.DataFrame(
-    [
-        (WORDS.get(one.task, one.task), one.depth, f"{100 * one.plain:.1f}", f"{100 * one.partial:.1f}",
-         f"{100 * (one.partial - one.plain):.1f}")
-        for one in beside
-    ],
-    columns=["task", "depth", "plain, widened (%)", "residual14, partially linear (%)", "ahead (points)"],
-).set_index(["task", "depth"])  # fmt: skip
+plain = {
+    (WORDS.get(one.task, one.task), one.depth): {
+        "plain, widened (%)": f"{100 * one.plain:.1f}",
+        "residual14, partly linear (%)": f"{100 * one.partial:.1f}",
+        "ahead (points)": f"{100 * (one.partial - one.plain):.1f}",
+    }
+    for one in beside
+}
+table(pd.DataFrame(plain).T.rename_axis(["task", "depth"]))
 
 # %% [markdown]
 # A shallow plain network of 3 x 3 convolutions sees little of the image at once: eleven pixels of sixteen with three of them, where the two digits are 32 wide. Linear layers
@@ -416,21 +403,15 @@ at = {
     "five points lost": cores(on_both),
     f"{EQUAL:.0%} accuracy": cores(on_both, EQUAL),
 }
-means = {
-    level: some.groupby(["task", "network"], sort=False).mean()
+sized = {
+    f"{what}, {level}": some.groupby(["task", "network"], sort=False)[
+        column
+    ].mean()
     for level, some in at.items()
+    for column, what in {"napl": "path length", "width": "width"}.items()
 }
-table = pd.concat(
-    {level: some[["napl", "width"]] for level, some in means.items()},
-    axis="columns",
-    join="inner",
-)
-table.insert(
-    0, ("untouched", "accuracy (%)"), 100 * means["untouched"]["accuracy"]
-)
-table.sort_index(level="task", sort_remaining=False).round(1).rename(
-    columns={"napl": "path length"}, index=WORDS
-)
+core = pd.DataFrame(sized).dropna().rename(index=WORDS)
+table(core.sort_index(level="task", sort_remaining=False), digits=1)
 
 # %% [markdown]
 # ## The core network
@@ -465,23 +446,23 @@ survived = survived.assign(
     part=part.astype(int).map(dict(enumerate(thirds))),
     task_name=survived["task"].replace(WORDS),
 )
-axes = ("affinity score before", "share that stays non-linear")
+axes = ("affinity score before", "share that stays")
 two_measures(survived, "score", "survival", "task_name", "part", axes)
 plt.show()
 
 # %% tags=["hide-input"]
-columns = {
+columns_of = {
     "score": "with the score",
     "index": "with the place in the network",
-    "partial": "with the score, place and sums held fixed",
+    "partial": "with the score, place and sums fixed",
 }
 by_seed = survival_correlations(survived)
 correlations = {
-    words: {
+    heading: {
         WORDS.get(task, task): f"{mean_of(some[name].dropna(), (-1, 1)):.2f}"
         for task, some in by_seed.groupby("task", sort=False)
     }
-    for name, words in columns.items()
+    for name, heading in columns_of.items()
 }
 inside = {
     WORDS.get(
@@ -489,9 +470,12 @@ inside = {
     ): f"{mean_of(some.groupby('seed')['auc'].mean().dropna(), (0, 1)):.2f}"
     for task, some in survived.groupby("task", sort=False)
 }
-pd.DataFrame(
-    {**correlations, "inside an activation (chance: 0.5)": inside}
-).rename_axis("survival, rank correlation")
+inside_words = "inside an activation (chance: 0.5)"
+table(
+    pd.DataFrame({**correlations, inside_words: inside}).rename_axis(
+        "survival, rank correlation"
+    )
+)
 
 # %% [markdown]
 # The first three columns are over the activations of a network. Those with low scores keep more channels. But early activations keep more whatever
@@ -530,8 +514,9 @@ plt.show()
 found = affscore.linearize(
     model, "digits", keep=0.9, by="affinity", progress=False
 )
-print(
-    f"{model}: accuracy {found.accuracy_before:.1%}, with 90 % of its channels left {found.accuracy_after:.1%}"
+Markdown(
+    f"{model} names {100 * found.accuracy_before:.1f} % of the digits, and with 90 % of its channels left "
+    f"{100 * found.accuracy_after:.1f} %."
 )
 
 # %% [markdown]
@@ -551,14 +536,15 @@ plt.show()
 means = criteria.groupby(["task", "by"], sort=False)[
     ["accuracy_before", "accuracy_after", "accuracy"]
 ].mean()
-named = {
-    "accuracy_before": "before (%)",
-    "accuracy_after": "at once (%)",
-    "accuracy": "after five epochs (%)",
-}
-means.astype(float).mul(100).round(1).rename(
-    columns=named, index=WORDS
-).rename_axis(["task", "criterion"])
+table(
+    means.rename(index=WORDS).rename_axis(["task", "criterion"]),
+    {
+        "accuracy_before": "before (%)",
+        "accuracy_after": "at once (%)",
+        "accuracy": "after five epochs (%)",
+    },
+    digits=1,
+)
 
 # %% [markdown]
 # Means over the shares that are kept, and seeds.
@@ -578,6 +564,100 @@ plt.show()
 # A path length of 0 does not make this network affine: softmax, products of attention and layer normalisation are left. For Transformers
 # average path length measures only a part of the non-linearity. The affinity score has the same limit; it looks at activations only.
 #
+# ## Three measures on the same networks
+#
+# Two networks of {doc}`16_are_all_linear_regions_equal` have the same architecture: one has learned the digits, the other has memorised labels that are all wrong. For the
+# third measure each activation *alone* becomes linear, all of its slopes 1, and nothing is trained: how many of the network's decisions on the test images change?
+
+# %% tags=["hide-input"]
+folder, ways = "../examples", {"vanilla": "right", "noise-1.0": "wrong"}
+paths = with_scores(under(studies["regions"]), studies["regions-paths"])
+paths = paths[(paths["network"] == "vgg8") & (paths["seed"] == 1)]
+paths = paths.set_index("way")
+scans = affscore.zoo.digits("test")[0]
+activations, whole = [], {}
+for way, labels_were in ways.items():
+    one = affscore.load_model(
+        f"{folder}/region_networks.py:vgg8"
+        f"@{folder}/weights/vgg8-{way}-1.safetensors"
+    )
+    prepare = affscore.zoo.card_of(one).preprocessing
+    samples = torch.stack([prepare(scan) for scan in scans])
+    sloped, changed = to_prelu(one, samples[:2]).eval(), []
+    with torch.no_grad():
+        decided = sloped(samples).argmax(1)
+        for unit in slopes(sloped).values():
+            before = unit.weight.data.clone()
+            unit.weight.data.fill_(1.0)
+            now = sloped(samples).argmax(1)
+            changed.append(float((now != decided).double().mean()))
+            unit.weight.data.copy_(before)
+    own = under(studies["regions"]).query(
+        "network == 'vgg8' and seed == 1 and way == @way"
+    )
+    activations.append(
+        own[["index", "score"]].assign(
+            changed=changed, network=f"{labels_were} labels", panel=""
+        )
+    )
+    whole[f"{labels_were} labels"] = paths.loc[way].to_dict() | {
+        "changed": np.mean(changed)
+    }
+columns = {
+    "score": "mean affinity score",
+    "crossings": "regions a segment",
+    "absolute_deviation": "absolute deviation",
+    "relative_deviation": "relative deviation",
+    "changed": "decisions changed, one activation linear (%)",
+}
+table(
+    pd.DataFrame(whole).T.rename_axis("vgg8, trained on"),
+    columns,
+    digits={"crossings": 0, "absolute_deviation": 1, "changed": 0},
+)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-three", "caption": "A low score does not say that an activation is needed: each activation of both networks by its affinity score, and by the decisions that change when it alone becomes linear (`affscore.figures.two_measures`)."}, "image": {"alt": "One panel with seven points for each of two networks: the affinity score on the horizontal axis, from about 0.35 to 0.95, the percentage of decisions that change on the vertical axis, from 0 to about 90."}}
+alone = pd.concat(activations)
+two_measures(
+    alone.assign(changed=100 * alone["changed"]),
+    "score",
+    "changed",
+    "panel",
+    "network",
+    ("affinity score", "decisions changed (%)"),
+)
+plt.show()
+
+# %% tags=["remove-input"]
+agree = {
+    name: spearmanr(some["score"], some["changed"])
+    for name, some in alone.groupby("network", sort=False)
+}
+both = ", ".join(
+    f"{one.statistic:+.2f} (p = {one.pvalue:.2g}) with {name}"
+    for name, one in agree.items()
+)
+decided = any(
+    one.pvalue < 0.05 and one.statistic < 0 for one in agree.values()
+)
+Markdown(
+    f"The rank correlation of score and changed decisions over the seven activations is {both}: "
+    + (
+        "activations with low scores are missed more."
+        if decided
+        else "that activations with low scores are missed more is not seen."
+    )
+)
+
+# %% [markdown]
+# All three find the network with wrong labels the more non-linear one, by different amounts, since they ask different things:
+#
+# | | looks at | answers | does not see |
+# |---|---|---|---|
+# | affinity score | one activation, over the data | would an affine map have the same effect on the distribution? | what later layers make of it |
+# | linear regions, deviation | the whole function, near an image | how far from its chord does the function bend? | where in the network; data elsewhere |
+# | nonlinear advantage | the network, while it is retrained | can the task do without this non-linearity? | how far an activation bends |
+#
 # ## What the paper claims, what we see
 
 # %% tags=["hide-input"]
@@ -586,7 +666,7 @@ names = [
     "better-than-widened-plain-networks", "core-of-constant-size", "core-depends-on-the-task", "low-scores-survive",
     "low-channels-survive", "affinity-chooses-channels-well",
 ]  # fmt: skip
-Ledger(AllResults.gather()).conclusions(*names)
+table(Ledger(AllResults.gather()).conclusions(*names))
 
 # %% [markdown]
 # The last three are ours. What the abstract means by a *nearly constant* core is our reading: of equal depth and width in networks of
@@ -601,16 +681,56 @@ Ledger(AllResults.gather()).conclusions(*names)
 # One architecture carries most of this page, on pictures of digits.
 # ```
 #
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+hardest, *rest = sorted(
+    losses, key=lambda task: losses[task].value, reverse=True
+)
+shares = [100 * one.value for one in linear.values()]
+others = "; ".join(f"{words[task]} {100 * gaps[task]:.1f}" for task in rest)
+ahead = gaps[hardest].above()
+when = (
+    "**Non-linearity is needed early where the task needs it at all**"
+    if ahead
+    else "**Whether non-linearity is needed early is not decided**"
+)
+by_score = ", ".join(
+    f"{value} ({task})"
+    for task, value in correlations[columns_of["partial"]].items()
+)
+Markdown(f"""
+* **After training, {min(shares):.0f} to {max(shares):.0f} % of the channels can become linear before that costs five points** \
+({len(trained)} trainings of {", ".join(dict.fromkeys(pairs.values()))}, {trained["seed"].nunique()} seeds).
+* {when}. On the {words[hardest]}, networks that lose it from the start are {100 * gaps[hardest]:.1f} points behind those that lose \
+as much after training{f" (points on the others: {others})" if rest else ""}.
+* **The affinity score hardly knows which activations are needed.** With their place in the network held fixed, its rank correlation \
+with survival is {by_score}.
+""")
+
+# %% [markdown]
+# ## Takeaways
+#
+# * Most non-linearity of a trained network can go if the weights may adapt; without training, a tenth is too much.
+# * Path length counts units, the score measures how far they bend, deviation what comes out of it all. Say which one you mean.
+#
 # ## Exercises
 #
 # ```{exercise} 17.1 Two path lengths by hand
 # :label: ex-17-1
 # :nonumber:
 #
+# *Compute · 10 minutes · easy.* Aim: follow paths through a residual sum.
+#
 # An image with one channel becomes $h = \phi_1(A x)$, then $y = h + C\,\phi_2(B h)$; the output is a linear map of the mean of $y$ over
 # its pixels. $A$, $B$ and $C$ are 3 x 3 convolutions with four output channels. The four PReLUs of $\phi_1$ have the slopes 0, 0, 1, 1, those of
 # $\phi_2$ the slopes 0, 0, 0.25, 1. A path goes from channel to channel: the nine positions of a kernel are one edge. Hand in `(NAPL, APL)`, to two
 # decimals or more.
+# ```
+#
+# ```{admonition} Hint for 17.1
+# :class: dropdown hint
+# Note for each channel of $h$ how many units its paths have met. Then follow skip and branch to $y$.
 # ```
 
 # %%
@@ -639,9 +759,16 @@ affscore.exercises.check("17.1", (napl, apl))
 # :label: ex-17-2
 # :nonumber:
 #
+# *Compute · 15 minutes · medium.* Aim: turn the example into a formula.
+#
 # A network has a linear layer, blocks $y = \phi(x + F(x))$ in a row, and another linear layer. Each $F$ is a linear layer, an activation, and a linear
 # layer. Write a function `napl(inside, after)` that returns the network's NAPL. `inside` and `after` are tuples: for each block the share of
 # non-linear channels inside $F$, and that of $\phi$ after the addition.
+# ```
+#
+# ```{admonition} Hint for 17.2
+# :class: dropdown hint
+# If $N$ units were met before a block, how many has the skip met, how many the branch, and what is their mean?
 # ```
 
 # %%
@@ -672,8 +799,15 @@ affscore.exercises.check("17.2", napl)
 # :label: ex-17-3
 # :nonumber:
 #
+# *Compute · 25 minutes · hard.* Aim: see why the penalty makes slopes exactly 1.
+#
 # Suppose that the loss of the task rises by $\alpha^2 / 2$ with the slope $\alpha$ of a channel. From which $\omega$ on is $\alpha = 1$ the global minimum of
 # $\alpha^2 / 2 + \omega\,|1 - \alpha|^{0.5}$? And which slope is the minimum just below this $\omega$? Hand in `(omega, slope)`, to two decimals.
+# ```
+#
+# ```{admonition} Hint for 17.3
+# :class: dropdown hint
+# At $\alpha = 1$ the sum is 1/2. From which $\omega$ on does no other slope cost less?
 # ```
 
 # %%
@@ -717,9 +851,16 @@ pd.DataFrame(minima).rename_axis(index="c", columns="power").round(2)
 # :label: ex-17-4
 # :nonumber:
 #
+# *Change code · 30 minutes · hard.* Aim: prune units by training.
+#
 # Hand in `mini:resnet18` with slopes (`to_prelu`), of whose channels at most a fifth are non-linear, and which still classifies 97.5 % of the test
 # digits correctly. You may train it on the training part, `affscore.zoo.digits("train")`. It expects images that went through
 # `affscore.zoo.card_of(network).preprocessing`.
+# ```
+#
+# ```{admonition} Hint for 17.4
+# :class: dropdown hint
+# `train` takes $\omega$ as a function of the epoch: a penalty for some epochs, then none.
 # ```
 
 # %%
@@ -759,8 +900,15 @@ affscore.exercises.check("17.4", network)
 # :label: ex-17-5
 # :nonumber:
 #
+# *Change code · 10 minutes · medium.* Aim: know what path length does not count.
+#
 # Build a network for images (N, 1, 8, 8) that calls ReLU. With all slopes at 1 no path may meet a non-linear unit (NAPL is 0), and yet the
 # network must not be affine.
+# ```
+#
+# ```{admonition} Hint for 17.5
+# :class: dropdown hint
+# What in a network bends, but is no activation?
 # ```
 
 # %%
@@ -786,6 +934,111 @@ layers = (
 affscore.exercises.check("17.5", torch.nn.Sequential(*layers))
 
 # %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 17.6 The score of a slope
+# :label: ex-17-6
+# :nonumber:
+#
+# *Prove · 25 minutes · medium.* Aim: connect the slope of this chapter with the affinity score.
+#
+# Inputs have many independent standard normal coordinates, so that the score of an elementwise $\phi$ tends to
+# $\rho = 1 - \sqrt{1 - \operatorname{corr}(x, \phi(x))}$ ({doc}`02_activation_functions`). (a) Prove that for $\phi_\alpha$ with $-1 < \alpha \le 1$
+#
+# $$\operatorname{corr}(x, \phi_\alpha(x)) = \left(1 + \kappa \left(\frac{1 - \alpha}{1 + \alpha}\right)^2\right)^{-1/2}, \qquad \kappa = 1 - \frac2\pi .$$
+#
+# (b) Conclude that the score rises with $\alpha$ from 0.62 (ReLU) to 1. (c) A penalty pulls the slopes of a layer from 0 to 0.25. By how much does its score rise, and by how
+# much its path length falls? Which of the two notices the change?
+# ```
+#
+# ```{admonition} Hint for 17.6
+# :class: dropdown hint
+# $\phi_\alpha(x) = \frac{1 + \alpha}{2} x + \frac{1 - \alpha}{2} |x|$, and $x$ and $|x|$ are uncorrelated.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-17-6
+# :class: dropdown
+# ```
+#
+# (a) By the hint, $\operatorname{cov}(x, \phi_\alpha) = \frac{1 + \alpha}{2}$, since $\operatorname{cov}(x, |x|) = E[x |x|] = 0$ by symmetry. For the same reason
+# $\operatorname{var} \phi_\alpha = \left(\frac{1 + \alpha}{2}\right)^2 + \left(\frac{1 - \alpha}{2}\right)^2 \operatorname{var} |x|$ with $\operatorname{var} |x| = 1 - 2/\pi = \kappa$. Divide.
+#
+# (b) $(1 - \alpha)/(1 + \alpha)$ falls from $\alpha > -1$ to 0 at $\alpha = 1$, so the correlation rises to 1, and $\rho$ rises with it. At $\alpha = 0$ it is
+# $1 - \sqrt{1 - (1 + \kappa)^{-1/2}} = 0.62$.
+#
+# (c) At $\alpha = 0.25$ the ratio is 0.6, and the score 0.76. The path length does not fall at all: a slope below 1 counts as a whole unit. The score sees how far a unit bends, the path length whether it bends.
+
+# %%
+kappa = 1 - 2 / np.pi
+
+
+def score_of_slope(alpha):
+    square = kappa * ((1 - alpha) / (1 + alpha)) ** 2
+    return 1 - np.sqrt(1 - 1 / np.sqrt(1 + square))
+
+
+x = np.random.default_rng(0).standard_normal((512, 1024))
+for alpha in (0.0, 0.25, 0.75):
+    y = np.where(x > 0, x, alpha * x)
+    measured = affscore.affinity_score(x, y).value
+    print(f"slope {alpha}: {score_of_slope(alpha):.2f}, {measured:.2f}")
+
+# %% [markdown]
+# (The closed form, and the score of 512 samples of 1,024 coordinates.)
+#
+# **Rubric** (6 points)
+#
+# * 2: the decomposition, and that $x$ and $|x|$ are uncorrelated.
+# * 1: variance with $\kappa$, and the quotient.
+# * 1: monotone, with both ends.
+# * 2: (c) the rise of the score, no change of the path length, and what each of them sees.
+#
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 17.7 Which measure for which question?
+# :label: ex-17-7
+# :nonumber:
+#
+# *Design · 30 minutes · medium.* Aim: choose a measure by the question, not by the number.
+#
+# Four people ask you for "the non-linearity" of a network: (A) an engineer who wants to replace activations by nothing, to save time on a chip; (B) a safety team that wants to know whether small shifts of an image
+# can swing the output; (C) a historian of architectures who compares networks of 2012 and 2022 on the same photographs; (D) a student who wonders whether dropout makes a network "more linear". For each choose the affinity score, a measure of
+# linear regions, or nonlinear advantage (or two of them): say what you would measure, on which data, with what yardstick, and one way in which the other two would mislead.
+# ```
+#
+# ```{admonition} Hint for 17.7
+# :class: dropdown hint
+# The table of the section on three measures: what does each look at, and what does it not see?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-17-7
+# :class: dropdown
+# ```
+#
+# (A) Nonlinear advantage: retrain with the penalty and read accuracy against the share of channels; yardstick: random channels, and the untouched network over seeds. High scores mislead: on this page they choose channels no better than chance.
+#
+# (B) Deviation from chords along paths around images (closed paths of small shifts), absolute *and* relative, since logits differ in scale; yardstick: a network of the same task trained otherwise. Scores do not see what reaches the output; path length does not see data.
+#
+# (C) Affinity signatures on the same photographs with the same $n$, reduction and order; yardstick: other images, other weights of the same architecture. Regions cannot be computed for GELU or SiLU; path length counts units whatever they do.
+#
+# (D) Say first what *more linear* means. Train several seeds with and without, and measure the signature (activations) and the relative deviation (function); yardstick: seeds. Absolute deviation alone would mislead, for dropout changes the size of logits, and path length is the same by construction.
+#
+# **Rubric** (8 points)
+#
+# * 1 each: a measure that fits the question of (A), (B), (C), (D).
+# * 2: data and yardstick are named for each, with repeats.
+# * 2: for at least three of them, a concrete way in which another measure misleads.
+#
 # ```{solution-end}
 # ```
 #

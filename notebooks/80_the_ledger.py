@@ -38,7 +38,7 @@ check_parameters(globals())
 # %% tags=["remove-cell"]
 from pathlib import Path
 
-import pandas as pd
+from affscore.figures import table
 from affscore.papers import measure_as_printed
 from affscore.papers.all_results import AllResults
 from affscore.papers.ledger import Ledger
@@ -54,28 +54,31 @@ if models:
         "progress": False,
     }
     measure_as_printed(models, dataset, store, jobs=jobs, **options)
-own = store if list(Path(store).glob("*.parquet")) else None
-book = Ledger(AllResults.gather(own))
-
-# %% tags=["remove-input"]
-Markdown(f"**{book}.**")
+results_of_yours = store if list(Path(store).glob("*.parquet")) else None
+book = Ledger(AllResults.gather(results_of_yours))
 
 # %% [markdown]
-# Most of the papers' numbers come from trained networks on the 50,000 validation images of ImageNet. Neither is part of this
-# package, and in the profile `mini` no row about them has a verdict other than *needs data*. What has a verdict is counted by
-# the way in which ours was found, since the ways do not weigh the same: scores that were *measured* here, numbers that were
+# ## In numbers
+#
+# What has a verdict is counted by the way in which ours was found, since the ways do not weigh the same: scores that were *measured* here, numbers that were
 # *computed* from public metadata (sizes, depths, accuracies), and years and names that were *looked up*, which reproduce no
-# experiment.
+# experiment. Tables and figures with no verdict yet are in *the numbers* below.
 
 # %% tags=["hide-input"]
-book.counts.rename(
-    index=lambda source: source.removeprefix(
-        "From Alexnet to Transformers, "
-    ),
+counts = book.counts.rename(
+    index=lambda one: one.removeprefix("From Alexnet to Transformers, "),
     level="source",
 )
+table(counts[counts["numbers"] > counts["needs data"]])
 
 # %% [markdown]
+# ```{admonition} Why most numbers need data
+# :class: note
+# Most of the papers' numbers come from trained networks on the 50,000 validation images of ImageNet. Neither is part of this
+# package, and in the profile `mini` no row about them has a verdict other than *needs data*. Trained networks that are here
+# (ImageNet weights on a sample of photographs, ResNets on CIFAR-10, the mini zoo) give *analogues* beside them.
+# ```
+#
 # ## How to read it
 #
 # *printed*
@@ -131,7 +134,7 @@ HTML(ledger_page(book.rows))
 # agree with each other is arithmetic.
 
 # %% tags=["hide-input"]
-book.claim_counts
+table(book.claim_counts)
 
 # %% tags=["hide-input"]
 HTML(claims_page(book.claims))
@@ -148,20 +151,27 @@ HTML(claims_page(book.claims))
 # : The one under the papers' choice. Where another specification finds the opposite, the claim **depends on** a choice: the
 #   smallest set of choices that turns it round is named. A verdict that becomes undecided is not turned round.
 #
-# *specifications*
-# : In how many of how many the claim holds, fails or cannot be decided. *Not asked again* are claims about repeated
+# *holds in, fails in, undecided in*
+# : Numbers of specifications. *Not asked again* are claims about repeated
 #   trainings, which were measured under the papers' choice alone. (Claims about criteria are asked again with the averages:
 #   criteria depend on neither covariance nor coupling.)
 #
-# *turned_apart*
+# *turned by the published axes*
 # : Where channels come last, the published code averages over other axes than its text says. These specifications are counted
 #   apart, since no text defends them, and only where the axes themselves turn the verdict round. For the printed numbers of
 #   these networks they are the papers' own choice.
 
 # %% tags=["hide-input"]
-pd.set_option("display.max_colwidth", None)
-again = book.robustness_table.drop(columns="papers_choice").set_index("claim")
-again if len(again) else Markdown(
+again = book.robustness_table.set_index("claim")
+headings = {
+    "on": "tested on",
+    "verdict": "verdict",
+    "holds": "holds in",
+    "does not hold": "fails in",
+    "cannot be decided": "undecided in",
+    "turned_apart": "turned by the published axes",
+}
+table(again, headings) if len(again) else Markdown(
     "No claim was asked again: there are no results under several specifications."
 )
 
@@ -192,8 +202,28 @@ again if len(again) else Markdown(
 # In Python:
 
 # %%
-pd.set_option("display.max_colwidth", None)
-table = book.table
-table[table["verdict"].str.startswith("differs")][
-    ["source", "item", "published", "ours", "verdict"]
-]
+rows = book.table
+differ = rows[rows["verdict"].str.startswith("differs")].set_index("item")
+shown = {"published": "printed", "ours": "ours", "verdict": "verdict"}
+table(differ, shown)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+total = book.counts.xs("all", level="source")
+same, other = total["reproduced"], total["differs"]
+claims = book.claim_counts
+own, analogues = (claims.loc[name] for name in claims.index)
+turned = again["verdict"].str.startswith("depends").sum() if len(again) else 0
+Markdown(f"""
+* **Of {same.sum() + other.sum()} numbers with a verdict {same.sum()} are reproduced and {other.sum()} differ**, all but \
+{other["measured"]} of these in sizes, depths and years: of the scores that could be measured here {same["measured"]} are \
+reproduced. {total["needs data"].sum()} of {total["numbers"].sum()} printed numbers need ImageNet, and \
+{sum(bool(row.analogue) for row in book.rows)} have an analogue on other networks.
+* **On networks of our own, trained on photographs, CIFAR-10 and digits, {analogues["holds"]} tests of the papers' claims hold and \
+{analogues["does not hold"]} fail**; {analogues["cannot be decided"]} cannot be decided. On the papers' own material \
+{own["holds"]} hold and {own["does not hold"]} do not.
+* **{turned or "None"} of {len(again)} verdicts {"is" if turned == 1 else "are"} turned round by another choice** of reduction, order, covariance or coupling, each as \
+defensible as the papers' own.
+""")

@@ -30,6 +30,52 @@ from affscore.parameters import check_parameters
 check_parameters(globals())
 
 # %% [markdown]
+# ## The networks
+
+# %% tags=["hide-input"]
+import json
+from pathlib import Path
+
+import affscore
+import matplotlib.pyplot as plt
+import pandas as pd
+from affscore.figures import table
+from affscore.survey.store import Store
+from IPython.display import Markdown
+
+models, hard = affscore.zoo.list_models(), affscore.zoo.hard_task()
+if group:
+    models = models[models["group"] == group]
+    hard = hard[hard["name"].isin(models["name"])]
+listed = models.set_index("name")
+error = listed["accuracy_standard_error"]
+originals = listed.index.drop("digitsnet", errors="ignore")
+table(
+    listed.assign(
+        reached=[
+            f"{value:.1f} ± {more:.1f}"
+            for value, more in zip(listed["accuracy"], error, strict=True)
+        ],
+        flops=listed["flops"] / 1e6,
+        original=affscore.zoo.characteristics(originals)["depth"],
+    ),
+    {
+        "family": "family",
+        "group": "group",
+        "reached": "accuracy, %",
+        "parameters": "parameters",
+        "flops": "multiply-adds, millions",
+        "depth": "depth",
+        "original": "depth of the original",
+    },
+    digits={"depth": 0, "original": 0},
+)
+
+# %% [markdown]
+# *Depth* is the largest number of activations on a path through the network (`digitsnet` is ours and stands for none),
+# *multiply-adds* are those of one image, and the *group* is that of the paper's figure 4. One standard error of the
+# accuracy $p$ is $\sqrt{p(1-p)/m}$ with $m$ held-out images.
+#
 # ## What is small about them
 #
 # Where torchvision's class lets one choose widths and depths, the network *is* torchvision's: DenseNet, MNASNet,
@@ -48,53 +94,6 @@ check_parameters(globals())
 # * no dropout and no dropped layers: the networks are too small to need it;
 # * random weights have the scale for narrow layers where torchvision's default is for wide ones (Swin, ConvNeXt, VGG), and
 #   the blocks of a ResNet begin as their shortcut, with a branch of zero.
-
-# %%
-import json
-from pathlib import Path
-
-import affscore
-import matplotlib.pyplot as plt
-import pandas as pd
-from affscore.survey.store import Store
-
-models, hard = affscore.zoo.list_models(), affscore.zoo.hard_task()
-if group:
-    models = models[models["group"] == group]
-    hard = hard[hard["name"].isin(models["name"])]
-print(
-    f"{len(models)} networks, {models['parameters'].min():,} to {models['parameters'].max():,} parameters"
-)
-
-# %% tags=["hide-input"]
-accuracy, error = (
-    models[column].map("{:.1f}".format)
-    for column in ("accuracy", "accuracy_standard_error")
-)
-styled = models.drop(columns="accuracy_standard_error")
-styled = styled.assign(
-    accuracy=accuracy + " ± " + error, flops=(models["flops"] / 1e6).round(2)
-)
-has_original = models.loc[models["name"] != "digitsnet", "name"]
-original_depth = affscore.zoo.characteristics(has_original)["depth"].map(
-    "{:.0f}".format
-)
-styled.insert(
-    styled.columns.get_loc("depth") + 1,
-    "depth of the original",
-    models["name"].map(original_depth),
-)
-styled = styled.rename(
-    columns={"accuracy": "accuracy, %", "flops": "multiply-adds, millions"}
-)
-styled.set_index("name").astype(object).map(
-    lambda value: "" if pd.isna(value) else value
-)
-
-# %% [markdown]
-# *Depth* is the largest number of activations on a path through the network (`digitsnet` is ours and stands for none),
-# *multiply-adds* are those of one image, and the *group* is that of the paper's figure 4. One standard error of the
-# accuracy $p$ is $\sqrt{p(1-p)/m}$ with $m$ held-out images.
 #
 # ## How they were trained
 #
@@ -116,7 +115,6 @@ styled.set_index("name").astype(object).map(
 
 # %% tags=["hide-input"]
 folder = Path(affscore.zoo.__file__).parent
-pd.set_option("display.max_colwidth", 300)  # names in one cell
 of_hard_task = {
     about["name"]: about["job"]
     for about in Store(folder / "hard_task").descriptions().values()
@@ -146,7 +144,8 @@ columns = [
     "largest rate, hard task",
 ]
 recipes = pd.DataFrame(rows, columns=["networks", *columns])
-recipes.groupby(columns, sort=False)["networks"].agg(", ".join).reset_index()
+recipes = recipes.groupby(columns, sort=False)["networks"].agg(", ".join)
+table(recipes.reset_index().set_index("networks"), digits=3)
 
 # %% [markdown]
 # ## A task that does not saturate
@@ -159,48 +158,54 @@ recipes.groupby(columns, sort=False)["networks"].agg(", ".join).reset_index()
 # trained with five seeds, which change the training images, too. Right after the test, the signature of that very
 # network on the undistorted held-out images was measured.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-92-accuracies", "caption": "Accuracy of the small networks on the digits (left, with one standard error to either side) and on the hard task (right: grey dots are seeds, markers their means), by the groups of the paper's figure 4. Drawn by `affscore.figures.zoo_accuracies`."}, "image": {"alt": "A line for each network, grouped by colour and marker. Left, accuracies on the digits, close together below 100 per cent; right, accuracies on the hard task, spread widely."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-92-accuracies", "caption": "The digits saturate, the hard task tells networks apart. Accuracy of the small networks on the digits (left, with one standard error to either side) and on the hard task (right: grey dots are seeds, markers their means), by the groups of paper Fig. 4 (`affscore.figures.zoo_accuracies`)."}, "image": {"alt": "A line for each network, grouped by colour and marker. Left, accuracies on the digits, close together below 100 per cent; right, accuracies on the hard task, spread widely."}}
 affscore.figures.zoo_accuracies(models, hard)
 plt.show()
 
 # %% tags=["hide-input"]
 by_network = hard.groupby("name")["accuracy"].agg(["mean", "std"])
-between, within = (
-    by_network["mean"].std(),
-    (by_network["std"] ** 2).mean() ** 0.5,
-)
-apart = (models["accuracy"] - models["accuracy"].mean()).abs() / models[
-    "accuracy_standard_error"
-]
-print(
-    f"digits: {models['accuracy'].min():.1f} to {models['accuracy'].max():.1f} %; ",
-    end="",
-)
-print(
-    f"{(apart <= 1).mean():.0%} within one standard error of the mean of all, {(apart <= 2).mean():.0%} within two"
-)
-print(
-    f"hard task, means of five seeds: {by_network['mean'].min():.1f} to {by_network['mean'].max():.1f} %"
-)
-print(
-    f"standard deviation between networks {between:.1f} points, between seeds of one network {within:.1f} points"
-)
-
-# %% tags=["hide-input"]
+between = by_network["mean"].std()
+within = (by_network["std"] ** 2).mean() ** 0.5
+apart = (models["accuracy"] - models["accuracy"].mean()).abs()
+apart = apart / models["accuracy_standard_error"]
 means = by_network["mean"].rename("accuracy").reset_index()
 groups = (
     models[["name", "group"]]
     .merge(means, on="name")
     .fillna({"group": "no group"})
 )
-groups.groupby("group", sort=False)["accuracy"].agg(
-    ["min", "mean", "max"]
-).round(1)
+table(
+    groups.groupby("group", sort=False)["accuracy"].agg(
+        ["min", "mean", "max"]
+    ),
+    {"min": "worst network, %", "mean": "mean, %", "max": "best network, %"},
+    digits=1,
+)
 
 # %% [markdown]
-# The table has the smallest, the mean and the largest of the networks' means over seeds.
+# Means over five seeds on the hard task.
 #
 # The order is not that of ImageNet. The ViTs with small patches and the larger EfficientNets, ahead there, are far
 # behind here: 200 images of 8 x 8 pixels and a few hundred steps are too little for them. So these accuracies say
 # nothing about the originals. The hard task serves another question: whether a statistic of the signature goes with
 # accuracy among networks that saw the same images.
+#
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+harder = groups.groupby("group")["accuracy"].mean()
+harder = harder.drop("no group", errors="ignore")
+ends = (
+    f"; the best group is {harder.idxmax()} ({harder.max():.0f} %), the last {harder.idxmin()} ({harder.min():.0f} %)"
+    if len(harder) > 1
+    else ""
+)
+Markdown(f"""
+* **{len(models)} small networks stand for those of the papers**, with {models["parameters"].min() / 1000:.0f},000 to \
+{models["parameters"].max() / 1000:.0f},000 parameters, so that everybody can run each section. They keep what defines an \
+architecture; results on them are analogues.
+* **Digits saturate**: accuracies go from {models["accuracy"].min():.1f} to {models["accuracy"].max():.1f} %, \
+{100 * (apart <= 2).mean():.0f} % of them within two standard errors of their mean.
+* **On the hard task networks differ by {between:.1f} points, seeds of one network by {within:.1f}** (standard deviations){ends}. The \
+order is not that of ImageNet.
+""")

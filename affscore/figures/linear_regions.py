@@ -132,7 +132,7 @@ def two_measures(
         from_zero: Whether the axes begin at 0, so that distances show ratios.
 
     Returns:
-        The figure, as wide as a page.
+        The figure, as wide as a page, three panels in a row.
 
     Raises:
         AffscoreError: No network.
@@ -145,7 +145,7 @@ def two_measures(
     if table.empty:
         raise AffscoreError("expected a network at least to draw")
     names = list(dict.fromkeys(table[panels]))
-    figure, grid = page(len(names), 0.8, each=2.6, xlabel=labels[0], ylabel=labels[1])
+    figure, grid = page(len(names), 0.8, each=2.6, columns=3, xlabel=labels[0], ylabel=labels[1])
     looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))}
     for axes, name in zip(grid, names, strict=True):
         for group, rows in table[table[panels] == name].groupby(series, sort=False):

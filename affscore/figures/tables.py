@@ -13,9 +13,21 @@ from affscore.errors import AffscoreError
 MISSING = "–"
 
 
+class Words(pd.DataFrame):
+    """A table of words. A page shows all of it: long sentences are not cut, and no row is left out."""
+
+    @property
+    def _constructor(self) -> type[Words]:
+        return Words
+
+    def _repr_html_(self) -> str | None:
+        with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
+            return super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
+
+
 def table(
     frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2
-) -> pd.DataFrame:
+) -> Words:
     """A table as a page shows it.
 
     Args:
@@ -49,7 +61,7 @@ def table(
     for name, heading in headings.items():
         factor = 100 if str(heading).endswith("(%)") else 1
         shown[heading] = [_in_words(value, places.get(name, default), factor) for value in frame[name]]
-    return pd.DataFrame(shown, index=frame.index)
+    return Words(shown, index=frame.index)
 
 
 def _in_words(value: Any, digits: int, factor: int) -> str:

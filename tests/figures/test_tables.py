@@ -41,3 +41,10 @@ def test_repeated_rows_and_several_levels_stay() -> None:
 def test_an_unknown_column_is_named() -> None:
     with pytest.raises(AffscoreError, match="no column scores; it has count"):
         table(FRAME, {"scores": "score"})
+
+
+def test_a_page_shows_long_sentences_and_all_rows():
+    sentence = "networks with other weights or reductions, on photographs and on noise"
+    shown = table(pd.DataFrame({"tested on": [sentence] * 100})).rename_axis("claim")
+    html = shown._repr_html_()
+    assert html.count(sentence) == 100
