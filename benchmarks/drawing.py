@@ -13,7 +13,7 @@ from reading import Benchmark
 
 from affscore.figures.style import PALETTE, house_style, legend_below, name_rows, page, series_style
 
-_ROUTES = {"affscore": "affscore", "textbook": "textbook route"}
+_ROUTES = {"affscore": "affscore", "textbook": "reference"}
 _GOAL: Any = {"color": "black", "linestyle": "", "markeredgewidth": 2, "zorder": 4}
 
 
@@ -50,7 +50,7 @@ def score_memory(benchmark: Benchmark) -> Figure:
 
 @house_style()
 def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) -> Figure:
-    """Draw how many times faster than the textbook route a score is, over the width, a line for each n.
+    """Draw how many times faster than the reference a score is, over the width, a line for each n.
 
     Args:
         benchmark: The benchmark "affinity"; where its file is missing, the figure says so.
@@ -59,7 +59,7 @@ def speed_ups(benchmark: Benchmark, goals: Mapping[int, float] | None = None) ->
     Returns:
         The figure, as wide as a page.
     """
-    figure = _over_widths(benchmark, {"": ("ratio", "")}, "times faster than the textbook route", goals)
+    figure = _over_widths(benchmark, {"": ("ratio", "")}, "times faster than the reference", goals)
     figure.axes[0].axhline(1, color=PALETTE["black"], linewidth=0.7, linestyle="-")
     figure.axes[0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     return figure

@@ -537,9 +537,9 @@ bent = [
 ]
 falls = all(one.value < 0 for one in seen)
 Markdown(f"""
-* **Regions are not equal.** {len(trained)} trainings: {len(set(trained["network"]))} architectures, {len(set(trained["way"]))} ways, \
-{len(set(trained["seed"]))} seeds. Memorising wrong labels instead of right ones multiplies the deviation from a chord by \
-{by["absolute_deviation"]} ({" and ".join(grows.index)}), the number of regions by only {by["crossings"]}.
+* **Regions are not equal.** Memorising wrong labels instead of right ones multiplies the deviation from a chord by \
+{by["absolute_deviation"]} ({" and ".join(grows.index)}), the number of regions by only {by["crossings"]} ({len(trained)} trainings: \
+{len(set(trained["network"]))} architectures, {len(set(trained["way"]))} ways, {len(set(trained["seed"]))} seeds).
 * **{size}, not how bent they are**: the relative deviation, which no factor on the logits changes, is multiplied by \
 {by["relative_deviation"]}, and its correlation with the number of regions on a segment is {relative:.2f}.
 * **The affinity score {"falls as" if falls else "does not always fall as"} the deviation grows** (rank correlation over ways of training \

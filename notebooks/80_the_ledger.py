@@ -217,10 +217,10 @@ claims = book.claim_counts
 own, analogues = (claims.loc[name] for name in claims.index)
 turned = again["verdict"].str.startswith("depends").sum() if len(again) else 0
 Markdown(f"""
-* **Of {same.sum() + other.sum()} numbers with a verdict {same.sum()} are reproduced and {other.sum()} differ**, all but \
-{other["measured"]} of these in sizes, depths and years: of the scores that could be measured here {same["measured"]} are \
-reproduced. {total["needs data"].sum()} of {total["numbers"].sum()} printed numbers need ImageNet, and \
-{sum(bool(row.analogue) for row in book.rows)} have an analogue on other networks.
+* **Of {same.sum() + other.sum()} numbers with a verdict {same.sum()} are reproduced and {other.sum()} differ.** Among scores that were \
+measured here it is {same["measured"]} of {same["measured"] + other["measured"]}; the others are sizes, depths, years and names. \
+{total["needs data"].sum()} of {total["numbers"].sum()} printed numbers need ImageNet; {sum(bool(row.analogue) for row in book.rows)} have \
+an analogue on other networks.
 * **On networks of our own, trained on photographs, CIFAR-10 and digits, {analogues["holds"]} tests of the papers' claims hold and \
 {analogues["does not hold"]} fail**; {analogues["cannot be decided"]} cannot be decided. On the papers' own material \
 {own["holds"]} hold and {own["does not hold"]} do not.

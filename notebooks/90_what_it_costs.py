@@ -16,11 +16,9 @@
 # %% [markdown]
 # # What it costs
 #
-# This page shows what a score and a signature cost, and how exact they are: time and memory of one score against a
-# reference implementation, time of a signature against the plain forward pass, and the differences between our
-# numbers and the reference's. The measurements are not made while the book is built. They lie as JSON in
-# `benchmarks/results`, with the machine that they were made on; this page draws them, and says where a file is
-# missing.
+# Time and memory of one score against a reference implementation, time of a signature against the plain forward pass, and the differences between our
+# numbers and the reference's. Nothing is measured while the book is built: the measurements lie as JSON in
+# `benchmarks/results`, with the machine that they were made on, and this page draws them.
 
 # %% tags=["parameters"]
 results: str = "../benchmarks/results"  # the folder with the files of results
@@ -30,11 +28,12 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import sys
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from affscore.figures import table
 from IPython.display import Markdown
 
 sys.path.insert(0, "../benchmarks")
@@ -54,59 +53,23 @@ agreement, memory, survey = (
 )
 multiverse, track = measured["multiverse"], measured["track"]
 notes = [benchmark.note for benchmark in measured.values() if benchmark.note]
-print("\n".join(notes) or "All files of results are there.")
+Markdown("Not measured here: " + " ".join(notes)) if notes else None
 
 # %% tags=["remove-cell"]
 
 
-def table_or_note(benchmark, table):
-    """What a cell shows: the table, or the sentence that says why there is none."""
-    return Markdown(f"`{benchmark.note}`") if benchmark.note else table
+def table_or_note(benchmark, shown):
+    """What a cell shows: a table, or the sentence that says why there is none."""
+    return Markdown(f"`{benchmark.note}`") if benchmark.note else shown
 
 
 def figure_or_note(draw, benchmark, *goals):
-    """The same for a figure: without measurements there is none, and none is counted."""
+    """The same for a figure: without measurements there is none."""
     if not benchmark.note:
         draw(benchmark, *goals)
         plt.show()
     return table_or_note(benchmark, None)
 
-
-# %% [markdown]
-# ## How it was measured
-#
-# *In turns.* The contenders of a comparison run in one process, one after the other, round after round: first one round that
-# does not count, then the others. Quick ones are repeated within their turn, and the first time does not count there either,
-# since the threads of the contender before are not asleep yet. Runs of more than 20 seconds are made twice only, and there the first
-# counts, too. Whatever else the machine is doing meets all of them alike. Reported are the best time, which is the least
-# disturbed one, and the largest, which says how much disturbance there was.
-#
-# *In pairs.* A signature runs right before or right after the plain pass that it is compared with. The ratio of the page is the
-# median over several such pairs, and the smallest and the largest say how far it can be trusted.
-#
-# *Ratios.* Seconds belong to a machine. What carries over to another one, more or less, is how many times longer one
-# thing takes than another in the same process with the same number of threads.
-#
-# *Memory in a new process.* Each contender gets a process of its own. It warms up on something small, so that libraries are
-# loaded; then the operating system's mark of the largest memory is reset, and what the mark says after the run, less what
-# the process held before, is the peak.
-#
-# *The reference implementation* is equation {eq}`eq-affinity-score` written down with the usual libraries: scikit-learn's Ledoit-Wolf
-# covariances, SciPy's `sqrtm`, an inverse, and POT's exact transport, all in double precision (`benchmarks/textbook.py`). It is
-# not run where it takes many minutes.
-# Inputs are those of a layer whose spectrum decays as in trained networks, outputs their ReLU.
-#
-# The machines, and when it was:
-
-# %% tags=["hide-input"]
-machines = pd.DataFrame(
-    {
-        f"{name}.json": benchmark.machine
-        for name, benchmark in measured.items()
-        if not benchmark.note
-    }
-)
-machines.T.fillna({"gpu": "none", "allocator": "not recorded"}).T.astype(str)
 
 # %% [markdown]
 # ## One score
@@ -125,21 +88,20 @@ figure_or_note(drawing.score_times, affinity)
 # * **The certificate.** Often the pairing $i \to i$ is the optimal coupling, and then prices of the points (a solution of the dual problem) that prove it are
 #   found in one pass over the cost matrix. Only where they are not, an assignment problem is solved.
 #
-# How fast do times grow? Exponents $a$ of $t \sim d^a$, fitted to the best times of all widths from 128 on, where there are at
-# least three of them:
+# How fast do times grow? Exponents $a$ of $t \sim d^a$ for each number of points, fitted to the best times of all widths from 128 on, where there are at
+# least three of them; and of $t \sim n^a$ for each width:
 
-# %%
-table_or_note(
-    affinity, reading.growth_exponents(affinity.table, along="d").round(2)
-)
+# %% tags=["hide-input"]
+exponents = {
+    along: reading.growth_exponents(affinity.table, along=along).rename(
+        columns={"textbook": "reference"}
+    )
+    for along in ("d", "n")
+}
+table_or_note(affinity, table(exponents["d"]))
 
-# %% [markdown]
-# And with the number of points, $t \sim n^a$:
-
-# %%
-table_or_note(
-    affinity, reading.growth_exponents(affinity.table, along="n").round(2)
-)
+# %% tags=["hide-input"]
+table_or_note(affinity, table(exponents["n"]))
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the reference implementation one score is. Bars mark what was aimed at for $n = 512$. Drawn by `benchmarks/drawing.py`: `speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
 goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
@@ -152,30 +114,23 @@ at_512 = (
     .reindex(list(goals))
     .assign(goal=pd.Series(goals))
 )
-met = (
-    at_512["ratio"]
-    .ge(at_512["goal"])
-    .map({True: "yes", False: "no"})
-    .where(at_512["ratio"].notna(), "-")
-)
+at_512["met"] = at_512["ratio"].ge(at_512["goal"])
 shown = {
     "affscore_best": "affscore, s",
-    "affscore_largest": "to",
+    "affscore_largest": "at most, s",
     "textbook_best": "reference, s",
+    "textbook_largest": "at most, s ",
+    "ratio": "times faster",
+    "goal": "goal",
+    "met": "met",
 }
-shown |= {"textbook_largest": "to ", "ratio": "times faster", "goal": "goal"}
-against_goals = (
-    at_512[list(shown)]
-    .rename(columns=shown)
-    .assign(met=met)
-    .rename_axis("d, at n = 512")
-)
-styled = against_goals.style.set_table_attributes('class="dataframe"').format(
-    precision=3, na_rep="not measured"
-)
 table_or_note(
     affinity,
-    styled.format("{:.1f}", subset=["times faster"], na_rep="not measured"),
+    table(
+        at_512.rename_axis("d, at n = 512"),
+        shown,
+        {"ratio": 1} | dict.fromkeys(list(shown)[:4], 3),
+    ),
 )
 
 # %% [markdown]
@@ -211,32 +166,21 @@ figure_or_note(drawing.signature_ratios, signatures, aimed_at)
 # %% tags=["hide-input"]
 def seconds_and_memory(benchmark):
     """The columns that a reader wants, with the spread of the rounds and the memory above the plain pass."""
-    table = benchmark.table.set_index("model")
-    shown = table[["n", "activations"]].astype("Int64")
+    rows = benchmark.table.set_index("model")
+    shown = rows[["n"]].astype("Int64")
     for name, label in (
-        ("plain", "plain pass"),
-        ("scores", "scores"),
-        ("criteria", "with criteria"),
+        ("plain", "plain pass, s"),
+        ("scores", "scores, s"),
+        ("criteria", "with criteria, s"),
     ):
-        ends = zip(
-            table[f"{name}_best"], table[f"{name}_largest"], strict=True
-        )
-        shown[f"{label}, s"] = [
-            f"{best:.2f} to {largest:.2f}" for best, largest in ends
-        ]
-    inside = table.reindex(columns=["seconds_in_scores_and_criteria"]).iloc[
-        :, 0
-    ]
-    shown["of these, s"] = inside.map("{:.2f}".format, na_action="ignore")
-    plain, scores = (
-        table["memory_mb_plain"].round(0),
-        table["memory_mb_scores"].round(0),
-    )
-    shown["plain pass, MB"], shown["above it, MB"] = plain, scores - plain
-    styled = shown.style.set_table_attributes('class="dataframe"').format(
-        precision=0, na_rep="not measured"
-    )
-    return table_or_note(benchmark, styled)
+        ends = zip(rows[f"{name}_best"], rows[f"{name}_largest"], strict=True)
+        shown[label] = [f"{best:.2f} to {most:.2f}" for best, most in ends]
+    shown["of these, s"] = rows.get("seconds_in_scores_and_criteria")
+    shown["plain pass, MB"] = rows["memory_mb_plain"]
+    above = rows["memory_mb_scores"] - rows["memory_mb_plain"]
+    shown["above it, MB"] = above
+    whole = {"plain pass, MB": 0, "above it, MB": 0}
+    return table_or_note(benchmark, table(shown, digits=whole))
 
 
 seconds_and_memory(signatures)
@@ -278,14 +222,9 @@ None if signatures.note else Markdown(
 # of 16, and the signature of 16 and of 512 images.
 
 # %% tags=["hide-input"]
-peaks = memory.table[["model", "how", "n", "batch_size", "memory_mb"]].rename(
-    columns={"memory_mb": "peak, MB"}
-)
+headings = {"how": "what", "n": "n", "memory_mb": "peak, MB"}
 table_or_note(
-    memory,
-    peaks.set_index("model")
-    .style.set_table_attributes('class="dataframe"')
-    .format(precision=0),
+    memory, table(memory.table.set_index("model"), headings, {"memory_mb": 0})
 )
 
 # %% tags=["remove-input"]
@@ -325,11 +264,17 @@ def with_spread(name):
     ]
 
 
-prices = multiverse.table[["model", "weights", "dataset", "n", "activations", "specifications"]].assign(
-    **{"one signature, s": multiverse.table["signature_best"].round(2), "multiverse, times": with_spread("multiverse"),
-       "separate signatures, times": with_spread("separate")}
-)  # fmt: skip
-table_or_note(multiverse, prices.set_index("model"))
+prices = multiverse.table.set_index("model").assign(
+    times=with_spread("multiverse"), separate=with_spread("separate")
+)
+headings = {
+    "dataset": "images",
+    "activations": "activations",
+    "signature_best": "one signature, s",
+    "times": "multiverse, times",
+    "separate": "separate signatures, times",
+}
+table_or_note(multiverse, table(prices, headings))
 
 # %% tags=["remove-input"]
 if not multiverse.note:
@@ -338,10 +283,10 @@ if not multiverse.note:
         for name in ("multiverse", "separate")
     )
     above = ", ".join(multiverse.table.loc[ratios > 4, "model"])
-    verdict = f"missed by {above}" if above else "kept by all"
+    verdict = f"missed by {above}" if above else "met by all"
 None if multiverse.note else Markdown(
     f"A multiverse costs **{ratios.min():.1f} to {ratios.max():.1f} signatures**, where {multiverse.table['signatures'].max()} separate ones "
-    f"cost {separate.min():.1f} to {separate.max():.1f}. At most 4 was promised; this is {verdict}."
+    f"cost {separate.min():.1f} to {separate.max():.1f}. The aim of at most 4 is {verdict}."
 )
 
 # %% [markdown]
@@ -354,62 +299,54 @@ None if multiverse.note else Markdown(
 # are medians over pairs, with the smallest and the largest. No GPU was measured: steps are faster there, and a measurement every 100 of them costs a larger share.
 
 # %% tags=["hide-input"]
-overheads = track.table[
-    ["model", "how", "n", "batch_size", "activations"]
-].assign(
-    **{
-        "steps timed": track.table["counted"],
-        "their time, s": track.table["steps_median"].round(2),
-        "one measurement, s": track.table["measurement_median"]
-        .map("{:.2f}".format, na_action="ignore")
-        .fillna("-"),
-        "overhead, %": [
-            f"{100 * median:.1f} ({100 * low:.1f} to {100 * high:.1f})"
-            for median, low, high in track.table[
-                [
-                    "overhead",
-                    "spread_overhead_smallest",
-                    "spread_overhead_largest",
-                ]
-            ].to_numpy(float)
-        ],
-    }
+ends = ["overhead", "spread_overhead_smallest", "spread_overhead_largest"]
+overheads = track.table.set_index("model").assign(
+    percent=[
+        f"{100 * median:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+        for median, low, high in track.table[ends].to_numpy(float)
+    ]
 )
-table_or_note(track, overheads.set_index("model"))
+headings = {
+    "how": "what was timed",
+    "n": "probe",
+    "counted": "steps",
+    "steps_median": "their time, s",
+    "measurement_median": "one measurement, s",
+    "percent": "overhead, %",
+}
+table_or_note(track, table(overheads, headings))
 
 # %% tags=["remove-input"]
 if not track.note:
     promised = track.table.set_index("model")["overhead"].get(
         "resnet18", float("nan")
     )
-    kept = "kept" if promised <= 0.03 else "missed"
+    kept = "met" if promised <= 0.03 else "missed"
 None if track.note else Markdown(
-    f"For ResNet-18 the overhead is **{100 * promised:.1f} % of the training**. At most 3 % was promised; this is {kept}."
+    f"For ResNet-18 the overhead is **{100 * promised:.1f} % of the training**. The aim of at most 3 % is {kept}."
 )
 
 # %% [markdown]
 # ### Linear regions of a segment
 #
 # Two exact methods ({doc}`16_are_all_linear_regions_equal`) on the same segments, in pairs in one run: the *line* pushes the whole segment through the network,
-# the *walk* goes from region to region. A step of the walk is compared with a plain pass in double precision of its batch; at most 3 of these were promised.
+# the *walk* goes from region to region. A step of the walk is compared with a plain pass in double precision of its batch; the aim was at most 3 of these.
 
 # %% tags=["hide-input"]
 regions = measured["linear_regions"]
-shown = pd.DataFrame(
-    {
-        "model": regions.table["model"],
-        "segments": regions.table["n"].astype(str)
-        + " ("
-        + regions.table["dataset"]
-        + "), "
-        + regions.table["how"],
-        "regions": regions.table["regions"],
-        "line, s": regions.table["line_median"].round(3),
-        "walk / line": regions.table["ratio_walk"].round(1),
-        "plain passes a step": regions.table["passes_a_step"].round(1),
-    }
+rows = regions.table.set_index("model")
+rows["segments"] = (
+    rows["n"].astype(str) + " (" + rows["dataset"] + "), " + rows["how"]
 )
-table_or_note(regions, shown.set_index("model"))
+headings = {
+    "segments": "segments",
+    "regions": "regions",
+    "line_median": "line, s",
+    "ratio_walk": "walk / line",
+    "passes_a_step": "plain passes a step",
+}
+digits = {"line_median": 3, "ratio_walk": 1, "passes_a_step": 1}
+table_or_note(regions, table(rows, headings, digits))
 
 # %% tags=["remove-input"]
 if not regions.note:
@@ -421,8 +358,8 @@ if not regions.note:
     )
 None if regions.note else Markdown(
     f"The line is **{ratio.max():.0f} times** as fast where passes of few rows leave the machine idle, on a small network and one segment at a "
-    f"time, and {ratio.min():.1f} times on VGG8 with images of 32 pixels. Tenfold was promised: {(ratio >= 10).sum()} of {len(ratio)} rows "
-    "keep it. Where arithmetic takes the time, the line needs nearly one row of a pass for each region and a step of the walk at most three, so "
+    f"time, and {ratio.min():.1f} times on VGG8 with images of 32 pixels. The aim, tenfold, is met in {(ratio >= 10).sum()} of {len(ratio)} rows."
+    " Where arithmetic takes the time, the line needs nearly one row of a pass for each region and a step of the walk at most three, so "
     f"that tenfold is out of reach. Peak memory of the line on VGG8 with 32, 128 and 512 points at once: {memory.iloc[0]:.0f}, "
     f"{memory.iloc[1]:.0f} and {memory.iloc[2]:.0f} MB."
 )
@@ -431,10 +368,19 @@ None if regions.note else Markdown(
 # ### A survey of many networks
 #
 # Two jobs, each on one thread, on two cores: one after the other, and both at once in processes of their own ({doc}`../book/surveys`).
-# `ratio` is the time of both at once over that of one after the other; a half would be perfect, 0.65 was aimed at.
+# The ratio is the time of both at once over that of one after the other; a half would be perfect, 0.65 was aimed at.
 
 # %% tags=["hide-input"]
-table_or_note(survey, survey.table.round(3))
+pairs = survey.table.reindex(
+    columns=["models", "ratio", "one_by_one_best", "at_once_best"]
+)
+pairs["models"] = [", ".join(some) for some in pairs["models"]]
+headings = {
+    "one_by_one_best": "one after the other, s",
+    "at_once_best": "both at once, s",
+    "ratio": "ratio",
+}
+table_or_note(survey, table(pairs.set_index("models"), headings))
 
 # %% [markdown]
 # ## Is it the same number?
@@ -447,32 +393,76 @@ table_or_note(survey, survey.table.round(3))
 #   reduced samples;
 # * on 1,000 random cases, in `test_textbook_agreement.py` of `tests/transport`: `make test-all` repeats them.
 
-# %%
+# %% tags=["remove-input"]
 differences, compared = (
     affinity.table["difference"].dropna(),
     agreement.table["compared"].sum(),
 )
 pairs = f"benchmark of one score: {len(differences)} pairs, largest difference {differences.max():.1e}"
 layers = f"real networks: {compared} activations, largest difference {agreement.table['largest_difference'].max():.1e}"
-print(affinity.note or pairs, agreement.note or layers, sep="\n")
+Markdown(f"* {affinity.note or pairs}\n* {agreement.note or layers}")
 
 # %% tags=["hide-input"]
-columns = [
-    "model",
-    "dataset",
-    "n",
-    "activations",
-    "compared",
-    "width_max",
-    "largest_difference",
-]
-compared = (
-    agreement.table[columns]
-    .set_index("model")
-    .style.set_table_attributes('class="dataframe"')
-)
-table_or_note(
-    agreement, compared.format("{:.1e}", subset=["largest_difference"])
+rows = agreement.table.set_index("model")
+rows["most"] = rows["largest_difference"].map("{:.1e}".format)
+headings = {
+    "dataset": "images",
+    "n": "n",
+    "compared": "activations compared",
+    "width_max": "widest",
+    "most": "largest difference",
+}
+table_or_note(agreement, table(rows, headings))
+
+# %% [markdown]
+# ## How it was measured
+#
+# *In turns.* The contenders of a comparison run in one process, one after the other, round after round: first one round that
+# does not count, then the others. Quick ones are repeated within their turn, and the first time does not count there either,
+# since the threads of the contender before are not asleep yet. Runs of more than 20 seconds are made twice only, and there the first
+# counts, too. Whatever else the machine is doing meets all of them alike. Reported are the best time, which is the least
+# disturbed one, and the largest, which says how much disturbance there was.
+#
+# *In pairs.* A signature runs right before or right after the plain pass that it is compared with. The ratio of the page is the
+# median over several such pairs, and the smallest and the largest say how far it can be trusted.
+#
+# *Ratios.* Seconds belong to a machine. What carries over to another one, more or less, is how many times longer one
+# thing takes than another in the same process with the same number of threads.
+#
+# *Memory in a new process.* Each contender gets a process of its own. It warms up on something small, so that libraries are
+# loaded; then the operating system's mark of the largest memory is reset, and what the mark says after the run, less what
+# the process held before, is the peak.
+#
+# *The reference implementation* is equation {eq}`eq-affinity-score` written down with the usual libraries: scikit-learn's Ledoit-Wolf
+# covariances, SciPy's `sqrtm`, an inverse, and POT's exact transport, all in double precision (`benchmarks/textbook.py`). It is
+# not run where it takes many minutes.
+# Inputs are those of a layer whose spectrum decays as in trained networks, outputs their ReLU.
+#
+# The machines, and when it was:
+
+# %% tags=["hide-input"]
+machines = pd.DataFrame(
+    {
+        f"{name}.json": benchmark.machine
+        for name, benchmark in measured.items()
+        if not benchmark.note
+    }
+).T
+machines["day"] = machines["measured"].str[:10]
+if "allocator" in machines:
+    machines["memory"] = machines["allocator"].notna()
+else:
+    machines["memory"] = False
+table(
+    machines.fillna({"gpu": "none"}),
+    {
+        "processor": "processor",
+        "cores": "cores",
+        "gpu": "GPU",
+        "torch": "torch",
+        "day": "measured on",
+        "memory": "allocator kept memory",
+    },
 )
 
 # %% [markdown]
@@ -493,10 +483,39 @@ table_or_note(
 # `signature.json` (row `allocator` above; the memory is measured without). `make book` draws this
 # page again when a file has changed.
 #
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+if affinity.note:
+    speed = "**The speed of one score was not measured.**"
+else:
+    fast = affinity.table.query("n == 512").dropna(subset="ratio")
+    most = fast.loc[fast["ratio"].idxmax()]
+    speed = (
+        f"**One score of 512 samples is {fast['ratio'].min():.0f} to {fast['ratio'].max():.0f} times as fast as the reference "
+        f"implementation** (most at width {most['d']:.0f}), and differs from it by {differences.max():.0e} at most."
+    )
+if signatures.note:
+    cost = "**The time of a signature was not measured.**"
+else:
+    by_model = signatures.table.set_index("model")["ratio_scores"]
+    cost = (
+        f"**A whole signature takes {by_model.min():.2f} to {by_model.max():.2f} times as long as the plain forward pass** "
+        f"({by_model.idxmin()} and {by_model.idxmax()}): it adds most to cheap networks with many activations."
+    )
+if multiverse.note or track.note:
+    more = "**The price of a multiverse or of tracking was not measured.**"
+else:
+    more = (
+        f"**Twelve specifications cost {ratios.min():.1f} to {ratios.max():.1f} signatures**, and following a training of ResNet-18 "
+        f"costs {100 * promised:.1f} % of it."
+    )
+Markdown(f"* {speed}\n* {cost}\n* {more}")
+
+# %% [markdown]
 # ## Takeaways
 #
 # * Compare by ratios, in turns, in one process; seconds are the machine's.
 # * A width beyond $2n$ costs little more, since two clouds of $n$ points do not leave a space of $2n$ dimensions.
 # * What a signature adds to the forward pass are reductions of feature maps and one small problem for each activation. Both
 #   show beside a cheap forward pass, and so do the criteria that read whole feature maps.
-# * Fast and exact do not exclude each other: look at the largest difference above.

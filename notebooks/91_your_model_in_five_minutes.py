@@ -49,16 +49,16 @@ from pathlib import Path
 import affscore
 import matplotlib.pyplot as plt
 import torch
-from affscore.figures import raw_signature
+from affscore.figures import raw_signature, table
 from affscore.zoo import digits
-from IPython.display import Code
+from IPython.display import Code, Markdown
 
 warnings.simplefilter("ignore", UserWarning)  # warnings stand among the notes
 
 source = model.partition("@")[0].rpartition(":")[0]
-Code(filename=source, language="python") if source.endswith(".py") else print(
-    "no file of one's own:", model
-)
+Code(filename=source, language="python") if source.endswith(
+    ".py"
+) else Markdown(f"`{model}` comes from no file of one's own.")
 
 # %% [markdown]
 # ## 2. The weights
@@ -94,9 +94,9 @@ if train:
             .mean()
             .item()
         )
-    print(
-        f"{100 * right:.1f} % of the {len(held_out)} held-out digits are recognised"
-    )
+Markdown(
+    f"{100 * right:.1f} % of the {len(held_out)} held-out digits are recognised."
+) if train else None
 
 # %% [markdown]
 # ## 3. The signature
@@ -114,9 +114,17 @@ if train:
 mine = affscore.signature(
     model, dataset, n=n, seed=seed, device=device, progress=False
 )
-print(mine)
+table(
+    mine.summary,
+    {
+        "layer": "layer",
+        "activation": "activation",
+        "width": "channels",
+        "score": "affinity score",
+    },
+).set_index("layer")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "The signature of the network in the file, coloured by what kind of activation each is (as figure 10 of the paper; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "The signature of the network in the file: the lower a point, the more its activation bends the data; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
 raw_signature(mine)
 plt.show()
 
@@ -132,7 +140,7 @@ plt.show()
 # affscore compare mine.parquet shipped:resnet20 shipped:squeezenet1_1 --out beside.svg
 # ```
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "Your network beside trained ones that come with the package. Left, the scores; right, how far apart the signatures are: a small distance means a similar course. Each network was measured on its own images, so compare courses and not hundredths (as figure 5 of the paper; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "Your network beside trained ones that come with the package. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
 comparison = affscore.compare(
     mine,
@@ -148,10 +156,15 @@ comparison.figure()
 plt.show()
 
 # %%
-comparison.statistics.round(3)
+table(comparison.statistics)
 
-# %% tags=["hide-input"]
-print(*comparison.notes, sep="\n")
+# %% tags=["remove-input"]
+notes = "\n".join(f"* {note}" for note in comparison.notes)
+Markdown(
+    "```{admonition} What the comparison notes\n:class: note\n"
+    "Each network was measured on its own images, so compare courses and not hundredths.\n\n"
+    f"{notes}\n```"
+)
 
 # %% [markdown]
 # ## 5. The whole chapter with your model
@@ -161,8 +174,28 @@ print(*comparison.notes, sep="\n")
 #
 # ```sh
 # papermill --cwd notebooks notebooks/04_signature_of_a_network.ipynb mine.ipynb \
-#   -p model ../examples/small_network.py:small@../my_weights.pt -p dataset digits
+#   -p model ../examples/small_network.py:small@../my_weights.pt \
+#   -p dataset digits
 # ```
 #
 # and this page by `-p model ../my_file.py:my_function@../my_weights.pt -p train False`. Further: {doc}`../book/how_to_run_with_your_model` for all names of networks
 # and data, {doc}`../book/surveys` for many of them.
+#
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+scores = mine.summary.set_index("layer")["score"].dropna()
+near = comparison.distances.iloc[0, 1:]
+recognised = (
+    f"It names {100 * right:.1f} % of held-out digits. " if train else ""
+)
+closest = (
+    f"**Its course is nearest to that of {near.idxmin()}** (DTW distance {near.min():.2f}"
+    + (f"; to {near.idxmax()} {near.max():.2f})." if len(near) > 1 else ").")
+)
+Markdown(f"""
+* **From a file with a network to its signature takes one line.** {recognised}Its {len(scores)} activations have scores from \
+{scores.min():.2f} to {scores.max():.2f}, {scores.mean():.2f} on average.
+* **Layer `{scores.idxmin()}` bends the data most** ({scores.min():.2f}), layer `{scores.idxmax()}` least ({scores.max():.2f}).
+* {closest}
+""")

@@ -16,6 +16,7 @@ from affscore.experiments.estimation import extrapolation_errors as extrapolatio
 from affscore.experiments.limits import limit_score as limit_score
 from affscore.experiments.limits import paired_limit as paired_limit
 from affscore.experiments.limits import points_needed as points_needed
+from affscore.experiments.one_linear import decisions_changed as decisions_changed
 from affscore.experiments.random_inputs import heavy_tailed_sample as heavy_tailed_sample
 from affscore.experiments.random_inputs import power_law_correlation as power_law_correlation
 from affscore.experiments.random_mlps import RandomMLP as RandomMLP

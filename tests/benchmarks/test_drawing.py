@@ -32,7 +32,7 @@ def curves(axes):
 def test_a_line_for_each_number_of_points_and_a_panel_for_each_route(affinity, draw, column):
     figure = draw(affinity)
     assert figure.get_figwidth() == PAGE_WIDTH
-    assert [axes.get_title() for axes in figure.axes] == ["affscore", "textbook route"]
+    assert [axes.get_title() for axes in figure.axes] == ["affscore", "reference"]
     assert legend_entries(figure) == ["n = 128", "n = 512"]
     for axes, route in zip(figure.axes, ("affscore", "textbook"), strict=True):
         assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")

@@ -8,7 +8,7 @@ import affscore
 from affscore.errors import AffscoreError
 from affscore.options import DEFAULT, Specification
 from affscore.survey import studies
-from affscore.survey.studies import COLUMNS, load_studies, load_study, signatures_of, study_of, under
+from affscore.survey.studies import COLUMNS, load_studies, load_study, signatures_of, study_of, study_on_data, under
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +102,21 @@ def test_a_study_is_a_plain_table(tmp_path, monkeypatch):
     pd.DataFrame({"score": np.linspace(0, 1, 3)}).to_parquet(tmp_path / "mine.parquet")
     assert load_study("mine")["score"].tolist() == [0.0, 0.5, 1.0]
     assert list(load_studies()) == ["mine"]
+
+
+def test_a_study_on_data_measures_one_batch_in_halves_too(tmp_path):
+    options = {"n": 64, "images": 64, "other_images": 64, "progress": False, "criteria": False}
+    table = study_on_data(["mini:digitsnet"], ["digits", "random"], tmp_path, **options)
+    assert list(table["dataset"].unique()) == ["digits", "random"]
+    batches = table.groupby(["dataset", "n"])["batches"].first()
+    assert batches.to_dict() == {("digits", 64): 1, ("digits", 32): 2, ("random", 64): 1}
+    assert set(table["model"]) == {"mini:digitsnet"}
+    assert not table.duplicated(["dataset", "n", "index"]).any()
+
+
+def test_a_study_on_data_needs_names_and_batches_of_one_size(tmp_path):
+    options = {"n": 64, "progress": False, "criteria": False}
+    with pytest.raises(AffscoreError, match="two data sets are called digits"):
+        study_on_data(["mini:digitsnet"], ["digits", "digits"], tmp_path, images=64, other_images=64, **options)
+    with pytest.raises(AffscoreError, match="size of a batch"):
+        study_on_data(["mini:digitsnet"], ["digits", "random"], tmp_path, images=64, other_images=32, **options)

@@ -41,8 +41,8 @@ def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
     assert "Both aims of the figure are met by: resnet18." in text  # 1.05 and 1.20; nothing is aimed at for vit_b_16
     assert "One of them or both are missed by: none." in text
     assert "A multiverse costs **2.5 to 3.0 signatures**, where 6 separate ones cost 6.2 to 6.2." in text
-    assert "At most 4 was promised; this is kept by all." in text
-    assert "For ResNet-18 the overhead is **1.2 % of the training**. At most 3 % was promised; this is kept." in text
+    assert "The aim of at most 4 is met by all." in text
+    assert "For ResNet-18 the overhead is **1.2 % of the training**. The aim of at most 3 % is met." in text
 
 
 def test_make_draws_the_page_again_when_a_result_has_changed() -> None:

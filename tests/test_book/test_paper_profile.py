@@ -158,7 +158,7 @@ def test_checkpoints_with_the_profile_of_the_papers(imagenet, downloads, store, 
     outputs, text, _ = executed(OTHER_TRAINING, imagenet, downloads, store, tmp_path, monkeypatch, **more)
     assert "3 trainings of one architecture by 2 methods" in text
     assert "Not found: 1 of 4 checkpoints: " in text
-    assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
 
 
 @pytest.mark.notebook

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from functools import cache
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from scipy.stats import spearmanr
 
+import affscore
+from affscore.experiments import decisions_changed
 from affscore.options import Specification
 from affscore.papers.estimate import Estimate, mean_of
+from affscore.papers.linear_regions.networks import with_scores
 from affscore.papers.nonlinear_advantage.abstract import all_trainings
 from affscore.papers.nonlinear_advantage.cores import beside_plain, cores, survival, survival_correlations
 from affscore.papers.nonlinear_advantage.curves import EARLY, LATE, compared, curve, gap, lost_when_affine, read_off
 from affscore.papers.results import Results
+from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_studies, load_study, under
 
 pytestmark = pytest.mark.slow
@@ -150,3 +158,37 @@ def test_affinity_chooses_no_better_than_chance_and_slopes_do() -> None:
     for task in ("digits", "sum"):
         assert mean_of(means.loc[task]["affinity"] - means.loc[task]["random"]).above() is None
     assert mean_of(means.loc["sum"]["slope"] - means.loc["sum"]["random"]).above(0.05)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def changed_alone(name: str) -> np.ndarray:
+    """The share of decisions that change when each activation alone becomes linear, on 200 digits as on the page."""
+    network = affscore.load_model(name)
+    prepare = affscore.zoo.card_of(network).preprocessing
+    return decisions_changed(network, torch.stack([prepare(scan) for scan in affscore.zoo.digits("test")[0][:200]]))[
+        "changed"
+    ].to_numpy()
+
+
+def test_all_three_measures_find_the_network_with_wrong_labels_the_more_non_linear_one() -> None:
+    regions = with_scores(under(load_study("regions")), load_study("regions-paths"))
+    own = regions.query("network == 'vgg8' and seed == 1").set_index("way").loc[["vanilla", "noise-1.0"]]
+    right, wrong = (
+        changed_alone(f"{EXAMPLES}/region_networks.py:vgg8@{EXAMPLES}/weights/vgg8-{way}-1.safetensors")
+        for way in own.index
+    )
+    assert own["score"].is_monotonic_decreasing
+    for measure in ("crossings", "absolute_deviation", "relative_deviation"):
+        assert own[measure].is_monotonic_increasing
+    assert wrong.mean() > 3 * right.mean()
+
+
+def test_a_low_score_is_no_measure_of_need() -> None:
+    agree = {
+        name: spearmanr(shipped_signature(f"shipped:mini:{name}").scores, changed_alone(f"mini:{name}")).statistic
+        for name in ("resnet34", "vgg11", "vgg16", "squeezenet1_1")
+    }
+    assert agree["resnet34"] < -0.5
+    assert min(agree["vgg11"], agree["vgg16"], agree["squeezenet1_1"]) > -0.3
