@@ -304,13 +304,18 @@ plt.show()
 # Both are 1 where the label says nothing. The p-value of $q_l$ is that of the largest of all activations of the
 # network, which corrects for their number.
 
+
 # %% tags=["hide-input"]
+def how_many(which):
+    return f"{which.sum()} of {len(which)}"
+
+
 found = {
     (kind, name): {
         "q": one.ratio,
         "p": one.p_value,
-        "classes": f"{(one.distances > one.chance.max()).sum()} of {len(one.distances)}",
-        "activations": f"{(one.layers['p_value'] < 0.05).sum()} of {len(one.layers)}",
+        "classes": how_many(one.distances > one.chance.max()),
+        "activations": how_many(one.layers["p_value"] < 0.05),
         "change": one.change,
     }
     for kind, some in effects.items()

@@ -63,7 +63,10 @@ changes = experiments.redshift_changes(networks)
 
 
 def interval(row, name, digits=2, low="low", high="high"):
-    return f"{row[name]:.{digits}f} [{row[low]:.{digits}f}, {row[high]:.{digits}f}]"
+    value, below, above = (
+        f"{row[column]:.{digits}f}" for column in (name, low, high)
+    )
+    return f"{value} [{below}, {above}]"
 
 
 def correlation(group, over):

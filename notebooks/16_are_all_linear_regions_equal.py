@@ -84,14 +84,16 @@ if f"{study}-paths" not in studies:
         if name.endswith("-paths")
     )
     note = (
-        f"Not found in {store}/studies: {study}, with its paths. There are {has_paths}; make_studies.py --only makes others. "
+        f"Not found in {store}/studies: {study}, with its paths. "
+        f"There are {has_paths}; make_studies.py --only makes others. "
         "This page shows regions, small networks on digits."
     )
     study = "regions"
 paths = studies[f"{study}-paths"]
 if lacking := [way for way in WAYS if way not in set(paths["way"])]:
     raise AffscoreError(
-        f"this page compares ways of training, and the study {study} lacks {', '.join(lacking)}"
+        "this page compares ways of training, and the study "
+        f"{study} lacks {', '.join(lacking)}"
     )
 trained = with_scores(under(studies[study]), paths)
 wide = with_scores(
@@ -121,7 +123,8 @@ Markdown(note) if note else None
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-regions-path", "caption": "A logit along a closed path around a digit. Left: the logit (black), its chords over each segment (dashed), and the area between, the absolute deviation. Mind the vertical axes, which differ. Right: the beginning of the first segment with a tick for each breakpoint. Both functions bend hundreds of times on each segment (`affscore.figures.logits_along_path`)."}, "image": {"alt": "Two rows of two panels, a row for each network. On the left a curve over the distance along a path with dashed straight lines between the ends of its eight segments, and the area between curve and lines shaded; it is larger in the lower row, whose axis reaches further, too. On the right the beginning of the first segment, where the curve looks almost straight above a row of ticks."}}
 folder = "../examples"
 named = networks or [
-    f"{folder}/region_networks.py:vgg8@{folder}/weights/vgg8-{way}-1.safetensors"
+    f"{folder}/region_networks.py:vgg8"
+    f"@{folder}/weights/vgg8-{way}-1.safetensors"
     for way in ("vanilla", "noise-1.0")
 ]
 short = [one.rpartition("/")[2].removesuffix(".safetensors") for one in named]

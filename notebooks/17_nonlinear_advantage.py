@@ -86,22 +86,27 @@ studies, note = stored_studies(store) | load_studies(), ""
 if slopes_study not in studies:
     made = ", ".join(name for name in studies if name.startswith("advantage"))
     note = (
-        f"Not found in {store}/studies: {slopes_study}. There are {made}; make_studies.py --only makes others. "
+        f"Not found in {store}/studies: {slopes_study}. "
+        f"There are {made}; make_studies.py --only makes others. "
         "This page shows advantage, small networks on digits."
     )
     slopes_study = "advantage"
 if f"{slopes_study}-scores" not in studies:
     raise AffscoreError(
-        f"this page needs affinity scores, and the study {slopes_study} has none; take another one"
+        "this page needs affinity scores, and the study "
+        f"{slopes_study} has none; take another one"
     )
 study, scores = (
     studies[slopes_study],
     under(studies[f"{slopes_study}-scores"]),
 )
 WORDS = {
-    "sum": "sum of two digits", "larger": "larger of two digits", "few": "few digits", "noise": "wrong labels",
+    "sum": "sum of two digits",
+    "larger": "larger of two digits",
+    "few": "few digits",
+    "noise": "wrong labels",
     "numbers": "French numbers",
-}  # fmt: skip
+}
 WHEN = {EARLY: "early", LATE: "late"}
 
 
@@ -219,9 +224,19 @@ small = to_prelu(
     images[:2],
 )
 record = train(
-    small, images, labels, epochs=20, omega=0.005, start=10, test=(test_images, test_labels),
-    rate=4e-3, slope_rate=2e-2, weight_decay=1e-2, seed=seed, progress=False,
-)  # fmt: skip
+    small,
+    images,
+    labels,
+    epochs=20,
+    omega=0.005,
+    start=10,
+    test=(test_images, test_labels),
+    rate=4e-3,
+    slope_rate=2e-2,
+    weight_decay=1e-2,
+    seed=seed,
+    progress=False,
+)
 table(
     record.loc[9::2].astype({"epoch": int}).set_index("epoch"),
     {
@@ -318,14 +333,20 @@ begun = pd.concat(
 accuracy_curves(in_words(begun), "napl", "when", "task", "omega", LENGTH)
 plt.show()
 
+
 # %% tags=["hide-input"]
+def points(later, earlier, network, task):
+    ahead = gap(begun, network, task, later, earlier)
+    return f"{100 * ahead:.1f}"
+
+
 compared_starts = {
     (
         WORDS.get(task, task),
         in_words(pd.DataFrame({"start": [start], "task": ""}))["when"][0],
     ): {
-        "ahead of early (points)": f"{100 * gap(begun, network, task, start, EARLY):.1f}",
-        "behind late (points)": f"{100 * gap(begun, network, task, LATE, start):.1f}"
+        "ahead of early (points)": points(start, EARLY, network, task),
+        "behind late (points)": points(LATE, start, network, task)
         if start < LATE
         else "",
     }
@@ -423,7 +444,8 @@ for task, network in pairs.items():
     own = late[(late["network"] == network) & (late["task"] == task)]
     lengths = own.groupby("omega")["napl"].mean()
     omega = (lengths - UNITS).abs().idxmin()
-    title = f"{WORDS.get(task, task)}: ω = {omega:g}, path length {lengths[omega]:.1f}"
+    title = WORDS.get(task, task)
+    title += f": ω = {omega:g}, path length {lengths[omega]:.1f}"
     kept[task] = own[own["omega"] == omega].assign(panel=title)
 core_network(pd.concat(kept.values()), "panel")
 plt.show()
@@ -512,8 +534,8 @@ found = affscore.linearize(
     model, "digits", keep=0.9, by="affinity", progress=False
 )
 Markdown(
-    f"{model} names {100 * found.accuracy_before:.1f} % of the digits, and with 90 % of its channels left "
-    f"{100 * found.accuracy_after:.1f} %."
+    f"{model} names {100 * found.accuracy_before:.1f} % of the digits, "
+    f"and with 90 % of its channels left {100 * found.accuracy_after:.1f} %."
 )
 
 # %% [markdown]
@@ -524,9 +546,13 @@ Markdown(
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-advantage-criteria", "caption": "Accuracy five epochs after channels became linear, by the criterion that chose them. No difference is seen between affinity scores and chance. Trained slopes lose least; but their network was trained with a weak penalty, the others as long without one, so that this compares networks, too (`affscore.figures.accuracy_curves`)."}, "image": {"alt": "Two panels with three curves over the percentage of channels that stay non-linear, for affinity, random and slope."}}
 criteria = studies["advantage-criteria"]
 accuracy_curves(
-    in_words(criteria.assign(start=LATE, percent=100 * criteria["keep"])), "percent", "by", "task", "keep",
+    in_words(criteria.assign(start=LATE, percent=100 * criteria["keep"])),
+    "percent",
+    "by",
+    "task",
+    "keep",
     "channels that were to stay non-linear (%)",
-)  # fmt: skip
+)
 plt.show()
 
 # %% tags=["hide-input"]
@@ -574,7 +600,7 @@ one_linear, whole = [], {}
 
 
 def one_by_one(name, scores, panel):
-    """The activations of a network, each with its score and what changes without it."""
+    """The activations of a network, with scores and what changes."""
     network = affscore.load_model(name)
     prepare = affscore.zoo.card_of(network).preprocessing
     samples = torch.stack([prepare(scan) for scan in scans])
@@ -663,10 +689,17 @@ Markdown(
 
 # %% tags=["hide-input"]
 names = [
-    "linear-early-costs-more", "gap-vanishes-on-easy-tasks", "many-channels-can-go", "slow-decay-then-collapse",
-    "better-than-widened-plain-networks", "core-of-constant-size", "core-depends-on-the-task", "low-scores-survive",
-    "low-channels-survive", "affinity-chooses-channels-well",
-]  # fmt: skip
+    "linear-early-costs-more",
+    "gap-vanishes-on-easy-tasks",
+    "many-channels-can-go",
+    "slow-decay-then-collapse",
+    "better-than-widened-plain-networks",
+    "core-of-constant-size",
+    "core-depends-on-the-task",
+    "low-scores-survive",
+    "low-channels-survive",
+    "affinity-chooses-channels-well",
+]
 table(Ledger(AllResults.gather()).conclusions(*names))
 
 # %% [markdown]

@@ -172,7 +172,8 @@ headings = {
     "turned_apart": "turned by the published axes",
 }
 table(again, headings) if len(again) else Markdown(
-    "No claim was asked again: there are no results under several specifications."
+    "No claim was asked again: "
+    "there are no results under several specifications."
 )
 
 # %% [markdown]

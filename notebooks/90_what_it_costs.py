@@ -165,7 +165,7 @@ figure_or_note(drawing.signature_ratios, signatures, aimed_at)
 
 # %% tags=["hide-input"]
 def seconds_and_memory(benchmark):
-    """The columns that a reader wants, with the spread of the rounds and the memory above the plain pass."""
+    """Seconds with their spread, and memory above the plain pass."""
     rows = benchmark.table.set_index("model")
     shown = rows[["n"]].astype("Int64")
     for name, label in (
@@ -252,7 +252,7 @@ None if gpu.note else seconds_and_memory(gpu)
 
 # %% tags=["hide-input"]
 def with_spread(name):
-    """The median of the ratios to one signature, with the smallest and the largest."""
+    """The median of the ratios, with the smallest and the largest."""
     ends = (
         multiverse.table[f"spread_{name}_{which}"]
         for which in ("smallest", "largest")
@@ -474,7 +474,8 @@ table(
 # python benchmarks/bench_multiverse.py --models mini:resnet18
 # python benchmarks/bench_track.py --cases trainings --rounds 3
 # python benchmarks/bench_linear_regions.py --cases path --rounds 3
-# python benchmarks/check_real_networks.py mobilenet_v2@DEFAULT --dataset folder:photos
+# python benchmarks/check_real_networks.py mobilenet_v2@DEFAULT \
+#   --dataset folder:photos
 # make book
 # ```
 #

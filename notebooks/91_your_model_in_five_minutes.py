@@ -95,7 +95,8 @@ if train:
             .item()
         )
 Markdown(
-    f"{100 * right:.1f} % of the {len(held_out)} held-out digits are recognised."
+    f"{100 * right:.1f} % of the {len(held_out)} held-out digits "
+    "are recognised."
 ) if train else None
 
 # %% [markdown]
@@ -105,7 +106,8 @@ Markdown(
 # the shell, where `torch.save(network.state_dict(), "my_weights.pt")` has put your weights into the working folder, it is
 #
 # ```sh
-# affscore signature examples/small_network.py:small@my_weights.pt --dataset digits --out mine.parquet
+# affscore signature examples/small_network.py:small@my_weights.pt \
+#   --dataset digits --out mine.parquet
 # ```
 #
 # and in Python
@@ -137,7 +139,8 @@ plt.show()
 # `shipped:resnet20` is a finished result that comes with the package ({ref}`shipped-results`). In the shell:
 #
 # ```sh
-# affscore compare mine.parquet shipped:resnet20 shipped:squeezenet1_1 --out beside.svg
+# affscore compare mine.parquet shipped:resnet20 shipped:squeezenet1_1 \
+#   --out beside.svg
 # ```
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "Your network beside trained ones that come with the package. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
@@ -173,8 +176,8 @@ Markdown(
 # changed. It runs with yours by
 #
 # ```sh
-# papermill --cwd notebooks notebooks/04_signature_of_a_network.ipynb mine.ipynb \
-#   -p model ../examples/small_network.py:small@../my_weights.pt \
+# papermill --cwd notebooks notebooks/04_signature_of_a_network.ipynb \
+#   mine.ipynb -p model ../examples/small_network.py:small@../my_weights.pt \
 #   -p dataset digits
 # ```
 #

@@ -104,8 +104,8 @@ table(
 # at the held-out ones, so the accuracies are a little too good. A signature does not use them. One command makes all of it, goes on where it was stopped, and does nothing twice:
 #
 # ```sh
-# make zoo                                             # all networks, their tables and their signatures
-# python scripts/make_zoo.py --only resnet18 --out somewhere   # one of them, anew
+# make zoo  # all networks, their tables and their signatures
+# python scripts/make_zoo.py --only resnet18 --out somewhere  # one, anew
 # ```
 #
 # From nothing it takes about an hour on two cores. Each network has a record beside its weights (`affscore/zoo/weights/NAME.json`) with recipe, versions and seconds.
