@@ -159,7 +159,17 @@ comparison.figure()
 plt.show()
 
 # %%
-table(comparison.statistics)
+table(
+    comparison.statistics,
+    {
+        "activations": "activations",
+        "mean": "mean score",
+        "std": "SD",
+        "min": "smallest",
+        "median": "median",
+        "max": "largest",
+    },
+)
 
 # %% tags=["remove-input"]
 notes = "\n".join(f"* {note}" for note in comparison.notes)
