@@ -71,6 +71,9 @@ counts = book.counts.rename(
 )
 table(counts[counts["numbers"] > counts["needs data"]])
 
+# %% tags=["remove-input"]
+Markdown(f"In all {book}.")
+
 # %% [markdown]
 # ```{admonition} Why most numbers need data
 # :class: note
@@ -122,7 +125,7 @@ HTML(ledger_page(book.rows))
 #
 # Numbers are a small part of what the papers say. Each claim below is in our words, with the place where it stands. What "very
 # low" or "consistently" means is our choice; it is under *test*. A claim is tested on everything that has something to say of
-# it: *tested on* names it, *scope* says under which choices, and *networks* how many there were. Where that is not what the
+# it: *tested on* names it, with the choices under which it was measured and the number of networks. Where that is not what the
 # papers looked at, the table says *analogue*: the claim then holds, or does not, for small networks on digits, for those
 # trained on CIFAR-10 or on other inputs of an activation, and it may be otherwise on ImageNet.
 #

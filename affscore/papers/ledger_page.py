@@ -69,11 +69,13 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
         for row in some:
             results, verdict = row.results, row.verdict
             about = escape(results.about or "nothing that there is") + (" (analogue)" if results.analogue else "")
+            many = f"networks: {verdict.networks}" if verdict.networks else ""
+            about += "".join(f"<br>{escape(more)}" for more in (results.scope, many) if more)
             own = "" if row.word == verdict.word else f"<br>{verdict.word} under the papers' choice"
-            words = (f"<strong>{row.word}</strong>{own}", row.specifications, about, escape(results.scope))
-            lines.append(f"<tr>{first}{_cells(*words, str(verdict.networks or ''), escape(verdict.found))}</tr>")
+            words = (f"<strong>{row.word}</strong>{own}", row.specifications, about, escape(verdict.found))
+            lines.append(f"<tr>{first}{_cells(*words)}</tr>")
             first = ""
-    columns = "claim verdict specifications tested&nbsp;on scope networks found"
+    columns = "claim verdict specifications tested&nbsp;on found"
     return f'<div class="ledger">{_table(columns, lines)}</div>'
 
 
