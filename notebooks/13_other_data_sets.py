@@ -365,14 +365,16 @@ Markdown(
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
+conclusions = Ledger(AllResults.gather()).conclusions(
+    "noise-is-further-than-cifar",
+    "nearer-data-are-like-the-first",
+    "other-data-move-signatures",
+    "class-more-than-draw",
+    "late-activations-know-the-class",
+)
 table(
-    Ledger(AllResults.gather()).conclusions(
-        "noise-is-further-than-cifar",
-        "nearer-data-are-like-the-first",
-        "other-data-move-signatures",
-        "class-more-than-draw",
-        "late-activations-know-the-class",
-    )
+    conclusions.set_index("tested on", append=True),
+    {"verdict": "verdict", "under other choices": "under other choices"},
 )
 
 # %% [markdown]

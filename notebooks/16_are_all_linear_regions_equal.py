@@ -475,14 +475,16 @@ table(
 # The columns are those of {doc}`80_the_ledger`.
 
 # %% tags=["hide-input"]
+conclusions = Ledger(AllResults.gather()).conclusions(
+    "density-is-noisy",
+    "wide-networks-are-locally-linear",
+    "score-sees-deviation",
+    "score-sees-relative-deviation",
+    "score-rises-with-width",
+)
 table(
-    Ledger(AllResults.gather()).conclusions(
-        "density-is-noisy",
-        "wide-networks-are-locally-linear",
-        "score-sees-deviation",
-        "score-sees-relative-deviation",
-        "score-rises-with-width",
-    )
+    conclusions.set_index("tested on", append=True),
+    {"verdict": "verdict", "under other choices": "under other choices"},
 )
 
 # %% [markdown]

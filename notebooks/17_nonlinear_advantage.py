@@ -700,7 +700,11 @@ names = [
     "low-channels-survive",
     "affinity-chooses-channels-well",
 ]
-table(Ledger(AllResults.gather()).conclusions(*names))
+conclusions = Ledger(AllResults.gather()).conclusions(*names)
+table(
+    conclusions.set_index("tested on", append=True),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
 
 # %% [markdown]
 # The last three are ours. What the abstract means by a *nearly constant* core is our reading: of equal depth and width in networks of

@@ -130,5 +130,5 @@ def test_claims_have_a_line_for_each_test():
     depends = "depends on the order and coupling togetherdoes not hold under the papers' choice"
     counts = "holds in 1 of 12, fails in 11"
     assert rows[1] == [depends, counts, "small networks (analogue)5 seeds & more", "It is 0.5."]
-    assert rows[2][:3] == ["holds", "not asked again", "networksnetworks: 1"]
+    assert rows[2][:3] == ["holds", "not asked again", "networksone batchnetworks: 1"]
     assert rows[3][1:] == ["cannot be decided", "", "nothing that there is", "It takes ImageNet."]
