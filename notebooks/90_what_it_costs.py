@@ -448,13 +448,13 @@ machines = pd.DataFrame(
         if not benchmark.note
     }
 ).T
-machines["day"] = machines["measured"].str[:10]
-if "allocator" in machines:
-    machines["memory"] = machines["allocator"].notna()
-else:
-    machines["memory"] = False
+machines = machines.reindex(
+    columns=["processor", "cores", "gpu", "torch", "measured", "allocator"]
+)
+machines["day"] = machines["measured"].astype("string").str[:10]
+machines["memory"] = machines["allocator"].notna()
 table(
-    machines.fillna({"gpu": "none"}),
+    machines.assign(gpu=machines["gpu"].fillna("none")),
     {
         "processor": "processor",
         "cores": "cores",
