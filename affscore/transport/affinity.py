@@ -46,8 +46,8 @@ class AffinityScore:
         w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
         pairing_optimal: Whether the coupling of T x_i with y_i was optimal; None where only that one
             was tried (:func:`paired_affinity_score`).
-        paired: The score under that coupling, max(1 - sqrt(mean |T x_i - y_i|^2 / (2 tr S_Y)), 0), in [0, 1]; never
-            above the value.
+        paired: The score under that coupling, ``max(1 - sqrt(mean |T x_i - y_i|^2 / (2 tr S_Y)), 0)``, in [0, 1];
+            never above the value.
         bound_exceeded: Whether raw is below 0, so that the value was cut.
         covariance: The covariance estimate that was used.
         constant_output: Whether Y does not vary (a constant is affine: the value is 1).
