@@ -21,13 +21,12 @@
 # and how to compare two networks. All numbers are computed from the results that come with the package.
 
 # %% tags=["parameters"]
-first: str = (
-    "shipped:resnet56"  # a signature to read: shipped:MODEL, a file, or MODEL
-)
+first: str = "shipped:resnet56"  # a result to read: shipped:MODEL, a file
 second: str = "shipped:plainnet56"  # another, to compare it with
-results: str = (
-    ""  # the folder of a store with results; empty: those of the package
-)
+a: str = "mini:resnet34"  # a network to measure: MODEL or MODEL@WEIGHTS
+b: str = "mini:vgg16"  # another, to compare it with
+data: str = "digits"  # what a and b see
+results: str = ""  # the folder of a store; empty: that of the package
 
 # %% tags=["remove-cell"]
 from affscore.parameters import check_parameters
@@ -329,14 +328,35 @@ table(
 #
 # ## Is A more non-linear than B?
 #
-# There is no single number that says so, since a signature is a list. `affscore.compare` puts two side by side: their statistics,
-# and the DTW distance between them.
-#
-# ```python
-# affscore.compare(a, b, data="folder:photos")
+# A signature is a list, so the question needs a summary: the mean score. `affscore.compare` measures both on the same images, and
+# `differences` gives an interval for the difference of the means over images, by a paired bootstrap: both networks keep seeing the
+# same images when these are drawn again. Here are the parameters `a` and `b`:
+
+# %%
+pair = affscore.compare(a, b, data=data, criteria=False)
+answer = pair.differences()
+table(
+    answer,
+    {
+        "a": "a",
+        "b": "b",
+        "difference": "mean score of a minus b",
+        "low": "from",
+        "high": "to (95 %)",
+        "more non-linear": "more non-linear",
+    },
+    digits=3,
+).set_index("a")
+
+# %% [markdown]
+# ```{admonition} What the interval does not cover
+# :class: caution
+# It is about other images of the same kind. Another training of the same architecture moves the mean, too
+# ({doc}`10_batch_size_and_seed`): a statement on architectures needs several trainings of each.
 # ```
 #
-# Here are `first` and `second`, from their stored results:
+# Stored results (a file, `shipped:`) hold scores and not what the interval needs, so it takes networks and data by name. Everything else of
+# a comparison works with them: statistics, the DTW distance, and the figure. Here are `first` and `second`:
 
 # %% tags=["hide-input"]
 statistics = comparison.statistics.rename_axis("network").reset_index()
@@ -363,7 +383,7 @@ plt.show()
 # 1. **Same setting?** The same images, $n$, reduction, order and covariance. `compare` refuses or notes what differs.
 # 2. **Same places?** A difference of the means may only say that one network has more activations after sums. Compare within kinds,
 #    first with first, after-sum with after-sum.
-# 3. **More than chance?** Batches of the same images are paired: take the difference in each batch.
+# 3. **More than chance?** The interval above, or, of stored results, the difference in each batch of the same images.
 
 # %% tags=["remove-input"]
 batches = [
