@@ -165,6 +165,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
     app.add_directive("public-names", PublicNames)
+    app.add_css_file("api.css")
     app.connect("missing-reference", resolve)
     app.connect("autodoc-process-docstring", spare_colons, priority=400)  # napoleon has 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}
