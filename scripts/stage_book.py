@@ -31,7 +31,7 @@ from affscore.network.columns import ANYWHERE, EXTRAPOLATED, details
 from affscore.network.criteria import CRITERIA, SCHEMA
 
 COLUMNS = Path("book/columns.md")
-EXTENSIONS = (Path("scripts/figure_numbers.py"), Path("scripts/lean_site.py"))
+EXTENSIONS = tuple(Path("scripts", name) for name in ("figure_numbers.py", "lean_site.py", "api_reference.py"))
 COLOURS = 256
 BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 

@@ -52,6 +52,8 @@ from affscore.analysis.other_data import data_deviations as data_deviations
 from affscore.analysis.permutation import PERMUTATIONS as PERMUTATIONS
 from affscore.analysis.permutation import PermutationTest as PermutationTest
 from affscore.analysis.permutation import permutation_test as permutation_test
+from affscore.analysis.reference import RANGE as RANGE
+from affscore.analysis.reference import reference_ranges as reference_ranges
 from affscore.analysis.regression import FITS as FITS
 from affscore.analysis.regression import LEAST_POINTS as LEAST_POINTS
 from affscore.analysis.regression import Fit as Fit

@@ -12,6 +12,7 @@ from affscore.figures.clustering import dendrogram as dendrogram
 from affscore.figures.clustering import distance_heatmap as distance_heatmap
 from affscore.figures.distributions import score_distributions as score_distributions
 from affscore.figures.distributions import score_histograms as score_histograms
+from affscore.figures.distributions import score_ranges as score_ranges
 from affscore.figures.estimation import bias_against_points as bias_against_points
 from affscore.figures.estimation import drift as drift
 from affscore.figures.estimation import reductions as reductions

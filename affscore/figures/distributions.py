@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
@@ -20,8 +21,10 @@ from affscore.figures.style import (
     house_style,
     legend_below,
     literal,
+    name_rows,
     page,
     score_axis,
+    series_style,
 )
 
 _ENOUGH = 15
@@ -118,4 +121,41 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
         axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(edges[0], 1))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, 4)
+    return figure
+
+
+@house_style()
+def score_ranges(ranges: pd.DataFrame, names: Sequence[str], groups: Sequence[str]) -> Figure:
+    """Draw reference ranges as bars with their medians, a row for each.
+
+    Args:
+        ranges: Rows of :func:`affscore.analysis.reference_ranges`, from the top.
+        names: What to call each row.
+        groups: The group of each row (what the networks saw, say), which has a colour and a marker.
+
+    Returns:
+        The figure, as wide as a page: a line from the lowest to the highest score, a bar over the middle nine tenths,
+        the median as a marker. The axis is fitted to the scores.
+
+    Raises:
+        AffscoreError: No rows, or not a name and a group for each.
+
+    >>> rows = pd.DataFrame({"lowest": [0.5], "low": [0.6], "median": [0.7], "high": [0.8], "highest": [0.9]})
+    >>> score_ranges(rows, ["after a sum"], ["CIFAR-10"]).axes[0].get_yticklabels()[0].get_text()
+    'after a sum'
+    """
+    if ranges.empty or not len(ranges) == len(names) == len(groups):
+        raise AffscoreError(f"expected a name and a group for each of {len(ranges)} ranges")
+    looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(groups))}
+    figure, (axes,) = page(1, 0.9 + 0.24 * len(ranges))
+    values = ranges[["lowest", "low", "median", "high", "highest"]].to_numpy(dtype=float)
+    for row, ((lowest, low, median, high, highest), group) in enumerate(zip(values, groups, strict=True)):
+        colour = looks[group]["color"]
+        axes.hlines(row, lowest, highest, color=colour, linewidth=1.0)
+        axes.hlines(row, low, high, color=colour, linewidth=6.0, alpha=0.45)
+        axes.plot(median, row, label=group, linestyle="", markersize=6, **looks[group])
+    name_rows(axes, names)
+    axes.set(xlabel="affinity score (axis fitted; 1 is affine)", xlim=(None, 1.005))
+    axes.grid(axis="x", linewidth=0.4, alpha=0.5)
+    legend_below(figure, len(looks), title="median, middle nine tenths, and whole range, on")
     return figure

@@ -141,7 +141,7 @@ def absolute_deviation(t: ArrayLike, values: ArrayLike, length: float = 1.0, mod
 
 @np.errstate(over="ignore")
 def total_variation(values: ArrayLike) -> Floats:
-    """The way that each logit goes up and down: sum of |f(t_j+1) - f(t_j)|, (points, logits) to (logits,).
+    """The way that each logit goes up and down: the sum of ``|f(t_j+1) - f(t_j)|``, (points, logits) to (logits,).
 
     Raises:
         AffscoreError: Something else than finite numbers of this shape.

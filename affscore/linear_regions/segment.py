@@ -161,7 +161,7 @@ def along_segments(
 
     Args:
         model: As in :func:`along_segment`.
-        starts: Where the segments begin, (segments, *shape of an input).
+        starts: Where the segments begin, ``(segments, *shape of an input)``.
         ends: Where they end, of the same shape.
         method: As there.
         chunk: As there.

@@ -31,7 +31,7 @@ def along_paths(
 
     Args:
         model: As in :func:`affscore.linear_regions.along_segment`.
-        paths: The points of each path, (paths, points, *shape of an input): of
+        paths: The points of each path, ``(paths, points, *shape of an input)``: of
             :func:`affscore.linear_regions.closed_paths`, for example.
         method: As there.
         chunk: As there.

@@ -60,7 +60,7 @@ def affine_map(x: Samples, y: Samples, covariance: CovarianceName = "ledoit-wolf
     Raises:
         AffscoreError: Bad samples, different numbers of coordinates, or an unknown covariance.
 
-    Source: Theorem 3.3, equation 4.
+    Source: Theorem 3.3, equation 4 (proved on the page Theory).
 
     >>> x = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
     >>> transport = affine_map(x, 3 * x + 1, "empirical")
@@ -112,7 +112,8 @@ def linear_part(source: Covariance, target: Covariance) -> Tensor:
     Returns:
         Tensor (k, k), float64; a map of row vectors is ``x @ A.T``.
 
-    Source: Theorem 3.3, equation 4; for the factored form Bhatia, Jain and Lim (2019).
+    Source: Theorem 3.3, equation 4 (page Theory, where the singular limit is proved, too); for the factored form
+    Bhatia, Jain and Lim (2019).
 
     >>> x = torch.tensor([[-1.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
     >>> linear_part(estimate(x, "empirical"), estimate(5 * x, "empirical")).round(decimals=6).tolist()
@@ -248,7 +249,7 @@ def gaussian_wasserstein(source: Covariance, target: Covariance, shift: float = 
     Returns:
         The distance, >= 0.
 
-    Source: Gelbrich (1990); Theorem 3.4.
+    Source: Gelbrich (1990); Theorem 3.4 (proved on the page Theory).
 
     >>> x = torch.tensor([[-1.0], [1.0]], dtype=torch.float64)
     >>> round(gaussian_wasserstein(estimate(x, "empirical"), estimate(4 * x, "empirical")), 6)

@@ -46,8 +46,8 @@ class AffinityScore:
         w2: W2(T X, Y), the exact 2-Wasserstein distance, in the units of Y.
         pairing_optimal: Whether the coupling of T x_i with y_i was optimal; None where only that one
             was tried (:func:`paired_affinity_score`).
-        paired: The score under that coupling, max(1 - sqrt(mean |T x_i - y_i|^2 / (2 tr S_Y)), 0), in [0, 1]; never
-            above the value.
+        paired: The score under that coupling, ``max(1 - sqrt(mean |T x_i - y_i|^2 / (2 tr S_Y)), 0)``, in [0, 1];
+            never above the value.
         bound_exceeded: Whether raw is below 0, so that the value was cut.
         covariance: The covariance estimate that was used.
         constant_output: Whether Y does not vary (a constant is affine: the value is 1).
@@ -121,7 +121,7 @@ def affinity_score(
         AffscoreError: NaN or infinity, shapes that differ or are not (n, d), n < 2, an unknown
             covariance, or an X that is constant while Y varies.
 
-    Source: section 3.1, equation 5.
+    Source: section 3.1, equation 5; its range by Proposition 3.5 (proved on the page Theory).
 
     >>> import numpy as np
     >>> x = np.random.default_rng(0).standard_normal((512, 300))
