@@ -102,7 +102,7 @@ TITLES = {
 # The paper does not say in which direction it takes the changes; here a ReLU that makes zeros has a positive change of
 # sparsity. {doc}`../book/definitions` has the details. One network first, a ResNet-56 trained on CIFAR-10:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-one-network", "caption": "A ResNet-56 on CIFAR-10, a point for each of its 55 activations, darker where it is deeper: the sparsity that a ReLU adds and the fit of least squares follow the affinity score closely, the entropy not at all (`affscore.figures.criterion_scatter`)."}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. The points of sparsity fall and those of R2 rise along narrow bands; those of entropy form a cloud. The correlation stands above each panel."}}
+# %% mystnb={"figure": {"caption": "A ResNet-56 on CIFAR-10, a point for each of its 55 activations, darker where it is deeper: the sparsity that a ReLU adds and the fit of least squares follow the affinity score closely, the entropy not at all (`affscore.figures.criterion_scatter`).", "name": "fig-one-network"}, "image": {"alt": "Five scatter plots side by side: affinity score over linear CKA, norm, change of sparsity, change of entropy and R2. The points of sparsity fall and those of R2 rise along narrow bands; those of entropy form a cloud. The correlation stands above each panel."}} tags=["hide-input"]
 shipped = {
     name: shipped_signature(f"shipped:{name}").summary
     for name in [
@@ -124,7 +124,7 @@ plt.show()
 # {cite}`song2012feature,nguyen2021wide`, which does not grow with $d/n$, and the non-linearity coefficient
 # {cite}`philipp2021nonlinearity`.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations-real", "caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`affscore.figures.criterion_dots`)."}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}}
+# %% mystnb={"figure": {"caption": "Correlation of the score with seven criteria over the activations of each network, with Fisher's intervals. CKA and R\u00b2 go with the score in all eleven networks, sparsity and the non-linearity coefficient against it (`affscore.figures.criterion_dots`).", "name": "fig-correlations-real"}, "image": {"alt": "Seven panels side by side, one for each criterion, with a line for each of eleven networks: plain and residual networks of 20 to 56 layers, MobileNetV2 and two SqueezeNets. Dots with bars show correlations with their intervals."}} tags=["hide-input"]
 kinds = {
     name: "Plain"
     if name.startswith("plain")
@@ -182,7 +182,7 @@ Markdown(
 # digits. The printed numbers, black ticks, belong to the originals on ImageNet: no number of ours confirms or refutes
 # them.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-correlations", "caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `affscore.figures.criterion_dots`)."}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}}
+# %% mystnb={"figure": {"caption": "The same for the families of the study. Norm, sparsity and entropy go with the score in some families and against it in others; so do, in other places, all five printed criteria (ticks; tables 1 and 2 of the paper; `affscore.figures.criterion_dots`).", "name": "fig-correlations"}, "image": {"alt": "Five panels side by side, one for each criterion, with a line for each network. A dot marks the correlation from -1 to 1 and a bar its interval; colour and marker stand for the family; short black ticks mark the printed values. Dots lie on both sides of zero in the panels of norm, sparsity and entropy."}} tags=["hide-input"]
 networks = models or study_models("mini:")
 options = {
     "n": n,

@@ -126,7 +126,7 @@ Markdown(
 #
 # A signature for each $n$, the mean over its batches; last the network of this notebook's parameters, measured here.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-sizes", "caption": "Signatures in batches of several sizes lie nearly on each other, as in paper Fig. 8. But at most activations the colours are in the same order: the differences are systematic (`affscore.figures.repeated_signatures`)."}, "image": {"alt": "Three panels of signatures, the affinity score over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}}
+# %% mystnb={"figure": {"caption": "Signatures in batches of several sizes lie nearly on each other, as in paper Fig. 8. But at most activations the colours are in the same order: the differences are systematic (`affscore.figures.repeated_signatures`).", "name": "fig-10-sizes"}, "image": {"alt": "Three panels of signatures, the affinity score over the activations in their order. In each panel four lines, one for each batch size, hardly differ beside the zigzag of the signature itself."}} tags=["hide-input"]
 options = {
     "images": images or None,
     "device": device,
@@ -160,7 +160,7 @@ if (repeated, dataset, images, seed) == ("mini:vgg16", "digits", 0, 0):
 # %% [markdown]
 # ## Chance: which images are in the batch
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-chance", "caption": "Standard deviation of a score over batches (root mean square over the activations of a network) against the batch size, both on a logarithmic axis: it falls about as one over the root of n, dashed, in every network (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, CIFAR-10 and digits, with a falling line for each network. All fall about as steeply as the dashed line of the power -0.5, from about 0.02 to 0.005."}}
+# %% mystnb={"figure": {"caption": "Standard deviation of a score over batches (root mean square over the activations of a network) against the batch size, both on a logarithmic axis: it falls about as one over the root of n, dashed, in every network (`affscore.figures.against_batch_size`).", "name": "fig-10-chance"}, "image": {"alt": "Two panels, CIFAR-10 and digits, with a falling line for each network. All fall about as steeply as the dashed line of the power -0.5, from about 0.02 to 0.005."}} tags=["hide-input"]
 references = {  # all images are one batch
     data: one[one["n"] == one["images"]] for data, one in studies.items()
 }
@@ -224,7 +224,7 @@ Markdown(
 # digits, is the nearest that we have to the truth. (An exact coupling of 10,000 images takes minutes: there the
 # reference is two batches of 5,000, for ResNet-20 and PlainNet-20 alone.)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-bias", "caption": "Mean score in batches of n minus the reference in one batch, mean over networks (bars: standard error over networks), with Ledoit and Wolf's covariance. Small batches look too linear in every way but the papers', the mean with the exact coupling (`affscore.figures.against_batch_size`)."}, "image": {"alt": "Two panels, CIFAR-10 and digits. Three lines, the paired coupling, the sampled position and reduce-first, lie above zero and fall towards it as n grows. The line of the exact coupling of means lies near zero."}}
+# %% mystnb={"figure": {"caption": "Mean score in batches of n minus the reference in one batch, mean over networks (bars: standard error over networks), with Ledoit and Wolf's covariance. Small batches look too linear in every way but the papers', the mean with the exact coupling (`affscore.figures.against_batch_size`).", "name": "fig-10-bias"}, "image": {"alt": "Two panels, CIFAR-10 and digits. Three lines, the paired coupling, the sampled position and reduce-first, lie above zero and fall towards it as n grows. The line of the exact coupling of means lies near zero."}} tags=["hide-input"]
 WAYS = {
     "mean, exact": Specification(),
     "mean, paired": Specification(coupling="paired"),
@@ -405,7 +405,7 @@ Markdown(
 #
 # Nine trainings of the mini VGG16 on the digits, each measured in one batch of 512:
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-10-seeds", "caption": "Signatures of one architecture that was trained from nine seeds, a colour each: the shape is the same, and single activations differ by up to a few tenths (paper Fig. 8, right; `affscore.figures.repeated_signatures`)."}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}}
+# %% mystnb={"figure": {"caption": "Signatures of one architecture that was trained from nine seeds, a colour each: the shape is the same, and single activations differ by up to a few tenths (paper Fig. 8, right; `affscore.figures.repeated_signatures`).", "name": "fig-10-seeds"}, "image": {"alt": "Lines over the activations of the mini VGG16, one for each seed. They have the same shape and differ by a few hundredths at most activations."}} tags=["hide-input"]
 repeated_signatures(
     {f"mini VGG16 on digits, {vggs.shape[1]} trainings": under(seeds)}, "seed"
 )
