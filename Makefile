@@ -29,8 +29,7 @@ NOTEBOOKS := $(patsubst notebooks/%.py,$(EXECUTED)/notebooks/%.ipynb,$(filter-ou
 # What no import shows: the numbers and weights that the package ships.
 LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
 PROSE := _config.yml CHANGELOG.md $(shell find book -type f)
-STAGING := $(addprefix scripts/,stage_book.py front_page.py findings.py explorer_data.py figure_numbers.py lean_site.py \
-  api_reference.py gallery.py) $(shell find affscore -name '*.py')  # whose docstrings are pages
+STAGING := $(wildcard scripts/*.py) $(shell find affscore -name '*.py')  # whose docstrings are pages
 
 .PHONY: help
 help:  ## show this help
