@@ -23,6 +23,8 @@ import yaml
 from explorer_data import explorer_data
 from findings import move_to_the_top
 from front_page import INTRODUCTION, front_page
+from gallery import PAGE as GALLERY
+from gallery import gallery_page
 from nbformat import NotebookNode
 from notebook_files import book_notebooks, declared_parameters, read_profile
 from PIL import Image
@@ -55,6 +57,8 @@ def main() -> None:
     files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
     files |= {Path("_extensions") / path.name: path.read_bytes() for path in EXTENSIONS}
     files |= front_page(files[INTRODUCTION].decode(), executed)
+    gallery, pictures = gallery_page(executed)
+    files |= {GALLERY: gallery.encode()} | pictures
     for name, notebook in executed.items():
         show_parameters_once(name, notebook)
         describe_figures(notebook)
