@@ -117,7 +117,7 @@ Markdown(
 # **mini zoo**, a small member of every family, trained on 8 x 8 digits and named after the network that it stands
 # for. With `notebooks/params/paper.yml` the same cells run on the originals.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures: the one under the pointer stands out (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
 networks = models or papers.study_models("mini:")
 options = {
     "n": n,
@@ -145,7 +145,7 @@ about = papers.network_table(signatures)
 families = about["family"].tolist()
 distances = analysis.distance_matrix(signatures)
 tree = analysis.linkage(distances)  # average linkage
-dendrogram(tree, list(signatures), families)
+dendrogram(tree, list(signatures), families, signatures=signatures)
 plt.show()
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}}
