@@ -70,7 +70,7 @@ pd.set_option("display.max_colwidth", None)  # conclusions are sentences
 # connections. A twin has the same layers and so the same number of activations. If signatures followed the depth, a
 # network would be nearest to its twin. It is not:
 
-# %% mystnb={"figure": {"caption": "Distances between the signatures of networks on CIFAR-10: those without shortcuts are all close to each other, from 20 to 56 layers, and those with shortcuts are far from them, the more so the deeper they are (`affscore.figures.distance_heatmap`).", "name": "fig-twin-distances"}, "image": {"alt": "A square matrix of eight networks with a distance in each cell. The four plain networks form a light block with distances of 0.2 to 0.4; the residual networks are 0.5 to 1.2 away from them, and 0.5 to 1.1 from each other."}} tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-twin-distances", "caption": "Distances between the signatures of networks on CIFAR-10: those without shortcuts are all close to each other, from 20 to 56 layers, and those with shortcuts are far from them, the more so the deeper they are (`affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix of eight networks with a distance in each cell. The four plain networks form a light block with distances of 0.2 to 0.4; the residual networks are 0.5 to 1.2 away from them, and 0.5 to 1.1 from each other."}}
 twins = {
     f"{kind} {layers}": shipped_signature(f"shipped:{name}net{layers}")
     for kind, name in (("plain", "plain"), ("residual", "res"))
@@ -117,7 +117,7 @@ Markdown(
 # **mini zoo**, a small member of every family, trained on 8 x 8 digits and named after the network that it stands
 # for. With `notebooks/params/paper.yml` the same cells run on the originals.
 
-# %% mystnb={"figure": {"caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`).", "name": "fig-clustering"}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures."}} tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-clustering", "caption": "The clustering of all signatures (average linkage): most networks stand beside a relative, but few families are a branch of their own. Colours and markers are the families, and the lines the signatures: the one under the pointer stands out (paper Fig. 5 A, and Fig. 8 of its first version; `affscore.figures.dendrogram`)."}, "image": {"alt": "A dendrogram that grows from right to left, a network in each row with the colour and marker of its family. The further left two branches meet, the farther apart are their signatures. Beside each network its signature is a small line."}}
 networks = models or papers.study_models("mini:")
 options = {
     "n": n,
@@ -145,10 +145,10 @@ about = papers.network_table(signatures)
 families = about["family"].tolist()
 distances = analysis.distance_matrix(signatures)
 tree = analysis.linkage(distances)  # average linkage
-dendrogram(tree, list(signatures), families)
+dendrogram(tree, list(signatures), families, signatures=signatures)
 plt.show()
 
-# %% mystnb={"figure": {"caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `affscore.figures.distance_heatmap`).", "name": "fig-distances"}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}} tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distances", "caption": "The distances behind it, in the order of the tree: the darker, the farther apart. The deep networks are far from all others (paper Fig. 14; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with a row and a column for each network, in shades of grey from white (distance zero, the diagonal) to black. Light blocks along the diagonal are groups of networks with similar signatures; a few rows at one end are dark throughout."}}
 distance_heatmap(distances, analysis.leaf_order(distances, tree))
 plt.show()
 
@@ -279,7 +279,7 @@ Markdown(
 # The paper shows one network of each of its nine families and concludes that later networks grow apart from the early
 # convolutional ones, until Swin and ConvNeXt come back. It does not say which nine it took; these are ours.
 
-# %% mystnb={"figure": {"caption": "Distances between one network of each family, oldest first: they do not grow with the years between two networks (paper Fig. 5 B; `affscore.figures.distance_heatmap`).", "name": "fig-nine"}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}} tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Distances between one network of each family, oldest first: they do not grow with the years between two networks (paper Fig. 5 B; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
 chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
           "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
 nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
@@ -310,7 +310,7 @@ table(means.loc[years.index].dropna().rename_axis(None), digits=3)
 # On the mini zoo neither column rises steadily with the years. Swin and ConvNeXt are nearer to the early networks than
 # the ViTs are, as in the paper, but the differences are small and have no error bar.
 
-# %% mystnb={"figure": {"caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `affscore.figures.score_distributions`).", "name": "fig-distributions"}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}} tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-distributions", "caption": "All scores of one network of each family: on the mini zoo the ResNet has a second group near 1, and the scores of the ViT are not low, as they are in the paper. Shapes are density estimates, where there are 15 scores or more (paper Fig. 5 C; `affscore.figures.score_distributions`)."}, "image": {"alt": "For each of nine networks a column of points, the affinity scores of its activations, with a shape around them that is wide where there are many."}}
 score_distributions(
     {name: signatures[name] for name in nine},
     about.loc[nine, "family"].tolist(),
@@ -322,7 +322,7 @@ plt.show()
 #
 # Paper Fig. 5 D has the same network with and without residual connections, with 20 layers, on CIFAR-10. So do we.
 
-# %% mystnb={"figure": {"caption": "The same network of 20 layers, trained on CIFAR-10 without and with residual connections: only with them do the two activations of a block part (paper Fig. 5 D, top; `affscore.figures.score_histograms`).", "name": "fig-plain-and-residual"}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap between 0.6 and 0.9; with shortcuts those after a sum lie at 0.7 to 0.98 and those inside a block at 0.55 to 0.7."}} tags=["hide-input"]
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-plain-and-residual", "caption": "The same network of 20 layers, trained on CIFAR-10 without and with residual connections: only with them do the two activations of a block part (paper Fig. 5 D, top; `affscore.figures.score_histograms`)."}, "image": {"alt": "Two histograms of affinity scores. Without shortcuts the scores of both activations of a block overlap between 0.6 and 0.9; with shortcuts those after a sum lie at 0.7 to 0.98 and those inside a block at 0.55 to 0.7."}}
 titles = {
     "first": "first of a block",
     "second": "second of a block",

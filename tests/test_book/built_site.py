@@ -16,8 +16,6 @@ SITE = REPOSITORY / "_build" / "html"
 TOC = yaml.safe_load((REPOSITORY / "book" / "_toc.yml").read_text())
 _CHAPTERS = [chapter for part in TOC["parts"] for chapter in part["chapters"]]
 _ENTRIES = [entry for chapter in _CHAPTERS for entry in (chapter, *chapter.get("sections", ()))]
-    entry for part in TOC["parts"] for chapter in part["chapters"] for entry in (chapter, *chapter.get("sections", ()))
-]
 PAGES: list[str] = [TOC["root"], *(entry["file"] for entry in _ENTRIES)]
 CHAPTERS = [page for page in PAGES if re.match(r"notebooks/[0-7]", page)]  # 80 and above are reference
 
