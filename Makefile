@@ -29,7 +29,7 @@ NOTEBOOKS := $(patsubst notebooks/%.py,$(EXECUTED)/notebooks/%.ipynb,$(filter-ou
 # What no import shows: the numbers and weights that the package ships.
 LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
 PROSE := _config.yml CHANGELOG.md $(shell find book -type f)
-STAGING := $(addprefix scripts/,stage_book.py front_page.py findings.py explorer_data.py figure_numbers.py lean_site.py)
+STAGING := $(addprefix scripts/,stage_book.py front_page.py findings.py explorer_data.py figure_numbers.py lean_site.py syllabus.py exercise_cells.py)
 
 .PHONY: help
 help:  ## show this help
