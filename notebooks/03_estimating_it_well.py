@@ -576,9 +576,9 @@ Markdown(f"""
 * In a 56-layer plain and residual network the mean score moves by at most \
 {by_size:.3f} between 128 and 1024 images, but by up to {by_choice:.2f} with \
 the reduction, its order, the covariance and the coupling.
-* Too few points make an activation look **more affine**: the bias is at most \
-about ${constant:.2f}\\, d/n$, so {100 * constant:.0f} points for each \
-coordinate hold it to 0.01.
+* Too few points make an activation look **more affine**: with the empirical \
+covariance by about ${constant:.2f}\\, d/n$ at most, so \
+{100 * constant:.0f} points for each coordinate hold the bias to 0.01.
 * At $n = d$ shrinkage {does[0]} the bias for independent coordinates \
 ({parts[0]["empirical"]:.3f} becomes {parts[0]["ledoit-wolf"]:.3f}) and \
 {does[1]} it for a steep spectrum ({parts[1]["empirical"]:.3f} becomes \

@@ -536,12 +536,7 @@ headings = {
     "p_value": "p-value",
     "p_within": "p within families",
 }
-table(
-    within,
-    headings,
-    {"families": 0, "p_value": 3}
-    | dict.fromkeys(("p_within", "smallest_p_within"), 3),
-)
+table(within, headings, {"families": 0, "p_value": 3, "p_within": 3})
 
 # %% tags=["remove-input"]
 kept = within.index[within["p_within"] < 0.05]
