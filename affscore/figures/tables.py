@@ -25,9 +25,7 @@ class Words(pd.DataFrame):
             return super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
 
 
-def table(
-    frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2
-) -> Words:
+def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2) -> Words:
     """A table as a page shows it.
 
     Args:
