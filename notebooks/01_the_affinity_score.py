@@ -32,6 +32,16 @@
 # You need some linear algebra (symmetric matrices, the trace) and a little probability (mean, covariance), and no
 # optimal transport. The exact conventions are in {doc}`../book/definitions`.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 n: int = 512  # samples in each cloud
 width: int = 300  # coordinates of the clouds in high dimension

@@ -29,6 +29,16 @@
 # * how the number format of the computer decides where an activation ends.
 # ```
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 points: int = 1000  # points in each cloud
 width: int = 300  # coordinates of each point

@@ -31,6 +31,16 @@
 #
 # You need the score from {doc}`01_the_affinity_score`, and its closed form there.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 points: int = 1000  # of figure 7; its curves take a quarter of them
 repeats: int = 8  # fresh samples for each bias and spread

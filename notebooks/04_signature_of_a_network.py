@@ -28,6 +28,16 @@
 # * how steady a signature is, and what training changes in it.
 # ```
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 model: str = "mini:digitsnet"  # torchvision name, mini:NAME, file.py:factory
 weights: str = ""  # fills in a missing @: DEFAULT, random, a name or a file

@@ -29,6 +29,16 @@
 # * how to run the same comparison on the paper's own networks, or with one of yours among them.
 # ```
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
 efficient: list[str] = []  # for small devices; none: three of the mini zoo

@@ -30,6 +30,16 @@
 # * why nine networks of two families are hardly more than two points.
 # ```
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
 efficient: list[str] = []  # for small devices; none: three of the mini zoo

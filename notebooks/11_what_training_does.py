@@ -13,6 +13,16 @@
 #     name: python3
 # ---
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %%
 
 # %% [markdown]

@@ -25,6 +25,16 @@
 # * whether a small distance says that the data mean the same,
 # * how to test whether scores depend on the class of the images, and in which activations they do.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
 dataset: str = "digits"  # of reference: digits, imagenet:DIR, folder:DIR ...

@@ -26,6 +26,16 @@
 # * why one training of each method cannot show that a clustering finds methods,
 # * that "the score varies least" depends on what is divided by what.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 checkpoints: list[str] = []  # MODEL@FILE, as METHOD-1.pth; none: the study's
 dataset: str = "digits"  # for checkpoints of your own: digits, folder:DIR ...

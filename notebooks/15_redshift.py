@@ -28,6 +28,16 @@
 # * what scores tend to along the depth, with closed forms for both ends,
 # * what a score is where 32 units see two numbers.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 points: int = 128  # pixels that a score compares
 seeds: int = 32  # networks of each kind

@@ -26,6 +26,16 @@
 # * what absolute deviation measures beside non-linearity,
 # * where the affinity score agrees with it, and where it does not.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 networks: list[str] = []  # of the first figures; none: two of the study
 study: str = "regions"  # of the other figures; or yours, as regions-cifar10

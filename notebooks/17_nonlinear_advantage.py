@@ -28,6 +28,16 @@
 # **Early** means that channels are made linear from the start of training, **late** that the network is trained as usual first. How much is left is
 # said by the *path length*: how many non-linear units lie between an input and the output, on average. Two numbers in brackets are a 95 % interval over seeds.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 slopes_study: str = "advantage"  # or one of yours, as advantage-cifar10
 store: str = "../_build/results"  # folder of your results, with studies in it

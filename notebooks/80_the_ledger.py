@@ -20,6 +20,16 @@
 # {cite:t}`bouniot2025alexnet` and in the poster of {cite:t}`gamba2022linear`, one row each, and then the claims in words, also
 # those in the abstracts of {cite:t}`mehmetigopel2023nonlinear`, each with a test that decides it. No verdict is written down; they are computed while the page is built.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 models: list[str] = []  # networks to measure first; none: take what is there
 dataset: str = "imagenet:../data/imagenet"  # where they are measured

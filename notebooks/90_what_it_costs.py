@@ -20,6 +20,16 @@
 # numbers and the reference's. Nothing is measured while the book is built: the measurements lie as JSON in
 # `benchmarks/results`, with the machine that they were made on, and this page draws them.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 results: str = "../benchmarks/results"  # the folder with the files of results
 

@@ -20,6 +20,16 @@
 # signature beside those of networks that you know. With your names in the cell below, and `train` set to `False`, it is
 # yours.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 model: str = "../examples/small_network.py:small"  # path/to/file.py:factory
 train: bool = True  # on digits; False: weights of `model`, or behind its @

@@ -21,6 +21,16 @@
 # `mini:resnet50` stands for `resnet50`, and so on. This page says what they are, how they were trained, and what they
 # reach. Results on them are *analogues* of the papers' numbers and are never shown as these.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 group: str = ""  # of figure 4 of the paper; empty: all networks
 

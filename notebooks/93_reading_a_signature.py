@@ -20,6 +20,16 @@
 # a number, where the scores of trained networks lie by kind of activation and by place, what to do about what you see,
 # and how to compare two networks. All numbers are computed from the results that come with the package.
 
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
 # %% tags=["parameters"]
 first: str = "shipped:resnet56"  # a result to read: shipped:MODEL, a file
 second: str = "shipped:plainnet56"  # another, to compare it with

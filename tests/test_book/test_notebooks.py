@@ -11,11 +11,13 @@ from typing import Any
 import nbformat
 import pytest
 from notebook_files import declared_parameters, pair_differs, read_profile, undeclared_keys
+from setup_cell import setup_cell
 
 from tests.test_book.built_site import PAGES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.py"))
+SETUP = setup_cell(REPOSITORY / "_config.yml")
 PROFILES = sorted((REPOSITORY / "notebooks" / "params").glob("*.yml"))
 DECLARATION = re.compile(r"\w+: [\w\[\], |]+ = .+  # .+")
 
@@ -46,8 +48,9 @@ def test_no_outputs_are_committed(script: Path) -> None:
 
 @each_notebook
 def test_parameters_are_typed_commented_and_checked(script: Path) -> None:
-    parameters, check, *_ = code_cells(script)
-    assert "parameters" in parameters.metadata.get("tags", []), "the first code cell is tagged `parameters`"
+    first, parameters, check, *_ = code_cells(script)
+    assert (first.source, first.metadata["tags"]) == (SETUP.source, SETUP.metadata["tags"]), "run scripts/setup_cell.py"
+    assert "parameters" in parameters.metadata.get("tags", []), "the second code cell is tagged `parameters`"
     for line in parameters.source.splitlines():
         assert DECLARATION.fullmatch(line), f"not `name: type = default  # comment`: {line}"
     assert "check_parameters(globals())" in check.source, "the cell after `parameters` checks them"
