@@ -89,7 +89,8 @@ def transport_bounds(x: Samples, y: Samples) -> dict[str, float]:
     >>> round(bounds["gap"], 6) + 0, round(bounds["mismatch"], 6) + 0, round(bounds["score"], 6)
     (0.0, 0.0, 1.0)
     """
-    steps = score_steps(np.asarray(x) - np.mean(x, axis=0), np.asarray(y) - np.mean(y, axis=0), "empirical")
+    source, target = (np.asarray(cloud, dtype=np.float64) for cloud in (x, y))
+    steps = score_steps(source - source.mean(axis=0), target - target.mean(axis=0), "empirical")
     of_x = covariance(steps.x, "empirical").numpy()
     mixed = float(
         np.trace(affine_map(steps.x, steps.y, "empirical").matrix.numpy() @ of_x)

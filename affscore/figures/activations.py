@@ -160,7 +160,8 @@ def activity(table: pd.DataFrame, curve: pd.Series) -> Figure:
     sns.scatterplot(shown, x="zeros", y="score", ax=axes, **options)
     axes.plot(100 * curve.index, curve, color=PALETTE["black"], linestyle="--", linewidth=1.3, label="normal input")
     axes.set(xlabel="outputs that are zero (%)", ylabel=r"affinity score $\rho$")
-    axes.get_legend().remove()
+    if legend := axes.get_legend():
+        legend.remove()  # one below the figure stands for it
     legend_below(figure, 3)
     return figure
 
