@@ -136,7 +136,7 @@ options |= {"images": images or None, "reduction": reduction, "order": order}
 result = affscore.signature(network, dataset, n=n, **options)
 print(result)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "The signature of the network that the parameters name: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score from 0 to 1. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "The signature of the network that the parameters name: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)
 
 # %% [markdown]

@@ -322,7 +322,7 @@ Markdown(
 # Three numbers hide the order. These are the signatures of representatives, one point for each activation; parallel
 # activations share a depth, and the colour says what an activation is for.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Signatures of representatives of the families: what an activation is for decides where it lies (paper Fig. 10, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score from 0 to 1 over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-representatives", "caption": "Signatures of representatives of the families: what an activation is for decides where it lies (paper Fig. 10, figures 3 to 5 and 7 of its first version; `affscore.figures.raw_signature`)."}, "image": {"alt": "A grid of scatter plots, one for each representative network: affinity score over the depth of the activation. Colours and markers tell hidden activations, places in a block, those after a residual sum, squeeze layers and gates apart."}}
 chosen = """alexnet vgg16 googlenet inception_v3 resnet101 resnet152
 densenet161 mnasnet1_0 efficientnet_b4 vit_h_14 swin_t convnext_tiny"""
 brought = [

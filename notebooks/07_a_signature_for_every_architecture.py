@@ -13,18 +13,6 @@
 #     name: python3
 # ---
 
-# %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
-import importlib.util
-
-if importlib.util.find_spec("affscore") is None:
-    raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
-    )
-
-# %%
-
 # %% [markdown]
 # # A signature for every architecture
 #
@@ -35,6 +23,16 @@ if importlib.util.find_spec("affscore") is None:
 #
 # You will learn how to compare signatures of different lengths, how to test a clustering, and how much of a signature
 # is there before any training.
+
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
 
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
@@ -238,7 +236,8 @@ Markdown(
     + ". Its lead over the lengths alone is "
     f"{lead.value:.2f} ± {lead.error:.2f} (jackknife over networks), which "
     + ("is more than two errors" if decided else "decides nothing")
-    + ". The distance does follow the difference in length (rank correlation "
+    + ". The distance does follow the difference in length (rank correlation, "
+    "as in Mantel's test {cite}`mantel1967detection`, "
     f"{mantel[0]:.2f}); per step {mantel[1]:.2f} is left of that."
     if np.isfinite(signature_finds)
     else "No two of these networks are of one family, so there are no "

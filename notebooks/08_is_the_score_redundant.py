@@ -13,18 +13,6 @@
 #     name: python3
 # ---
 
-# %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
-import importlib.util
-
-if importlib.util.find_spec("affscore") is None:
-    raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
-    )
-
-# %%
-
 # %% [markdown]
 # # Is the score redundant?
 #
@@ -35,6 +23,16 @@ if importlib.util.find_spec("affscore") is None:
 #
 # You will learn what the criteria measure, how much a correlation over a dozen activations is worth, and how to test
 # redundancy, by predicting the scores of one kind of network with weights from another.
+
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
 
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo

@@ -13,18 +13,6 @@
 #     name: python3
 # ---
 
-# %% tags=["remove-cell", "setup"]
-# Where this runs: with the library, or not.
-import importlib.util
-
-if importlib.util.find_spec("affscore") is None:
-    raise ModuleNotFoundError(
-        "this notebook needs the book's library, affscore: get the files of "
-        "the book, run `make book` there, and open it with `make lab`"
-    )
-
-# %%
-
 # %% [markdown]
 # # A multiverse of signatures
 #
@@ -35,6 +23,16 @@ if importlib.util.find_spec("affscore") is None:
 # {cite}`steegen2016increasing`, and asks which conclusions survive.
 #
 # You will learn what each choice does, what the score cannot see, and what to report with a signature of your own.
+
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
 
 # %% tags=["parameters"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo

@@ -13,6 +13,15 @@
 #     name: python3
 # ---
 
+# %% [markdown]
+# # Robust to batch size and seed
+#
+# Appendix E of {cite:t}`bouniot2025alexnet` measures a VGG16 in batches of 128 to 1024 images and after training from nine
+# seeds (paper Fig. 8). The lines lie on each other, "suggesting that the obtained results are not subject to a strong
+# stochasticity". Lines that overlap can hide two things. *Chance* is what other images or another seed would change; it
+# averages out. *Bias* is what every small batch gets wrong in the same way; no average removes it. This chapter puts
+# numbers on both: mostly it is bias, and it is small because two errors partly cancel.
+
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
 import importlib.util
@@ -22,17 +31,6 @@ if importlib.util.find_spec("affscore") is None:
         "this notebook needs the book's library, affscore: get the files of "
         "the book, run `make book` there, and open it with `make lab`"
     )
-
-# %%
-
-# %% [markdown]
-# # Robust to batch size and seed
-#
-# Appendix E of {cite:t}`bouniot2025alexnet` measures a VGG16 in batches of 128 to 1024 images and after training from nine
-# seeds (paper Fig. 8). The lines lie on each other, "suggesting that the obtained results are not subject to a strong
-# stochasticity". Lines that overlap can hide two things. *Chance* is what other images or another seed would change; it
-# averages out. *Bias* is what every small batch gets wrong in the same way; no average removes it. This chapter puts
-# numbers on both: mostly it is bias, and it is small because two errors partly cancel.
 
 # %% tags=["parameters"]
 repeated: str = "mini:vgg16"  # of the first figure: MODEL, MODEL@WEIGHTS

@@ -13,6 +13,15 @@
 #     name: python3
 # ---
 
+# %% [markdown]
+# # What training does
+#
+# The paper measures a VGG-16 before and after training (paper Fig. 9), and says: at initialisation "the signature is
+# increasing, reaching almost a perfectly linear pattern in the last layers"; training makes the network more
+# non-linear. On eight networks on photographs we see both, the first only while batch norms are off, and where the second
+# happens: inside the blocks. Small networks from nine seeds show the way there, and you can watch a training of your own at
+# next to no cost.
+
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
 import importlib.util
@@ -22,17 +31,6 @@ if importlib.util.find_spec("affscore") is None:
         "this notebook needs the book's library, affscore: get the files of "
         "the book, run `make book` there, and open it with `make lab`"
     )
-
-# %%
-
-# %% [markdown]
-# # What training does
-#
-# The paper measures a VGG-16 before and after training (paper Fig. 9), and says: at initialisation "the signature is
-# increasing, reaching almost a perfectly linear pattern in the last layers"; training makes the network more
-# non-linear. On eight networks on photographs we see both, the first only while batch norms are off, and where the second
-# happens: inside the blocks. Small networks from nine seeds show the way there, and you can watch a training of your own at
-# next to no cost.
 
 # %% tags=["parameters"]
 before: list[str] = []  # untrained, MODEL@WEIGHTS; none: nine of the study

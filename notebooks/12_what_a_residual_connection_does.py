@@ -13,6 +13,15 @@
 #     name: python3
 # ---
 
+# %% [markdown]
+# # What a residual connection does
+#
+# A residual block adds its input to what its layers computed. The paper compares a ResNet-20 with and without these
+# connections (paper Fig. 5 D) and sees that they make the distribution of the scores **bimodal**, with one mode at highly
+# linear activations. Nineteen pairs of networks, on photographs and on digits, show something simpler and more robust: the
+# activations after a sum are more linear than those inside a block, nearly all of them. Whether that makes two *modes*
+# is a weaker question, and depends on how one measures.
+
 # %% tags=["remove-cell", "setup"]
 # Where this runs: with the library, or not.
 import importlib.util
@@ -22,17 +31,6 @@ if importlib.util.find_spec("affscore") is None:
         "this notebook needs the book's library, affscore: get the files of "
         "the book, run `make book` there, and open it with `make lab`"
     )
-
-# %%
-
-# %% [markdown]
-# # What a residual connection does
-#
-# A residual block adds its input to what its layers computed. The paper compares a ResNet-20 with and without these
-# connections (paper Fig. 5 D) and sees that they make the distribution of the scores **bimodal**, with one mode at highly
-# linear activations. Nineteen pairs of networks, on photographs and on digits, show something simpler and more robust: the
-# activations after a sum are more linear than those inside a block, nearly all of them. Whether that makes two *modes*
-# is a weaker question, and depends on how one measures.
 
 # %% tags=["parameters"]
 residual: list[str] = []  # with shortcuts, MODEL@WEIGHTS; none: the study's
