@@ -116,7 +116,7 @@ def with_palette(picture: bytes) -> bytes:
     """A PNG with at most 256 colours, which on drawings nobody can tell from the original; that where it is smaller."""
     file = io.BytesIO()
     drawn = Image.open(io.BytesIO(picture))
-    if drawn.mode == "RGBA" and drawn.getextrema()[3][0] < 255:
+    if drawn.mode == "RGBA" and drawn.getchannel("A").getextrema() != (255, 255):
         return picture  # what shines through has no place in the palette
     drawn.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(file, "PNG", dpi=drawn.info.get("dpi"))
     return min(file.getvalue(), picture, key=len)
