@@ -289,8 +289,10 @@ Markdown(
 # convolutional ones, until Swin and ConvNeXt come back. It does not say which nine it took; these are ours.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-nine", "caption": "Distances between one network of each family, oldest first: they do not grow with the years between two networks (paper Fig. 5 B; `affscore.figures.distance_heatmap`)."}, "image": {"alt": "A square matrix with nine rows and columns, from AlexNet to ConvNeXt, in shades of grey with the distance written into each cell."}}
-chosen = ["alexnet", "inception_v3", "resnet50", "densenet121", "mnasnet1_0",
-          "efficientnet_b1", "vit_b_16", "swin_t", "convnext_tiny"]  # fmt: skip
+chosen = (
+    "alexnet inception_v3 resnet50 densenet121 mnasnet1_0 efficientnet_b1 "
+    "vit_b_16 swin_t convnext_tiny"
+).split()
 nine = [name for name in chosen if name in signatures] or list(signatures)[:9]
 distance_heatmap(distances.loc[nine, nine])
 plt.show()

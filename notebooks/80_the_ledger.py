@@ -200,10 +200,12 @@ table(again, headings) if len(again) else Markdown(
 # for those you name (papermill's `-y` takes lists):
 #
 # ```sh
-# affscore survey --models resnet18 --datasets imagenet:data/imagenet --store results
+# affscore survey --models resnet18 \
+#   --datasets imagenet:data/imagenet --store results
 # affscore ledger --results results --csv ledger.csv
-# make book PROFILE=paper   # measures the study's networks, then builds this page with them
-# papermill notebooks/80_the_ledger.ipynb ledger.ipynb --cwd notebooks -y "models: [resnet18, swin_t]"
+# make book PROFILE=paper   # measures the study's networks
+# papermill notebooks/80_the_ledger.ipynb ledger.ipynb --cwd notebooks \
+#   -y "models: [resnet18, swin_t]"
 # ```
 #
 # What counts as the same measurement: torchvision's *default* weights (the accuracies of figure 4 are theirs), batches of 512
