@@ -19,7 +19,9 @@
 # A signature belongs to a network *and* to data. Appendix H of the paper {cite}`bouniot2025alexnet` measures 33 networks on
 # CIFAR-10, CIFAR-100 and noise, finds the first two nearer to ImageNet than the third (paper Fig. 15), and concludes that they are
 # semantically closer. This chapter makes the figure again, tests the conclusion, and then goes from other data to a part
-# of the data: the images of one class. You will learn
+# of the data: the images of one class.
+#
+# You will learn
 #
 # * how far a signature moves on other data, and how far the choice of images alone moves it,
 # * whether a small distance says that the data mean the same,

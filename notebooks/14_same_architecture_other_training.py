@@ -20,6 +20,7 @@
 # most of them without labels, and says both: the mean score "remains almost unchanged" (paper Table 3), and yet clustering
 # the signatures finds the methods (paper Figs. 16 and 17). It has one training of each, and so cannot separate methods from seeds.
 # Here a small ResNet-18 is trained in five ways, from three seeds each, no two of which begin with the same weights.
+#
 # You will learn
 #
 # * how far the way of training moves a signature, measured in units of what a seed does,

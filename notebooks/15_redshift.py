@@ -21,7 +21,9 @@
 # prefers low frequencies is shifted to the red, as light is: hence the name):
 # ReLU networks prefer simple ones, whatever the size of their weights; Tanh networks get complex as the weights grow.
 # Here each image has the affinity scores of its network's layers below it. Does the score follow the complexity of the
-# function? You will learn
+# function?
+#
+# You will learn
 #
 # * what the size, the mean and the biases of random weights do to images and scores, and what is exactly true of ReLU,
 # * where the score follows the complexity of the function, and where it does not,

@@ -19,7 +19,9 @@
 # A ReLU network is affine on each of its *linear regions*. More regions, more non-linearity? {cite:t}`gamba2022linear` doubt it: many
 # regions whose affine maps are nearly the same bend less than a few that differ. They count regions along paths through the
 # data (*density*), and measure the area between the network and its chords (*absolute deviation*). Both are computed exactly
-# here, and compared with the affinity score. You will learn
+# here, and compared with the affinity score.
+#
+# You will learn
 #
 # * how all linear regions along a segment are found, exactly,
 # * why their number says little about non-linearity, and what says more,

@@ -18,7 +18,9 @@
 #
 # The affinity score measures a network as it is. {cite:t}`mehmetigopel2023nonlinear` take its non-linearity away instead, channel by
 # channel, and see when it breaks. This page does so with small networks, asks whether the score knows which activations
-# are needed, and closes with all three measures of this book on the same networks. You will learn
+# are needed, and closes with all three measures of this book on the same networks.
+#
+# You will learn
 #
 # * how a channel of a trained network is made linear, and how training finds those that are not needed,
 # * how deep a network with shortcuts is: the average path length,

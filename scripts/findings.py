@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 from notebook_files import error
 
@@ -34,7 +33,7 @@ def findings_of(name: Path, notebook: NotebookNode) -> str | None:
 
 
 def move_to_the_top(name: Path, notebook: NotebookNode) -> None:
-    """Put the findings into a box below the title, and take their cell and its heading from where they were made."""
+    """Put the findings into a box below the opening, and take their cell and its heading from where they were made."""
     findings = findings_of(name, notebook)
     if findings is None:
         return
@@ -46,9 +45,19 @@ def move_to_the_top(name: Path, notebook: NotebookNode) -> None:
             cell.source = HEADING.sub("", cell.source).strip()
             break
     notebook.cells = [cell for cell in notebook.cells if cell.source or cell.cell_type != "markdown"]
-    box = nbformat.v4.new_markdown_cell(BOX.format(findings=findings))
-    box["id"] = "what-we-found"  # the same at each run, so that an unchanged page stays as it is
-    notebook.cells.insert(1, box)
+    title = notebook.cells[0]
+    opening, rest = _opening_and_rest(title.source)
+    title.source = "\n\n".join(filter(None, (opening, BOX.format(findings=findings).strip(), rest)))
+
+
+def _opening_and_rest(source: str) -> tuple[str, str]:
+    r"""The title with its first paragraph, and what follows.
+
+    >>> _opening_and_rest("# Title\n\nAn opening.\n\nYou will learn\n\n* this.")
+    ('# Title\n\nAn opening.', 'You will learn\n\n* this.')
+    """
+    parts = re.split(r"\n[ \t]*\n", source.strip(), maxsplit=2)
+    return "\n\n".join(parts[:2]), "".join(parts[2:])
 
 
 def bullets(findings: str) -> list[str]:

@@ -14,7 +14,7 @@ FOUND = "* The first is 0.62.\n* The second\n  goes on.\n* The third."
 
 
 def chapter(*ends: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    return new_notebook(cells=[new_markdown_cell("# A title\n\nAn opening."), new_code_cell("x = 1"), *ends])
+    return new_notebook(cells=[new_markdown_cell("# A title\n\nAn opening.\n\nYou will learn\n\n* this."), new_code_cell("x = 1"), *ends])
 
 
 def made(text: str | None = FOUND) -> nbformat.NotebookNode:
@@ -33,10 +33,10 @@ def sources(notebook: nbformat.NotebookNode) -> list[str]:
 def test_the_findings_stand_below_the_title() -> None:
     notebook = chapter(new_markdown_cell("## What we found"), made(), new_markdown_cell("## Exercises"))
     move_to_the_top(NAME, notebook)
-    title, box, *rest = sources(notebook)
-    assert title.startswith("# A title")
-    assert box.startswith(":::::{admonition} What we found\n:class: findings\n")
-    assert FOUND in box
+    title, *rest = sources(notebook)
+    assert title.startswith("# A title\n\nAn opening.\n\n:::::{admonition} What we found\n:class: findings\n")
+    assert FOUND in title
+    assert title.endswith(":::::\n\nYou will learn\n\n* this.")
     assert rest == ["x = 1", "## Exercises"]
     nbformat.validate(notebook)
 
@@ -44,7 +44,7 @@ def test_the_findings_stand_below_the_title() -> None:
 def test_only_the_heading_goes_from_a_cell_that_says_more() -> None:
     notebook = chapter(new_markdown_cell("Words before.\n\n## What we found\n"), made())
     move_to_the_top(NAME, notebook)
-    assert sources(notebook)[2:] == ["x = 1", "Words before."]
+    assert sources(notebook)[1:] == ["x = 1", "Words before."]
 
 
 def test_a_chapter_without_findings_stays_as_it_is() -> None:
