@@ -14,7 +14,13 @@ FOUND = "* The first is 0.62.\n* The second\n  goes on.\n* The third."
 
 
 def chapter(*ends: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    return new_notebook(cells=[new_markdown_cell("# A title\n\nAn opening.\n\nYou will learn\n\n* this."), new_code_cell("x = 1"), *ends])
+    return new_notebook(
+        cells=[
+            new_markdown_cell("# A title\n\nAn opening.\n\nYou will learn\n\n* this."),
+            new_code_cell("x = 1"),
+            *ends,
+        ]
+    )
 
 
 def made(text: str | None = FOUND) -> nbformat.NotebookNode:
