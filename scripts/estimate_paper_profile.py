@@ -53,8 +53,8 @@ class Estimate:
 
     def __str__(self) -> str:
         return (
-            f"{self.networks} networks ({self.twice} of them twice, with two reductions), {self.images} images each:\n    "
-            f"{self.multiply_adds:.1e} multiply-adds\n"
+            f"{self.networks} networks ({self.twice} of them twice, with two reductions), {self.images} images each:"
+            f"\n    {self.multiply_adds:.1e} multiply-adds\n"
             f"disk: {self.weights_gb:.1f} GB of weights, {VALIDATION_BYTES / 1e9:.1f} GB of images\n"
             f"time, estimated: {self.days[0]:.0f} to {self.days[1]:.0f} days on {self.machine};\n    at least "
             f"{self.multiply_adds / 1e13 / 3600:.1f} hours on a GPU that keeps up 10^13 multiply-adds a\n    second "
