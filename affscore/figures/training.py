@@ -39,7 +39,7 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
     >>> rows = [(step, index, index + 1, 0.9 - 0.001 * step) for step in (0, 100) for index in range(3)]
     >>> figure = scores_over_steps(pd.DataFrame(rows, columns=["step", "index", "depth", "score"]))
     >>> [axes.get_ylabel() for axes in figure.axes], len(figure.axes[0].lines)
-    (['affinity score', 'depth (activations on the longest path)'], 4)
+    (['affinity score (axis from 0.75)', 'depth (activations on the longest path)'], 4)
     """
     if table.empty:
         raise AffscoreError("there is no measurement to draw (of several processes only process 0 measures)")
