@@ -10,6 +10,15 @@ function letKeysScroll() {
   }
 }
 
+// The arrows that unfold the pages below a page are drawn without words.
+function nameArrows() {
+  for (const arrow of document.querySelectorAll(".has-children > details > summary")) {
+    const page = arrow.closest(".has-children").querySelector("a");
+    arrow.setAttribute("aria-label", `Pages of ${page.textContent.trim()}`);
+  }
+}
+
+window.addEventListener("DOMContentLoaded", nameArrows);
 window.addEventListener("load", letKeysScroll);
 window.addEventListener("resize", letKeysScroll);
 document.addEventListener("toggle", letKeysScroll, true);

@@ -7,11 +7,12 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlparse
 
 import numpy as np
@@ -55,8 +56,13 @@ SERIOUS = """async (only) => {
 }"""
 
 pytestmark = pytest.mark.browser
-each_page = pytest.mark.parametrize("name", PAGES)
-each_look = pytest.mark.parametrize("look", LOOKS)
+VISITS = [(name, look) for look in LOOKS for name in PAGES]  # those on a screen come first
+_NAMES = [f"{name}-{look}" for name, look in VISITS]
+# Of module scope, pytest puts the tests of one visit one after the other: each page is loaded once in each look.
+each_visit = pytest.mark.parametrize("seen", VISITS, ids=_NAMES, indirect=True, scope="module")
+each_visit_on_a_screen = pytest.mark.parametrize(
+    "seen", VISITS[: len(PAGES)], ids=_NAMES[: len(PAGES)], indirect=True, scope="module"
+)
 on_a_screen = pytest.mark.parametrize("look", ["screen"])
 each_width = pytest.mark.parametrize("look", ["screen", "phone"])
 
@@ -105,8 +111,8 @@ class Visit:
         self.errors.append(f"{request.url}: {request.failure}")
 
 
-@pytest.fixture
-def visit(browser: Browser, address: str, name: str, look: str) -> Iterator[Visit]:
+@contextmanager
+def visited(browser: Browser, address: str, name: str, look: str) -> Iterator[Visit]:
     width, scheme = LOOKS[look]
     options: dict[str, Any] = {"viewport": ViewportSize(width=width, height=900), "color_scheme": scheme}
     context = browser.new_context(**options)
@@ -115,14 +121,34 @@ def visit(browser: Browser, address: str, name: str, look: str) -> Iterator[Visi
     context.close()
 
 
-@each_look
-@each_page
-def test_a_page_is_whole(visit: Visit, name: str, look: str) -> None:
-    width = LOOKS[look][0]
+@pytest.fixture
+def visit(browser: Browser, address: str, name: str, look: str) -> Iterator[Visit]:
+    with visited(browser, address, name, look) as found:
+        yield found
+
+
+class Seen(NamedTuple):
+    """A visit that several tests look at, and change nothing that matters to the others."""
+
+    visit: Visit
+    name: str
+    look: str
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Seen]:
+    with visited(browser, address, *request.param) as found:
+        yield Seen(found, *request.param)
+
+
+@each_visit
+def test_a_page_is_whole(seen: Seen) -> None:
+    visit, _, look = seen
+    width, scheme = LOOKS[look]
     assert visit.outside == []
     assert visit.errors == []
     page = visit.page
-    assert page.locator("html").get_attribute("data-theme") == LOOKS[look][1]
+    assert page.locator("html").get_attribute("data-theme") == scheme
     assert page.locator("article h1").first.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page is wider than the screen"
 
@@ -152,11 +178,10 @@ def test_a_page_is_whole(visit: Visit, name: str, look: str) -> None:
         assert set(page.evaluate(bars)) <= {"none"}, "scrollbars below the formulas of a line"
 
 
-@each_look
-@each_page
-def test_everybody_can_read_a_page(visit: Visit, name: str, look: str) -> None:
+@each_visit
+def test_everybody_can_read_a_page(seen: Seen) -> None:
     """axe-core finds nothing serious; in the dark, where only colours change, it looks at these."""
-    page = visit.page
+    page, look = seen.visit.page, seen.look
     page.add_script_tag(content=AXE.read_text())
     assert page.evaluate(SERIOUS, ["color-contrast"] if "dark" in look else None) == []
     if look == "screen":
@@ -165,12 +190,11 @@ def test_everybody_can_read_a_page(visit: Visit, name: str, look: str) -> None:
         assert all(after <= before + 1 for before, after in pairwise(levels)), levels
 
 
-@on_a_screen
-@each_page
-def test_nothing_is_cut_on_a_screen(visit: Visit, name: str, look: str) -> None:
-    visit.page.evaluate(UNFOLD)
-    assert visit.page.evaluate(CUT_CODE) == [], "code that is cut"
-    assert visit.page.evaluate(CUT_TABLES) == [], "tables that are cut"
+@each_visit_on_a_screen
+def test_nothing_is_cut_on_a_screen(seen: Seen) -> None:
+    seen.visit.page.evaluate(UNFOLD)
+    assert seen.visit.page.evaluate(CUT_CODE) == [], "code that is cut"
+    assert seen.visit.page.evaluate(CUT_TABLES) == [], "tables that are cut"
 
 
 @cache
@@ -183,18 +207,17 @@ def weight(path: str) -> int:
     return len(gzip.compress(content, 6)) if file.suffix in {".html", ".js", ".css", ".svg", ".json"} else len(content)
 
 
-@on_a_screen
-@each_page
-def test_a_page_is_light(visit: Visit, name: str, look: str) -> None:
-    assert sum(weight(urlparse(url).path) for url in set(visit.requests)) < HEAVIEST_PAGE
+@each_visit_on_a_screen
+def test_a_page_is_light(seen: Seen) -> None:
+    assert sum(weight(urlparse(url).path) for url in set(seen.visit.requests)) < HEAVIEST_PAGE
 
 
-@on_a_screen
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_figures_have_the_number_of_their_page(visit: Visit, name: str, look: str) -> None:
-    captions = visit.page.locator("article figcaption .caption-number").all_inner_texts()
-    chapter = int(name.removeprefix("notebooks/")[:2])
-    assert captions == [f"Fig. {chapter}.{count} " for count in range(1, len(captions) + 1)]
+@each_visit_on_a_screen
+def test_figures_have_the_number_of_their_page(seen: Seen) -> None:
+    captions = seen.visit.page.locator("article figcaption .caption-number").all_inner_texts()
+    number = re.match(r"notebooks/0?(\d+)", seen.name)
+    of_page = f"{number[1]}." if number else ""
+    assert captions == [f"Fig. {of_page}{count} " for count in range(1, len(captions) + 1)]
 
 
 @on_a_screen
