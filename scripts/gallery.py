@@ -13,7 +13,7 @@ from PIL import Image
 
 PAGE = Path("book/gallery.md")
 PICTURES = Path("book/gallery")
-WIDTH, COLOURS = 640, 64
+WIDTH, COLOURS = 480, 48
 """Of a small picture, in pixels: what a card of the page shows on a screen with two dots a pixel, nearly."""
 
 HEAD = """# All figures

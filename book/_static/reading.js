@@ -18,7 +18,13 @@ function nameArrows() {
   }
 }
 
+// The entries of the bibliography have a role of their own, which a list does not allow.
+function freeBibliography() {
+  for (const list of document.querySelectorAll(".citation-list")) list.removeAttribute("role");
+}
+
 window.addEventListener("DOMContentLoaded", nameArrows);
+window.addEventListener("DOMContentLoaded", freeBibliography);
 window.addEventListener("load", letKeysScroll);
 window.addEventListener("resize", letKeysScroll);
 document.addEventListener("toggle", letKeysScroll, true);
