@@ -13,8 +13,8 @@ from PIL import Image
 
 PAGE = Path("book/gallery.md")
 PICTURES = Path("book/gallery")
-WIDTH, COLOURS = 480, 48
-"""Of a small picture, in pixels: what a card of the page shows on a screen with two dots a pixel, nearly."""
+WIDTH, COLOURS = 400, 24
+"""Of a small picture, in pixels: about what a card of the page shows; the page must stay light."""
 
 HEAD = """# All figures
 
