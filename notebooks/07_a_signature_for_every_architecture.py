@@ -258,7 +258,7 @@ Markdown(
 # ## Before training
 #
 # The package has the signatures of networks of the study at their full size, with random weights and on random
-# images. If training made the signature, these should not be told apart.
+# images. If training made the signature, their families would not differ.
 
 # %% tags=["hide-input"]
 untrained = {}

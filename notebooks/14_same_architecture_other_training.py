@@ -108,7 +108,7 @@ if found:
             f"expected trainings of one architecture, got {listed}"
         )
 methods = [method_of(name) for name in trainings]
-# methods can be told from seeds
+# some methods have several seeds, so both spreads are known
 repeated = 1 < len(set(methods)) < len(methods)
 distances = analysis.distance_matrix(
     {
@@ -520,8 +520,8 @@ for m, k in [(2, 2), (2, 3), (2, 4), (5, 2), (17, 1)]:
 # *For*: over the architectures of the mini zoo mean scores spread about twice as far as over ways of training, so that a mean score says more of the architecture.
 # *Against*: seeds of one method spread half as far as all trainings do, and the methods differ by the analysis of variance; "almost unchanged" hides a real effect. 0.04 and 404.61 have
 # different units: the norm grows with the number of images and channels. In units of the mean, linear CKA is steadier than the score here, though not
-# in the paper's table. And steadiness alone is no merit: a constant is steadier still. What counts is how a criterion varies between the things to be told apart,
-# in units of its variation between repeats.
+# in the paper's table. A small spread alone says nothing: a constant has none. What counts is the spread between ways of training
+# in units of the spread between seeds.
 #
 # Instead: "Over 17 trainings, one of each method, the mean score has a standard deviation of 0.04, 5 % of its mean; how much of this are the methods is not known."
 #

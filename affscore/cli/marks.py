@@ -22,8 +22,8 @@ def marks(
     """Check the answers that students handed in: a row for each student, a column for each exercise.
 
     Students write a report with affscore.exercises.report("NAME"). Every answer is checked again, in a process of its
-    own with limits of time and memory, which is told no when it opens files or starts programs. That is a limit, and no
-    sandbox: where students might attack the marking itself, run this command in a container. "-" is an exercise that
+    own with limits of time and memory, which may not open files or start programs. That is a limit, and no sandbox:
+    where students might attack the marking itself, run this command in a container. "-" is an exercise that
     was not handed in, "not kept" one that the student's session could not write down.
     """
     from affscore.exercises.marks import marks as mark
