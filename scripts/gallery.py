@@ -13,7 +13,7 @@ from PIL import Image
 
 PAGE = Path("book/gallery.md")
 PICTURES = Path("book/gallery")
-WIDTH, COLOURS = 400, 24
+WIDTH, COLOURS = 340, 24
 """Of a small picture, in pixels: about what a card of the page shows; the page must stay light."""
 
 HEAD = """# All figures

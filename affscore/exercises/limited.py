@@ -1,9 +1,9 @@
 """An answer that a student handed in, checked in a process of its own with limits. This is a limit, and no sandbox.
 
-A function in a report is somebody else's code. Its process has limits of time and memory, and may not open files outside
-the installed packages, start programs, connect or send signals. This protects the teacher from mistakes and from simple
-mischief. Code that sets out to attack Python itself can get around it, or tell the check that it is right: where that
-is to be expected, run it in a container, and read the sources in the reports.
+A function in a report is somebody else's code. Its process has limits of time and memory, and may not open files
+outside the installed packages, start programs, connect or send signals. This protects the teacher from mistakes and
+from simple mischief. Code that sets out to attack Python itself can get around it, or tell the check that it is right:
+where that is to be expected, run it in a container, and read the sources in the reports.
 """
 
 from __future__ import annotations
