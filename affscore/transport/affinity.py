@@ -107,7 +107,9 @@ def affinity_score(
         x: Array or tensor (n, d), n >= 2: the inputs of an activation, say.
         y: Array or tensor (n, d): its outputs.
         covariance: "ledoit-wolf" (the papers' choice: scores stay comparable where d > n) or
-            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps).
+            "empirical" (raw is then in [0, 1], and 1 exactly for positive semi-definite affine maps; where
+            inputs depend on each other up to rounding, as 48 units of 20 channels do, rounding counts as
+            variance, which moves the score by hundredths and differs between processors).
         ridge: Ridge on both covariances, relative to tr(S)/d.
         rounding: Unit of rounding of the arithmetic that made x and y, where their type does not tell
             (float16 activations that were averaged in float32, say).

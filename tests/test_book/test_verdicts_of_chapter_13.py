@@ -191,10 +191,10 @@ def test_each_study_has_its_command_and_no_path(name: str) -> None:
 def assert_same(again: pd.DataFrame, shipped: pd.DataFrame) -> None:
     """The same scores under every choice.
 
-    A channel that is nearly dead counts as constant on one processor and not on another, which moves a score by 3e-4;
-    other images move it by a hundredth.
+    With the empirical covariance of 48 units that see 20 channels, rounding moves a score by 3e-4.
     """
     words = ["index", *Specification._fields]
     both = again[[*words, "score"]].merge(shipped[[*words, "score"]], on=words, validate="1:1")
     assert len(both) == len(again) == len(shipped) > 0
-    np.testing.assert_allclose(both["score_x"], both["score_y"], atol=1e-3)
+    singular = (both["covariance"] == "empirical") & (both["bias"] == "none")
+    assert (abs(both["score_x"] - both["score_y"]) < np.where(singular, 1e-3, 1e-4)).all()

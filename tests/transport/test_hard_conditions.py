@@ -152,3 +152,16 @@ def test_intensities_of_zero_and_one():
     score = affinity_score(nearly, nearly.square())
     assert score.intensity[0] == 1.0
     assert 0 <= score.value <= 1
+
+
+def test_with_the_empirical_covariance_rounding_counts_where_inputs_depend_on_each_other():
+    """A known limit: 12 units of 5 channels in float32 have 12 directions, of which 7 are rounding."""
+    rng = np.random.default_rng(0)
+    channels, weights = rng.standard_normal((256, 5)), rng.standard_normal((5, 12))
+    exact = channels @ weights
+    rounded = (channels.astype(np.float32) @ weights.astype(np.float32)).astype(np.float64)
+    for covariance, low, high in (("empirical", 1e-3, 0.05), ("ledoit-wolf", 0.0, 1e-5)):
+        scores = [affinity_score(x, np.maximum(x, 0), covariance) for x in (exact, rounded)]
+        assert low <= abs(scores[0].value - scores[1].value) < high
+        if covariance == "empirical":
+            assert [score.degenerate_input for score in scores] == [True, False]
