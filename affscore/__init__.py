@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from affscore.zoo.datasets import load_data as load_data
     from affscore.zoo.models import load_model as load_model
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

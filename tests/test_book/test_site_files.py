@@ -1,7 +1,8 @@
-"""The built site as files: what links lead to, and what it weighs."""
+"""The built site as files: what links lead to, what it weighs, and the memory that its notebooks took."""
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,9 +11,11 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from tests.test_book.built_site import PAGES, site
+from tests.test_book.small_book import REPOSITORY
 
 pytestmark = pytest.mark.browser
 HEAVIEST_SITE = 60e6
+NOTEBOOKS = [page for page in PAGES if page.startswith("notebooks/")]
 
 
 class Links(HTMLParser):
@@ -52,3 +55,11 @@ def test_links_lead_somewhere(name: str) -> None:
 
 def test_the_site_is_light() -> None:
     assert sum(path.stat().st_size for path in site().resolve().rglob("*") if path.is_file()) < HEAVIEST_SITE
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_fits_a_small_machine(name: str) -> None:
+    """The process of the notebook takes less than 3 GB of the 4 that a machine may have; jobs beside it share the rest."""
+    site()
+    executed = json.loads((REPOSITORY / "_build" / "executed" / "mini" / f"{name}.ipynb").read_text(encoding="utf-8"))
+    assert 200 < executed["metadata"]["affscore"]["peak_mb"] < 3000
