@@ -59,7 +59,7 @@ def test_the_site_is_light() -> None:
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_notebook_fits_a_small_machine(name: str) -> None:
-    """The process of the notebook takes less than 3 GB of the 4 that a machine may have; jobs beside it share the rest."""
+    """Its process takes less than 3 GB of the 4 that a machine may have; jobs beside it share the rest."""
     site()
     executed = json.loads((REPOSITORY / "_build" / "executed" / "mini" / f"{name}.ipynb").read_text(encoding="utf-8"))
     assert 200 < executed["metadata"]["affscore"]["peak_mb"] < 3000
