@@ -216,12 +216,10 @@ affscore.figures.coupling(six_x, six_y, optimal)
 # \end{aligned}
 # $$ (eq-1-bures)
 #
-# ```{prf:theorem} 3.3 of the paper
-# :label: thm-1-affine
-# :nonumber:
-# If $Y = P X + b$ with a positive definite matrix $P$, then $T(x) = P x + b$, and $W_2(X, Y) = W_2(N_X, N_Y)$, whatever
-# the distribution of $X$ is.
-# ```
+# {prf:ref}`Theorem 3.3 <thm-3-3>` of the paper says when this map is all there is:
+#
+# > If $Y = P X + b$ with a positive definite matrix $P$, then $T(x) = P x + b$, and $W_2(X, Y) = W_2(N_X, N_Y)$, whatever
+# > the distribution of $X$ is.
 #
 # In other words, where the activation is affine (and positive), {eq}`eq-1-map` finds it from means and covariances alone,
 # even for a skewed cloud, far from normal. A cloud of $n$ points is itself a distribution, so with its own
@@ -242,7 +240,7 @@ assert np.allclose(fit.offset, [1.0, -2.0, 0.5])
 #
 # If the activation is *not* affine, means and covariances miss a part, and the true distance is larger: $W_2(N_X, N_Y)
 # \le W_2(X, Y)$ for all $X$ and $Y$ with finite variance. That is the Gelbrich bound {cite}`gelbrich1990formula`,
-# Theorem 3.4. An upper bound comes from the least specific plan: spread every point of $X$ evenly over all points of
+# {prf:ref}`Theorem 3.4 <thm-3-4>`. An upper bound comes from the least specific plan: spread every point of $X$ evenly over all points of
 # $Y$. For centred clouds this *independent coupling* costs
 #
 # $$
@@ -251,14 +249,12 @@ assert np.allclose(fit.offset, [1.0, -2.0, 0.5])
 #
 # because the mixed terms $x_i^\top y_j$ cancel in the mean. The best plan cannot be worse.
 #
-# ```{prf:proposition} 3.5 of the paper
-# :label: thm-1-bounds
-# :nonumber:
-# For centred $X$ and $Y$, and $T$ as in {eq}`eq-1-map`,
-# 1. $\displaystyle W_2(X, Y) - W_2(N_X, N_Y) \le
-#    \frac{2 \operatorname{tr} (\Sigma_X \Sigma_Y)^{1/2}}{\sqrt{\operatorname{tr} \Sigma_X + \operatorname{tr} \Sigma_Y}}$,
-# 2. $\displaystyle W_2(T X, Y) \le \sqrt{2 \operatorname{tr} \Sigma_Y}$.
-# ```
+# {prf:ref}`Proposition 3.5 <prop-3-5>` of the paper:
+#
+# > For centred $X$ and $Y$, and $T$ as in {eq}`eq-1-map`,
+# > 1. $\displaystyle W_2(X, Y) - W_2(N_X, N_Y) \le
+# >    \frac{2 \operatorname{tr} (\Sigma_X \Sigma_Y)^{1/2}}{\sqrt{\operatorname{tr} \Sigma_X + \operatorname{tr} \Sigma_Y}}$,
+# > 2. $\displaystyle W_2(T X, Y) \le \sqrt{2 \operatorname{tr} \Sigma_Y}$.
 #
 # For part 2, which the score uses, put $T X$ in the place of $X$ in {eq}`eq-1-independent`: its covariance is
 # $\Sigma_Y$. Seven transformations of the skewed cloud stay within both bounds:
@@ -503,20 +499,9 @@ table(pd.DataFrame(rows).T)
 #
 # The paper says that the score is 0 where $T X$ and $\sigma(X)$ are independent. As a statement about distributions
 # this is wrong in two ways. Independence is a property of pairs, which the score does not see: for an independent
-# fresh sample of $X$ the distributions are equal and the score is 1. And the value 0 is never reached.
-#
-# ```{prf:theorem} The score is positive
-# :label: thm-1-positive
-# :nonumber:
-# With the covariances of the distributions themselves, $\rho(X, Y) > 0$ for every $Y$ that is not constant.
-# ```
-#
-# *Why.* $\rho = 0$ means that the independent coupling is an optimal plan between $T X$ and $Y$. Take any two points $u, u'$
-# that $T X$ can reach and any two $v, v'$ that $Y$ can reach. The independent plan sends $u$ to $v$ and $u'$ to $v'$, but also
-# $u$ to $v'$ and $u'$ to $v$. If it is optimal, neither exchange may help, and so
-# $\langle u - u', v - v' \rangle = 0$. Hence $T X$ and $Y$ vary in perpendicular directions. But they have the same
-# covariance, so that neither varies at all. (Where $\Sigma_X$ is singular, $T X$ may have less variance than $Y$. Then the
-# independent plan costs less than $2 \operatorname{tr} \Sigma_Y$ already.)
+# fresh sample of $X$ the distributions are equal and the score is 1. And the value 0 is
+# never reached, with the covariances of the distributions themselves and a $Y$ that is not constant: the independent plan is
+# never optimal between $T X$ and $Y$ ({prf:ref}`proof <prop-range>`).
 #
 # Zero is a limit, then, approached in two ways. One is high dimension, in the table above; there the paper's sentence
 # is right, for samples and in the limit. The other exists on a line, too: a $Y$ that is constant but for rare events.
