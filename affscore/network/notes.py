@@ -157,7 +157,7 @@ def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, un
     if accuracy is None and 0 < unused < NO_LABELS:
         yield (
             f"there is no accuracy: {unused} of the outputs of the network lie beyond the largest label of the samples "
-            "that were used"
+            "that were used; use more samples, with one of the last class among them"
         )
     folders = stream.name.startswith("folder:") and card.classes is None
     if accuracy is not None and folders and not are_wordnet_ids(stream.classes or ()):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.model_state import device_of, in_training
@@ -39,6 +39,8 @@ def arguments_of(example_input: Any, model: nn.Module) -> Arguments:
     >>> arguments_of(torch.zeros(1), nn.Linear(1, 1))
     ((tensor([0.]),), {})
     """
+    if any(isinstance(one, Tensor) and one.ndim and not len(one) for one in tree_leaves(example_input)):
+        raise AffscoreError("example_input holds no sample; one is enough")
     if isinstance(example_input, Tensor):
         return copied(((example_input,), {}), model)
     if isinstance(example_input, Mapping):

@@ -19,14 +19,15 @@ from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import run_batch
 from affscore.network.collect import Pair
 from affscore.network.feeding import Feeding
-from affscore.network.images import image_stream
+from affscore.network.images import ImageStream, image_stream
 from affscore.network.measurement import Measurement
 from affscore.network.model_state import device_of, unwrapped
-from affscore.network.notes import as_warning, give_warnings, on_accuracy
+from affscore.network.notes import adding_assumptions, as_warning, give_warnings, on_accuracy, on_input
 from affscore.network.randomness import random_states_kept
 from affscore.network.reduction import check_word
 from affscore.nonlinear_advantage.channel_criteria import CriterionName, chosen, count_to_keep, values_of_channels
 from affscore.nonlinear_advantage.prelu import sloped_copy, slopes
+from affscore.nonlinear_advantage.surgery import ROOT
 from affscore.nonlinear_advantage.units import ChannelPReLU
 from affscore.options import Execution, Options, is_number, options_of
 from affscore.zoo.datasets import load_data
@@ -67,7 +68,10 @@ def linearize(
     batch_size: int = 64,
     progress: bool | None = None,
 ) -> Linearized:
-    r"""Make the least needed channels of a trained network linear; nothing is trained.
+    r"""Make the least needed channels of a trained network linear, by a criterion; nothing is trained.
+
+    This is for comparing criteria. Even a tenth of the channels may cost most of the accuracy, and by affinity score
+    not less than by random numbers (chapter 17 of the book): compare with ``by="random"``.
 
     The activations become channel-wise PReLUs (:func:`affscore.nonlinear_advantage.to_prelu`), and the slopes of some
     channels are set to 1 and frozen. Of all channels of the network together, :math:`\lfloor\mathrm{keep} \cdot
@@ -127,6 +131,9 @@ def linearize(
     units = slopes(sloped)
     accuracy_before, pairs = _run(sloped, data, options, execution, model, notes)
     value = values_of_channels(sloped, pairs, by, options.seed)
+    own = {path or ROOT for path, part in sloped.named_modules() if isinstance(part, ChannelPReLU)}
+    if others := dict.fromkeys(pair.call.activation for pair in pairs if pair.call.layer not in own):
+        notes.append(f"only channels of ReLU and GELU can be made linear: {', '.join(others)} stay as they are")
     linear = torch.cat([unit.slope.detach().cpu() == 1 for unit in units.values()]).numpy()
     kept = chosen(value, linear, keep, by)
     if kept.sum() < (most := count_to_keep(keep, len(kept))):
@@ -160,14 +167,19 @@ def _with_slopes(
         )
     if found:
         return guarded(lambda: copy.deepcopy(unwrapped(model)), "the network cannot be copied"), []
-    example = _first_samples(unwrapped(model), data, options) if example_input is None else example_input
-    made, notes = sloped_copy(model, example)
+    if example_input is None:
+        example, stream = _first_samples(unwrapped(model), data, options)
+        with adding_assumptions(stream, unwrapped(model)):
+            made, notes = sloped_copy(model, example)
+    else:
+        made, notes = sloped_copy(model, example_input)
     if not slopes(made):
         raise AffscoreError("the network calls no ReLU or GELU, and no other activation can be made linear here")
     return made, [as_warning(note) for note in notes]
 
 
-def _first_samples(model: nn.Module, data: Any, options: Options) -> Any:
+def _first_samples(model: nn.Module, data: Any, options: Options) -> tuple[Any, ImageStream]:
+    """An example of what goes into the network, and the stream that it is from."""
     with random_states_kept(device_of(model)):
         stream = image_stream(data, card_of(model), options, 2, Feeding(model))
         first = next(iter(stream.chunks), None)
@@ -175,7 +187,7 @@ def _first_samples(model: nn.Module, data: Any, options: Options) -> Any:
         raise AffscoreError("the data holds no sample; give at least 2")
     dtype = next((one.dtype for one in model.parameters() if one.is_floating_point()), None)
     arguments, named = first[:2].each(lambda one: one.to(dtype) if one.is_floating_point() else one).batch
-    return named or arguments
+    return named or arguments, stream
 
 
 class _Whole(Measurement):
@@ -190,10 +202,14 @@ class _Whole(Measurement):
             batch, collector = run_batch(self, recorder, 0, self._looked_at(self.stream.chunks, bar), ())
             pairs = collector.collected()
         accuracy = accuracy_of([batch], self._seen) if self._seen else None
-        found = [*self._notes, *on_accuracy(accuracy, self.stream, self.card, batch.unused), *batch.notes]
+        found = [*self._notes, *on_input(self.stream, self.network), *batch.notes]
+        found += on_accuracy(accuracy, self.stream, self.card, batch.unused)
         notes += [*found, *self.stream.notes]
         if accuracy is None and not any("no accuracy" in note for note in found):
-            notes.append("there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels)")
+            notes.append(
+                "there is no accuracy: the data has no labels that fit the outputs; give (inputs, labels), with an "
+                "integer from 0 on for each sample"
+            )
         return math.nan if accuracy is None else accuracy, pairs
 
 

@@ -26,7 +26,8 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
 
     :math:`\pi` goes from the output back to the input, and takes each of the two branches of an addition with
     probability 1/2, and each channel that an operation mixes with the same probability. It is a property of the graph
-    and the slopes; the example only runs the network once.
+    and the slopes; the example only runs the network once. Where loops or branches depend on the data, it is that of
+    the graph that the example takes.
 
     What the paper does not state, and we chose:
 
@@ -53,6 +54,8 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     >>> average_path_length(net, torch.zeros(1, 4))
     2.0
     """
+    if not isinstance(normalized, bool):
+        raise AffscoreError(f"normalized must be True (NAPL) or False (APL), got {normalized!r}")
     model = unwrapped(model)
     check_has_weights(model, type(model).__name__)
     outputs = run_on_example(model, example_input, lambda example: counts_of_outputs(model, example))
@@ -65,7 +68,9 @@ def average_path_length(model: nn.Module, example_input: Any = None, normalized:
     if counts is None or not bool((counts.paths > -torch.inf).any()):
         raise AffscoreError("no path leads from the input to the output, as far as functions of PyTorch show")
     if counts.lost:
-        raise AffscoreError(f"the paths through this network cannot be followed: {counts.lost}")
+        raise AffscoreError(
+            f"the paths through this network cannot be followed: {counts.lost}; give a network without it"
+        )
     if normalized:
         return float(counts.expected[counts.paths > -torch.inf].mean())
     return float((torch.softmax(counts.paths.flatten(), 0) * counts.length.flatten()).sum())

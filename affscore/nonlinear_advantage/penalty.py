@@ -73,7 +73,8 @@ def freeze(model: nn.Module, threshold: float = SNAP) -> int:
         How many channels it froze.
 
     Raises:
-        AffscoreError: The network has no such slopes, or the threshold is not between 0 and 1.
+        AffscoreError: The network has no such slopes, or some that are not finite; or the threshold is not between 0
+            and 1.
 
     >>> from affscore.nonlinear_advantage import to_prelu
     >>> net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
@@ -81,8 +82,12 @@ def freeze(model: nn.Module, threshold: float = SNAP) -> int:
     >>> freeze(net), net[1].weight.tolist(), net[1].frozen.tolist()
     (2, [0.5, 1.0, 1.0], [False, True, True])
     """
-    units, frozen = list(existing_slopes(model).values()), 0
-    for unit in units:
+    frozen = 0
+    for (layer, _), unit in existing_slopes(model).items():
+        if not bool(torch.isfinite(unit.weight).all()):
+            raise AffscoreError(
+                f"slopes of the layer {layer!r} are NaN or infinite: train with a smaller rate or omega"
+            )
         new = ~unit.frozen & (unit.weight > 1 - _checked(threshold))
         unit.frozen |= new
         frozen += int(new.sum())

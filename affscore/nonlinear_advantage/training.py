@@ -105,9 +105,10 @@ def train(
         reduction: As in :class:`affscore.nonlinear_advantage.SlopePenalty`.
         threshold: As there.
         batch_size: Samples of a step; the last one of an epoch has those that are left.
-        change: Changes the images of a step at random, given a generator: augmentation.
+        change: Changes the images of a step at random, given a generator, and keeps their shape: augmentation.
         seed: Fixes the order of the samples, and all else that is random.
-        checkpoint: A .pt file, written after each epoch as a whole. If it is there, the training goes on from it.
+        checkpoint: A .pt file, written after each epoch as a whole. If it is there, the training goes on from it, with
+            its weights in place of the network's.
         progress: Whether to show a bar of epochs; None for where there is a terminal.
 
     Returns:
@@ -179,7 +180,7 @@ def train(
                 generator = _generator(seed, epoch, device)
                 total = 0.0
                 for chosen in torch.randperm(len(images), generator=generator).split(batch_size):
-                    some = images[chosen] if change is None else change(images[chosen], generator)
+                    some = images[chosen] if change is None else _changed(images[chosen], change, generator)
                     outputs = model(some.to(device))
                     if not isinstance(outputs, Tensor):
                         raise AffscoreError(
@@ -220,6 +221,21 @@ def _generator(seed: int, epoch: int, device: torch.device) -> torch.Generator:
     own, of_network = (int(one) for one in np.random.SeedSequence([seed, epoch]).generate_state(2, np.uint32))
     seed_generators(of_network, device)
     return torch.Generator().manual_seed(own)
+
+
+def _changed(images: Tensor, change: Change, generator: torch.Generator) -> Tensor:
+    """The images of a step, augmented.
+
+    Raises:
+        AffscoreError: The function fails, or returns something else than as many images of the same shape.
+    """
+    given = guarded(lambda: change(images.clone(), generator), "the function change(images, generator) fails")
+    if not isinstance(given, Tensor) or given.shape != images.shape:
+        found = tuple(given.shape) if isinstance(given, Tensor) else type(given).__name__
+        raise AffscoreError(
+            f"change must return images of the shape {tuple(images.shape)} that it was given, got {found}"
+        )
+    return given
 
 
 def _state(model: nn.Module, images: Tensor, labels: Tensor) -> dict[str, float]:

@@ -233,3 +233,24 @@ def test_features_that_are_not_finite():
     net[0].bias.data[0] = float("inf")
     with pytest.raises(AffscoreError, match="layer '1'"):
         linearize(net, data())
+
+
+def test_what_was_assumed_of_images_is_said():
+    torch.manual_seed(0)
+    flat = nn.Sequential(nn.Flatten(), nn.Linear(192, 8), nn.ReLU(), nn.Linear(8, 10))
+    found = affscore.linearize(flat, "digits", by="random", images=64)
+    assert any("normalised as for ImageNet" in note for note in found.notes)
+    grey = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 10))
+    with pytest.raises(AffscoreError, match=r"give it an attribute preprocessing = affscore\.zoo\.Preprocessing"):
+        affscore.linearize(grey, "digits", by="random", images=64)
+
+
+def test_activations_without_channels_to_choose_are_named():
+    torch.manual_seed(0)
+    mixed = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2))
+    found = affscore.linearize(mixed, (torch.randn(32, 3), torch.arange(32) % 2), keep=0.0, by="random")
+    assert any("tanh stay as they are" in note for note in found.notes)
+    assert not found.kept["kept"].any()
+    pure = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.GELU(), nn.Linear(8, 2))
+    found = affscore.linearize(pure, (torch.randn(32, 3), torch.arange(32) % 2), keep=0.0, by="random")
+    assert not any("stay as they are" in note for note in found.notes)

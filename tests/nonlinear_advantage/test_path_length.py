@@ -314,3 +314,11 @@ def test_a_product_of_features_and_their_relu_is_one_activation():
             return h * h.relu()
 
     assert average_path_length(Product(), torch.ones(1, 3)) == 1.0
+
+
+def test_wrong_arguments_are_told():
+    net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+    with pytest.raises(AffscoreError, match="normalized must be True"):
+        average_path_length(net, torch.zeros(1, 3), normalized="no")
+    with pytest.raises(AffscoreError, match="holds no sample"):
+        average_path_length(net, torch.zeros(0, 3))

@@ -168,3 +168,10 @@ def test_width():
 def test_refusals(call, message):
     with pytest.raises(AffscoreError, match=message):
         call()
+
+
+def test_slopes_that_are_no_numbers_are_refused():
+    net = to_prelu(nn.Sequential(nn.Linear(2, 3), nn.ReLU()))
+    net[1].weight.data[0] = torch.nan
+    with pytest.raises(AffscoreError, match="NaN or infinite"):
+        freeze(net)

@@ -337,3 +337,19 @@ def test_a_network_that_returns_more_in_training():
 def test_a_network_without_slopes(net, message):
     with pytest.raises(AffscoreError, match=message):
         fit(net)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda images: images, "fails"),
+        (lambda images, generator: None, "got NoneType"),
+        (lambda images, generator: images[:3], "shape"),
+        (lambda images, generator: images.flatten(), "shape"),
+    ],
+)
+def test_an_augmentation_that_changes_shapes_is_refused(change, said):
+    net = to_prelu(nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2)))
+    images = torch.randn(8, 3)
+    with pytest.raises(AffscoreError, match=said):
+        train(net, images, torch.arange(8) % 2, 1, 0.0, change=change, progress=False)
