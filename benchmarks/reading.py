@@ -106,7 +106,7 @@ def read_benchmarks(folder: str | Path) -> dict[str, Benchmark]:
     """All benchmarks of a folder of results; those whose file is missing have an empty table and a note.
 
     >>> read_benchmarks("no such folder")["affinity"].note
-    'affinity.json is missing: python benchmarks/bench_affinity.py writes it.'
+    'affinity.json is missing: `python benchmarks/bench_affinity.py` writes it.'
     """
     return {name: read_benchmark(Path(folder) / f"{name}.json") for name in BENCHMARKS}
 
@@ -177,4 +177,4 @@ def _slope(measured: pd.DataFrame) -> float:
 
 def _what_writes(name: str, it: str) -> str:
     command = BENCHMARKS[name].command
-    return f": {command} writes {it}" if command else ""
+    return f": `{command}` writes {it}" if command else ""

@@ -547,7 +547,8 @@ at_once = affscore.linearize(
 )
 Markdown(
     f"{model} names {100 * at_once.accuracy_before:.1f} % of the digits, "
-    f"and with 90 % of its channels left {100 * at_once.accuracy_after:.1f} %."
+    f"and with 90 % of its channels left "
+    f"{100 * at_once.accuracy_after:.1f} %."
 )
 
 # %% [markdown]

@@ -70,7 +70,7 @@ Markdown("Not measured here: " + " ".join(notes)) if notes else None
 
 def table_or_note(benchmark, shown):
     """What a cell shows: a table, or the sentence that says why there is none."""
-    return Markdown(f"`{benchmark.note}`") if benchmark.note else shown
+    return Markdown(benchmark.note) if benchmark.note else shown
 
 
 def figure_or_note(draw, benchmark, *goals):

@@ -100,7 +100,7 @@ def reproduction(ledger: NotebookNode) -> str:
         for name, (count, words) in parts.items()
     )
     return (
-        f"The papers print {counts['numbers']} numbers. Of these\n\n"
+        f"The paper and its preprint, and the two papers of the other measures, print {counts['numbers']} numbers. Of these\n\n"
         f'```{{raw}} html\n<div class="reproduction"><div aria-hidden="true">{bar}</div><ul>{key}</ul></div>\n```'
     )
 

@@ -13,10 +13,14 @@ from PIL import Image
 
 PAGE = Path("book/gallery.md")
 PICTURES = Path("book/gallery")
-WIDTH, COLOURS = 340, 24
+WIDTH, COLOURS = 340, 64
 """Of a small picture, in pixels: about what a card of the page shows; the page must stay light."""
 
-HEAD = """# All figures
+HEAD = """---
+nosearch: true
+---
+
+# All figures
 
 {count} figures of {chapters} pages, as they were drawn when this book was built. A picture leads to its figure, beside
 the code that draws it.

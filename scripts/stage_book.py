@@ -63,6 +63,7 @@ def main() -> None:
         show_parameters_once(name, notebook)
         describe_figures(notebook)
         move_to_the_top(name, notebook)
+        number_the_title(name, notebook)
         make_light(notebook)
         files[name] = nbformat.writes(notebook).encode()
     write_tree(arguments.stage, files)
@@ -90,6 +91,11 @@ def show_parameters_once(name: Path, notebook: NotebookNode) -> None:
             cell.metadata["tags"].append("run-parameters" if changed else "remove-cell")
             lines = [f"{key} = {value!r}" for key, value in changed.items()]
             cell.source = "\n".join([f"# The parameters of this run (profile {ran['profile']})", *lines])
+
+
+def number_the_title(name: Path, notebook: NotebookNode) -> None:
+    """Put the number of the file before the title of the page, by which other pages call it."""
+    notebook.cells[0].source = re.sub(r"^# ", f"# {int(name.name[:2])} · ", notebook.cells[0].source, count=1)
 
 
 def describe_figures(notebook: NotebookNode) -> None:

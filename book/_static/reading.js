@@ -23,6 +23,15 @@ function freeBibliography() {
   for (const list of document.querySelectorAll(".citation-list")) list.removeAttribute("role");
 }
 
+// Formulas in a line that are much wider than a phone show that they scroll.
+function markWideFormulas() {
+  for (const formula of document.querySelectorAll("article span.math")) {
+    formula.classList.toggle("scrolls", formula.scrollWidth > formula.clientWidth + 20);
+  }
+}
+
+window.addEventListener("load", () => window.MathJax?.startup?.promise.then(markWideFormulas));
+window.addEventListener("resize", markWideFormulas);
 window.addEventListener("DOMContentLoaded", nameArrows);
 window.addEventListener("DOMContentLoaded", freeBibliography);
 window.addEventListener("load", letKeysScroll);

@@ -84,7 +84,9 @@ function drawReluWindow(place) {
     const range = `inputs from ${signed(low)} to ${signed(high)}`;
     const says = score === 1
       ? `ReLU is ${high <= 0 ? "constant" : "the identity"} there, an affine map.`
-      : "ReLU bends them.";
+      : high < wide / 2
+        ? `ReLU bends them: the ${Math.round((100 * high) / wide)} % above 0 carry all that is left of their variation.`
+        : "ReLU bends them.";
     place.dataset.score = score;
     verdict.innerHTML = `<strong>${score.toFixed(2)}</strong> on ${range}: ${says}`;
     drawing.setAttribute("aria-label", `The graph of ReLU with ${range}; its affinity score is ${score.toFixed(2)}.`);

@@ -53,8 +53,8 @@ def test_a_folder_says_what_is_missing_and_what_writes_it(tmp_path):
     found = read_benchmarks(tmp_path)
     assert list(found) == list(BENCHMARKS)
     assert found["agreement"].note == ""
-    assert found["affinity"].note == "affinity.json is missing: python benchmarks/bench_affinity.py writes it."
-    assert "--device cuda --name gpu writes it" in found["gpu"].note
+    assert found["affinity"].note == "affinity.json is missing: `python benchmarks/bench_affinity.py` writes it."
+    assert "--device cuda --name gpu` writes it" in found["gpu"].note
     assert found["survey"].note == "survey.json is missing."
     assert found["affinity"].table.empty
     assert "ratio" in found["affinity"].table.columns
@@ -78,7 +78,7 @@ def test_a_folder_says_what_is_missing_and_what_writes_it(tmp_path):
 def test_a_malformed_file(tmp_path, content):
     path = tmp_path / "affinity.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    with pytest.raises(AffscoreError, match=r"^affinity\.json holds no results .*bench_affinity.py writes one"):
+    with pytest.raises(AffscoreError, match=r"^affinity\.json holds no results .*bench_affinity.py` writes one"):
         read_benchmark(path)
 
 

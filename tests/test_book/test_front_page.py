@@ -64,7 +64,7 @@ def test_findings_of_no_chapter_are_an_error() -> None:
 
 def test_the_bar_has_the_counts_of_the_ledger() -> None:
     text = page("<!-- reproduction -->")
-    assert "The papers print 9 numbers" in text
+    assert " print 9 numbers. Of these" in text
     assert re.findall(r'class="([\w-]+)" style="flex-grow: (\d+)"', text) == [
         ("measured", "3"),
         ("computed", "2"),

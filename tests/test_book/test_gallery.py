@@ -38,7 +38,7 @@ def test_every_figure_has_its_card_and_its_picture() -> None:
     page, files = gallery_page(chapters)
     assert names_on(page) == ["fig-decade", "fig-vggs", "fig-93-ranges"]
     assert set(files) == {PICTURES / f"{name}.png" for name in names_on(page)}
-    assert page.startswith("# All figures\n\n3 figures of 2 pages")
+    assert page.startswith("---\nnosearch: true\n---\n\n# All figures\n\n3 figures of 2 pages")
     assert "## {doc}`../notebooks/05_a`" in page
     assert "80_b" not in page
     assert ":target: ../notebooks/05_a.html#fig-vggs" in page

@@ -92,10 +92,10 @@
     const rows = chosen().map((network, k) => {
       const scores = known(network.score);
       const name = (place) => { mark(place, k); place.append("span").text(network.name); };
-      return [name, network.family, data.groups[network.group], `${network.score.length}`, digits(d3.mean(scores), 3),
-        `${digits(d3.min(scores))} to ${digits(d3.max(scores))}`, digits(network.accuracy, 1)];
+      return [name, digits(d3.mean(scores), 3), `${digits(d3.min(scores))} to ${digits(d3.max(scores))}`,
+        `${network.score.length}`, network.family, data.groups[network.group], digits(network.accuracy, 1)];
     });
-    const heads = ["network", "family", "data", "activations", "mean score", "range", "accuracy (%)"];
+    const heads = ["network", "mean score", "range", "activations", "family", "data", "accuracy (%)"];
     table(d3.select($("about")).html(""), heads, rows);
   }
 
