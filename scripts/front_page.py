@@ -100,7 +100,8 @@ def reproduction(ledger: NotebookNode) -> str:
         for name, (count, words) in parts.items()
     )
     return (
-        f"The paper and its preprint, and the two papers of the other measures, print {counts['numbers']} numbers. Of these\n\n"
+        "The paper and its preprint, and the two papers of the other measures, "
+        f"print {counts['numbers']} numbers. Of these\n\n"
         f'```{{raw}} html\n<div class="reproduction"><div aria-hidden="true">{bar}</div><ul>{key}</ul></div>\n```'
     )
 
