@@ -44,7 +44,7 @@ book: $(SITE)  ## run the notebooks and build the site; PROFILE=mini by default
 
 # Each worker of pytest takes whole files: what a file measures once, it shares. WORKERS=0 runs them in one process.
 WORKERS ?= auto
-PYTEST := -m pytest -n $(WORKERS) --dist loadfile
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 QUICK := -m 'not slow and not notebook and not browser'
 
 .PHONY: check

@@ -751,7 +751,8 @@ open_ = [words[task] for task in behind if by_channels[task].above() is None]
 held = by_seed.groupby("task")["partial"].mean()
 Markdown(f"""
 * **With retraining, {min(shares):.0f} to {max(shares):.0f} % of the channels of a trained network can become linear before that \
-costs five points of accuracy** ({len(trained)} trainings of a residual network with 13 ReLUs, {len(gaps)} tasks, \
+costs five points of accuracy** ({len(trained)} trainings of a residual network with 13 ReLUs, \
+{len(gaps)} task{"s" * (len(gaps) > 1)}, \
 {trained["seed"].nunique()} seeds). Without it a tenth is too much: {model} falls from {100 * at_once.accuracy_before:.0f} to \
 {100 * at_once.accuracy_after:.0f} %.
 * **{when}.** At equal path length, networks that lose it from the start are behind those that lose it after training, in \

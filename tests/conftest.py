@@ -28,6 +28,12 @@ settings.load_profile("deterministic")
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that run notebooks come first: workers take whole files, and none shall wait for a long one at the end."""
+    long = {item.path for item in items if item.get_closest_marker("notebook")}
+    items.sort(key=lambda item: item.path not in long)
+
+
 @pytest.fixture(params=DEVICES)
 def device(request):
     """Every device that this machine has, one after the other."""
