@@ -17,6 +17,7 @@ from affscore.analysis.bimodality import component_agreement as component_agreem
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
+from affscore.analysis.choices import depth_trends as depth_trends
 from affscore.analysis.choices import effects_of_choices as effects_of_choices
 from affscore.analysis.classes import ClassEffect as ClassEffect
 from affscore.analysis.classes import class_effects as class_effects

@@ -13,6 +13,7 @@ from affscore.papers.alexnet_to_transformers import FIRST
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.estimate import if_significant, mean_of, require
 from affscore.papers.groups import table_1_families
+from affscore.papers.networks import short_name
 from affscore.papers.results import Results
 
 EFFICIENT = ("SqueezeNets", "ShuffleNets", "MobileNets", "MNASNets", "EfficientNets")
@@ -20,6 +21,14 @@ EFFICIENT = ("SqueezeNets", "ShuffleNets", "MobileNets", "MNASNets", "EfficientN
 
 OTHERS = ("AlexNet", "VGGs", "Inception", "DenseNets")
 """The convnets that they are held against; ResNets, of which the paper says the same, are neither."""
+
+_PLACES = {
+    "squeezenet": {
+        "squeeze above expand 1x1": ("squeeze_activation", "expand1x1_activation"),
+        "expand 1x1 above expand 3x3": ("expand1x1_activation", "expand3x3_activation"),
+    },
+    "mobilenet_v2": {"expand above depthwise": ("conv.0.2", "conv.1.2")},
+}
 
 
 def shaking_of_networks(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -53,6 +62,40 @@ def shaking_of_networks(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     table.insert(0, "family", family)
     table.insert(1, "design", design)
     return table
+
+
+def places_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
+    """Which of two activations of a block has the higher score, by a sign test over blocks.
+
+    In a SqueezeNet the squeeze activation is compared with that of expand 1x1, and this with that of expand 3x3; in
+    a MobileNetV2 that of the expanding 1x1 convolution with that of the depthwise one, in blocks that have both.
+
+    Args:
+        rows: A row for each activation of each network, with ``model``, ``layer`` and ``score``, under one
+            specification. Other networks are left out, as are activations that are in no block.
+
+    Returns:
+        A row for each network and comparison (the index): ``difference`` (mean over blocks), ``higher`` (in how many),
+        ``blocks`` and ``p`` (two-sided; blocks of one network are taken for independent).
+
+    >>> layers = [f"features.{block}.conv.{at}.2" for block in (2, 3) for at in (0, 1)]
+    >>> table = pd.DataFrame({"model": "mobilenet_v2", "layer": layers, "score": [0.9, 0.7, 0.8, 0.7]})
+    >>> places_in_blocks(table).round(2).iloc[0].tolist()
+    [0.15, 2.0, 2.0, 0.5]
+    """
+    parts = rows["layer"].str.extract(r"^(features\.\d+)\.(.+)$")
+    rows = rows.assign(block=parts[0], place=parts[1])
+    found = {}
+    for model, own in rows.groupby("model", sort=False):
+        pairs = next((pairs for start, pairs in _PLACES.items() if short_name(str(model)).startswith(start)), {})
+        scores = own.pivot_table(index="block", columns="place", values="score")
+        for comparison, both in pairs.items():
+            lead = scores[both[0]].sub(scores[both[1]]).dropna()
+            higher = int((lead > 0).sum())
+            p = stats.binomtest(higher, len(lead)).pvalue
+            found[str(model), comparison] = (float(lead.mean()), higher, len(lead), float(p))
+    index = pd.MultiIndex.from_tuples(found, names=["model", "comparison"])
+    return pd.DataFrame(found.values(), index=index, columns=["difference", "higher", "blocks", "p"])
 
 
 @claim(73, f"{FIRST}, section 4.1 and figure 6", f"{STUDY_ON_IMAGENET}, with SqueezeNets, ShuffleNets and MobileNets")
