@@ -13,8 +13,6 @@
 #     name: python3
 # ---
 
-# %%
-
 # %% [markdown]
 # # Deeper, and more efficient
 #
@@ -87,7 +85,7 @@ cifar = study["model"].str.startswith("cifar_networks.py")
 # The clearest material: plain and residual networks of one recipe {cite}`he2016deep` that differ in their depth alone,
 # trained on CIFAR-10. Below them the small VGGs on digits {cite}`simonyan2015very`, which you can train again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-depth", "caption": "Scores of networks of several depths. On CIFAR-10 the whole distribution moves towards 1 with the depth in plain networks; in residual ones mostly its upper end does. The VGGs on digits show no order (`affscore.figures.score_ranges`)."}, "image": {"alt": "A row for each of twelve networks, with the range of its scores, a bar over the middle nine tenths, and the median. From 20 to 56 layers the bars of plain networks move to the right; those of residual networks are wide, and their upper ends move to the right. Four VGGs have wide bars in no order."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-21-depth", "caption": "Scores of networks of several depths. On CIFAR-10 the whole distribution moves towards 1 with the depth in plain networks; in residual ones mostly its upper end does. The VGGs on digits show no order (`affscore.figures.score_ranges`)."}, "image": {"alt": "A row for each of twelve networks, with the range of its scores, a bar over the middle nine tenths, and the median. From 20 to 56 layers the bars of plain networks move to the right; those of residual networks are wide, and their upper ends move to the right. Four VGGs have wide bars in no order."}}
 GROUPS = {
     "plainnet": "CIFAR-10, plain",
     "resnet": "CIFAR-10, residual",
@@ -211,7 +209,7 @@ Markdown(
 # stands the **ratio** of the step to what it is when the scores are permuted over the activations: 1 for a random order,
 # below 1 for a smooth course, above 1 for a zigzag (`affscore.analysis.shaking`).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-efficient", "caption": "A smooth signature and three that are shaken, by shortcuts (ResNet-20), squeeze modules (SqueezeNet 1.1), and inverted bottlenecks (MobileNetV2), where neither place of a block is always the higher one (`affscore.figures.raw_signature`)."}, "image": {"alt": "Four signatures over the depth. PlainNet-20 moves slowly. ResNet-20 jumps between high scores after sums and low ones inside blocks. SqueezeNet 1.1 jumps between squeeze activations near 0.95 and expand activations down to 0.5. MobileNetV2 varies between 0.7 and 0.9 in no fixed order."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-21-shaken", "caption": "A smooth signature (PlainNet-20), two zigzags, by shortcuts (ResNet-20) and by squeeze modules (SqueezeNet 1.1), and one in no fixed order (MobileNetV2): neither place of its blocks is always the higher one (`affscore.figures.raw_signature`)."}, "image": {"alt": "Four signatures over the depth. PlainNet-20 moves slowly. ResNet-20 jumps between high scores after sums and low ones inside blocks. SqueezeNet 1.1 jumps between squeeze activations near 0.95 and expand activations down to 0.5. MobileNetV2 varies between 0.7 and 0.9 in no fixed order."}}
 shown = {
     "cifar_networks.py:plainnet20": "PlainNet-20, CIFAR-10",
     "cifar_networks.py:resnet20": "ResNet-20, CIFAR-10",
@@ -436,8 +434,9 @@ Markdown(
     f"{pairs['networks']:.0f} on digits under {pairs['rises']:.0f}, and over "
     f"VGGs, ResNets and DenseNets under {designs['rises']:.0f}.\n"
     "* Whether efficient designs shake a signature more than others is "
-    f"undecided: p = {ours['p of step']:.2f} over nine families on digits, "
-    f"and significant under {decided['p of step']} of {choices} choices.\n"
+    f"undecided: p = {ours['p of step']:.2f} over "
+    f"{len(steps_of_families.drop('residual'))} families on digits, and "
+    f"significant under {decided['p of step']} of {choices} choices.\n"
     "* Parts of a block do: squeeze modules on photographs "
     f"(in {fire['higher'].min():.0f} of {fire['blocks'].min():.0f} modules "
     "at least), and squeeze-and-excite, without which the step of "
@@ -532,7 +531,7 @@ affscore.exercises.check("21.2", (5, 3))
 #
 # *Design · 25 minutes · medium.* Aim: turn a pattern that you saw into a test that can fail.
 #
-# In {numref}`fig-efficient` the depthwise activations of MobileNetV2 with stride 2 (blocks 2, 4, 7 and 14 of 16 that have
+# In {numref}`fig-21-shaken` the depthwise activations of MobileNetV2 with stride 2 (blocks 2, 4, 7 and 14 of 16 that have
 # both activations) score 0.90 on average, the others 0.80; a permutation test over blocks gives $p = 0.004$ under the
 # papers' choice, and $p = 0.08$ with a sampled position in place of the mean. Somebody concludes that subsampling
 # linearises. Design the study that could show it: say what is wrong with the conclusion, what you would measure, on which

@@ -90,7 +90,7 @@ def depth_trends(
     """
     words = list(Specification._fields)
     check_columns(rows, [*words, "kind", "activations"], statistics)
-    choices = {Specification(*key): some for key, some in rows.groupby(words, sort=False)}
+    choices = {Specification(*map(str, key)): some for key, some in rows.groupby(words, sort=False)}
     if DEFAULT not in choices:
         raise AffscoreError(f"the networks lack the default specification ({', '.join(DEFAULT)})")
     found = {}

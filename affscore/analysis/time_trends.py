@@ -110,7 +110,7 @@ def trend_within(
         raise AffscoreError(f"expected finite x and y and a stratum for each network, got {shapes}")
     ranks = numbers.groupby(labels).rank()
     centred = ranks - ranks.groupby(labels).transform("mean")
-    size = float(np.sqrt((centred**2).sum().prod()))
+    size = float(np.linalg.norm(centred["x"]) * np.linalg.norm(centred["y"]))
     if size == 0:
         raise AffscoreError("all values of x or of y are equal within every stratum: there is nothing to correlate")
     weights = (centred["x"] / size).to_numpy()
