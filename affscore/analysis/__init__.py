@@ -17,6 +17,7 @@ from affscore.analysis.bimodality import component_agreement as component_agreem
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
+from affscore.analysis.choices import depth_trends as depth_trends
 from affscore.analysis.choices import effects_of_choices as effects_of_choices
 from affscore.analysis.classes import ClassEffect as ClassEffect
 from affscore.analysis.classes import class_effects as class_effects
@@ -68,10 +69,14 @@ from affscore.analysis.selection import best_fit_lead as best_fit_lead
 from affscore.analysis.selection import best_fit_test as best_fit_test
 from affscore.analysis.selection import best_fit_tests as best_fit_tests
 from affscore.analysis.statistics import STATISTICS as STATISTICS
+from affscore.analysis.statistics import Shaking as Shaking
 from affscore.analysis.statistics import along_depth as along_depth
 from affscore.analysis.statistics import rarefied_range as rarefied_range
+from affscore.analysis.statistics import shaking as shaking
+from affscore.analysis.statistics import shaking_test as shaking_test
 from affscore.analysis.statistics import signature_statistics as signature_statistics
 from affscore.analysis.tables import cell as cell
 from affscore.analysis.time_trends import Trend as Trend
 from affscore.analysis.time_trends import trend as trend
+from affscore.analysis.time_trends import trend_within as trend_within
 from affscore.analysis.time_trends import trends as trends

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from affscore.analysis.permutation import PermutationTest, permutation_test
 from affscore.analysis.tables import check_scores
 from affscore.errors import AffscoreError
 
@@ -108,3 +110,104 @@ def along_depth(signatures: Mapping[str, ArrayLike]) -> pd.DataFrame:
         rows[name] = [*means, scores[-1], correlation]
     columns = ["first third", "middle", "last third", "last", "correlation"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns, dtype=float)
+
+
+class Shaking(NamedTuple):
+    """How much a signature changes from one depth to the next.
+
+    Attributes:
+        step: The mean absolute difference of scores at neighbouring depths.
+        permuted: What it is on average when the scores are permuted over the activations: the mean absolute difference
+            of any two of them, a measure of their spread.
+    """
+
+    step: float
+    permuted: float
+
+    @property
+    def ratio(self) -> float:
+        """``step`` over ``permuted``: below 1 for a smooth course, 1 for a random order, above 1 for a zigzag.
+
+        It is 1 where all scores are the same.
+        """
+        return self.step / self.permuted if self.permuted > 0 else 1.0
+
+
+def shaking(scores: ArrayLike, depth: ArrayLike | None = None) -> Shaking:
+    r"""How much a signature changes from one depth to the next, and how much a random order of it would.
+
+    With :math:`\bar d_k` the mean of :math:`|s_i - s_j|` over the activations i at the k-th depth and j at the next,
+
+    .. math:: \text{step} = \frac{1}{D - 1} \sum_{k=1}^{D-1} \bar d_k .
+
+    Args:
+        scores: A signature, (k,).
+        depth: Of each activation, (k,); parallel branches share one. None for a chain: each has a depth of its own.
+
+    Returns:
+        Both numbers in [0, 1], and their ratio.
+
+    Raises:
+        AffscoreError: What is no signature, not a depth for each score, or a single depth.
+
+    Source: section 4.1 of the paper's first version says that signatures are "shaken", and has no number for it. The
+        square of ``ratio`` is akin to von Neumann's ratio (1941), which has squares in place of absolute differences.
+
+    >>> shaking([0.5, 0.9, 0.5, 0.9]).step, round(shaking([0.5, 0.9, 0.5, 0.9]).ratio, 3)
+    (0.4, 1.5)
+    >>> round(shaking([0.5, 0.6, 0.7, 0.8]).ratio, 3), round(shaking([0.5, 0.7, 0.9], [1, 2, 2]).step, 3)
+    (0.6, 0.3)
+    """
+    values = check_scores(scores)
+    first, second, weights = _pairs(values, depth)
+    step = float(np.abs(values[first] - values[second]) @ weights)
+    ordered, k = np.sort(values), len(values)
+    permuted = float((2 * np.arange(k) - k + 1) @ ordered) * 2 / (k * (k - 1))
+    return Shaking(step, permuted)
+
+
+def shaking_test(
+    scores: ArrayLike, depth: ArrayLike | None = None, permutations: int = 2000, seed: int = 0
+) -> PermutationTest:
+    """Whether a signature changes more, or less, from one depth to the next than in a random order of its scores.
+
+    Args:
+        scores: As of :func:`shaking`.
+        depth: The same.
+        permutations: Of the scores over the activations.
+        seed: Of random permutations.
+
+    Returns:
+        The test; ``observed`` is the step. A zigzag has a small ``p_value``, a smooth course a small ``two_sided`` and
+        a ``p_value`` near 1.
+
+    Raises:
+        AffscoreError: As of :func:`shaking`.
+
+    >>> zigzag = shaking_test([0.5, 0.9, 0.4, 0.8, 0.3, 0.7])
+    >>> zigzag.exact, zigzag.p_value < 0.05
+    (True, True)
+    """
+    values = check_scores(scores)
+    first, second, weights = _pairs(values, depth)
+    return permutation_test(
+        values,
+        lambda rows: np.abs(rows[..., first] - rows[..., second]) @ weights,
+        permutations=permutations,
+        seed=seed,
+    )
+
+
+def _pairs(
+    scores: NDArray[np.float64], depth: ArrayLike | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """The pairs of activations at neighbouring depths, and their weights: each step counts the same."""
+    depths = np.arange(len(scores)) if depth is None else np.asarray(depth)
+    if depths.shape != scores.shape or not np.isfinite(depths).all():
+        raise AffscoreError(f"expected a finite depth for each of {len(scores)} scores, got shape {depths.shape}")
+    levels, at = np.unique(depths, return_inverse=True)
+    if len(levels) < 2:
+        raise AffscoreError("expected activations at two depths or more: there is no step from one depth to the next")
+    first, second = np.nonzero(at[:, None] + 1 == at)
+    counts = np.bincount(at)
+    return first, second, 1 / ((len(levels) - 1) * counts[at[first]] * counts[at[second]])

@@ -282,6 +282,15 @@ def average_rows(apart=0.0):
     return printed(table2_correlations=pd.DataFrame([wanted - 0.2, wanted + 0.2], ["a", "b"]))
 
 
+def zigzags(efficient, others):
+    """Networks of five efficient families and four others, whose scores go up and down by so much."""
+    names = ("squeezenet1_0", "shufflenet_v2_x0_5", "mobilenet_v2", "mnasnet1_0", "efficientnet_b1")
+    steps = dict.fromkeys(names, efficient) | dict.fromkeys(("alexnet", "vgg16", "googlenet", "densenet121"), others)
+    return of_networks(
+        {name: [0.6, 0.6 + step * (1 + number % 5 / 50)] * 3 for number, (name, step) in enumerate(steps.items())}
+    )
+
+
 def training(before, after):
     return replace(of_networks({"vgg16": after}), untrained={"vgg16": synthetic(before)})
 
@@ -451,6 +460,7 @@ CASES = {
         lambda: with_layers(("squeezenet1_0", "squeezenet1_1"), 0.95, 0.7, "features.3.squeeze_activation"),
         lambda: with_layers(("squeezenet1_0", "squeezenet1_1"), 0.6, 0.7, "features.3.squeeze_activation"),
     ),
+    "efficient-designs-shake": (lambda: zigzags(0.2, 0.05), lambda: zigzags(0.05, 0.2)),
     "small-patches-early": (
         lambda: of_networks({"vit_l_16": np.linspace(0.2, 0.6, 12)}),
         lambda: of_networks({"vit_l_16": np.linspace(0.6, 0.2, 12)}),
@@ -596,6 +606,7 @@ SINGLE = {"digits": {"batches": 1}}
 
 # further results, and what they decide: None where they are compatible with both
 EDGES = [
+    ("efficient-designs-shake", lambda: zigzags(0.1, 0.1), None),
     # each part of a claim alone
     ("relu-more-than-sigmoid", lambda: wide(relu=(0.6, 0.6), tanh=(0.8, 0.7), sigmoid=(0.9, 0.8)), True),
     ("relu-more-than-sigmoid", lambda: reduced(relu=0.85, tanh=0.9, sigmoid=0.8), False),
@@ -692,6 +703,7 @@ EDGES = [
 
 # results that have nothing to say
 SILENT = [
+    ("efficient-designs-shake", lambda: of_networks({"mobilenet_v2": [0.5, 0.9] * 3, "alexnet": [0.5, 0.6] * 3})),
     ("wide-networks-are-locally-linear", partial(widths, fitted=(8, 16))),
     ("score-rises-with-width", partial(widths, fitted=())),
     ("score-sees-deviation", widths),
@@ -1024,6 +1036,7 @@ core-depends-on-the-task: digits open
 low-scores-survive: digits open
 low-channels-survive: digits open
 affinity-chooses-channels-well: digits open
+efficient-designs-shake: digits open
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
