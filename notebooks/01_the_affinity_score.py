@@ -42,7 +42,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 n: int = 512  # samples in each cloud
 width: int = 300  # coordinates of the clouds in high dimension
 covariance: str = "ledoit-wolf"  # or empirical
@@ -53,7 +53,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 from itertools import permutations
 
 import affscore

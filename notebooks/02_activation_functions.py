@@ -39,7 +39,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 points: int = 1000  # points in each cloud
 width: int = 300  # coordinates of each point
 covariance: str = "ledoit-wolf"  # or empirical
@@ -51,7 +51,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import affscore
 import numpy as np
 import pandas as pd
@@ -110,7 +110,7 @@ ranks = trained[["score", "zeros"]].corr("spearman").iloc[0, 1]
 Markdown(
     f"**A ReLU that is rarely active scores low** (rank correlation with the "
     f"share of zeros {ranks:+.2f}). A normal input with as many zeros predicts "
-    f"the score to within 0.1 for {(above.abs() < 0.1).mean():.0%} of the "
+    f"the score to within 0.1 for {100 * (above.abs() < 0.1).mean():.0f}\u00a0% of the "
     f"activations; where it is wrong, the real score is higher, on average by "
     f"{above.mean():.2f}."
 )
@@ -458,10 +458,10 @@ agree = near.mean()
 silu = reversals.loc["SiLU, mean -10, std 0.01"]
 verdict = "lower" if ranks < 0 else "higher"
 Markdown(f"""
-* In eleven trained networks the score of a ReLU is the {verdict} the more of \
-its outputs are zero (rank correlation {ranks:+.2f} over {len(trained)} \
+* In eleven trained networks the more of a ReLU's outputs are zero, the \
+{verdict} is its score (rank correlation {ranks:+.2f} over {len(trained)} \
 activations): **a ReLU is most non-linear where it is rarely active**.
-* One correlation replaces an optimal transport problem: {agree:.0%} of \
+* One correlation replaces an optimal transport problem: {100 * agree:.0f}\u00a0% of \
 {len(varies)} scores of nine activations are within 0.01 of \
 $1 - \\sqrt{{1 - \\operatorname{{corr}}}}$.
 * A score near 0 need not be a strong bend: on narrow \

@@ -41,7 +41,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 points: int = 1000  # of figure 7; its curves take a quarter of them
 repeats: int = 8  # fresh samples for each bias and spread
 jobs: int = 2  # processes at the same time; -1: one per core
@@ -52,7 +52,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import warnings
 
 import affscore
@@ -393,7 +393,7 @@ table(units.rename_axis("bias · n/d"), digits=3)
 #
 # ### A rule for the number of points
 #
-# For a bias of at most $\varepsilon$ with the empirical covariance, take
+# For a bias of about $\varepsilon$ at most, to first order and with the empirical covariance, take
 #
 # $$
 # n \ge \frac{0.082}{\varepsilon}\, d ,
@@ -581,14 +581,17 @@ parts = [
     rows.set_index("covariance")["bias"] for rows in (shrunk_away, steep)
 ]
 helps, hurts = (part["ledoit-wolf"] / part["empirical"] for part in parts)
+eight = check[check["covariance"] == "empirical"]["bias"]
 does = ["removes" if ratio < 1 else "adds to" for ratio in (helps, hurts)]
 Markdown(f"""
 * In a 56-layer plain and residual network the mean score moves by at most \
 {by_size:.3f} between 128 and 1024 images, but by up to {by_choice:.2f} with \
 the reduction, its order, the covariance and the coupling.
 * Too few points make an activation look **more affine**: with the empirical \
-covariance by about ${constant:.2f}\\, d/n$ at most, so \
-{100 * constant:.0f} points for each coordinate hold the bias to 0.01.
+covariance by up to about ${constant:.2f}\\, d/n$, so \
+{100 * constant:.0f} points for each coordinate leave a bias of about 0.01 \
+(with {check["ratio"].iloc[0]:.0f} points, five activations measure \
+{eight.min():.3f} to {eight.max():.3f}).
 * At $n = d$ shrinkage {does[0]} the bias for independent coordinates \
 ({parts[0]["empirical"]:.3f} becomes {parts[0]["ledoit-wolf"]:.3f}) and \
 {does[1]} it for a steep spectrum ({parts[1]["empirical"]:.3f} becomes \

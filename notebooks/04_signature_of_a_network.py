@@ -38,7 +38,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 model: str = "mini:digitsnet"  # torchvision name, mini:NAME, file.py:factory
 weights: str = ""  # fills in a missing @: DEFAULT, random, a name or a file
 dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
@@ -54,7 +54,7 @@ from affscore.parameters import check_parameters
 
 check_parameters(globals())
 
-# %%
+# %% tags=["hide-input"]
 import warnings
 
 import affscore
@@ -311,7 +311,7 @@ table(steady.set_index("n"), headings, digits=3)
 # The same architecture with random weights has a signature, too. In the paper an untrained VGG16
 # {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "With the given weights and as built, with random ones (paper Fig. 9, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "Most activations are more nearly affine with random weights (right) than with the given ones (left; by default those of a small residual network trained on digits; paper Fig. 9, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
 name = spec.partition("@")[0]
 trained_or_not = [result]
 if result.metadata["weights"] not in ("random", "as built"):

@@ -509,9 +509,9 @@ them the activations after a sum go from {first["after a sum"]:.2f} to \
 {last["after a sum"]:.2f}, the others from {first["elsewhere"]:.2f} to \
 {last["elsewhere"]:.2f}.
 * {len(signatures)} networks on {dataset}: {verdict[0].lower() + verdict[1:]} \
-The range of scores grows with their number (rank correlation \
-{ranks["spread"]:+.2f}), with equally many scores from each network it has \
-{ranks["rarefied range"]:+.2f}.
+The rank correlation of the range of a network's scores with their number is \
+{ranks["spread"]:+.2f}; where equally many scores are taken from each \
+network, it is {ranks["rarefied range"]:+.2f}.
 """)
 
 # %% [markdown]

@@ -19,7 +19,8 @@
 # Activations were compared with their inputs long before the affinity score. If one of the older criteria always
 # moved with the score, optimal transport would be unnecessary. Tables 1 and 2 of the paper {cite}`bouniot2025alexnet`
 # correlate five of them with the score, network by network, and find none that does. On the real networks that come
-# with this package the answer is less clear-cut: three criteria follow the score in every one of them.
+# with this package the answer is less clear-cut: three of the five keep the sign
+# of their correlation with the score in every one of them, and so do two other criteria.
 #
 # You will learn what the criteria measure, how much a correlation over a dozen activations is worth, and how to test
 # redundancy, by predicting the scores of one kind of network with weights from another.
@@ -157,9 +158,9 @@ Markdown(
     f"**{', '.join(everywhere)} keep their sign in all {len(shipped)} "
     "networks, with intervals that exclude zero.** And a weighted sum of the "
     "papers' five, with weights that were fitted to the *other* kinds of "
-    f"networks, explains {explained['from_others']:.0%} of the variance of "
+    f"networks, explains {100 * explained['from_others']:.0f}\u00a0% of the variance of "
     "the scores within a network (mean over the networks; with weights of "
-    f"their own {explained['within']:.0%}). Within such networks the older "
+    f"their own {100 * explained['within']:.0f}\u00a0%). Within such networks the older "
     "criteria rank layers much as the score does."
 )
 
@@ -389,18 +390,22 @@ widest = correlations[correlations["criterion"] == "cka"].dropna(
     subset="correlation"
 )
 widest = widest.loc[(widest["high"] - widest["low"]).idxmax()]
+theirs = [TITLES[name] for name in criteria if TITLES[name] in everywhere]
+more = [name for name in everywhere if name not in theirs]
 Markdown(
     f"* Within {len(shipped)} networks trained on photographs the score is "
-    f"largely redundant: {', '.join(everywhere)} keep their sign in all of "
-    "them, and five criteria, weighted as other kinds of networks need it, "
-    f"explain {explained['from_others']:.0%} of the variance of the scores.\n"
+    f"largely redundant: {len(theirs)} of the paper's five criteria "
+    f"({', '.join(theirs)}) keep the sign of their correlation with it in all "
+    f"of them, and so do {len(more)} others ({', '.join(more)}). With weights "
+    "fitted to the other kinds of networks, the paper's five explain "
+    f"{100 * explained['from_others']:.0f}\u00a0% of the variance of the scores.\n"
     "* Across families it is not. "
     f"{len(both_ways['printed'])} of 5 criteria go both ways in the printed "
     f"table 2, {len(both_ways['here'])} of 5 among the {len(summaries)} "
     f"networks on {dataset}"
     + (
         ", where weights from other families explain "
-        f"{here_too['from_others']:.0%}"
+        f"{100 * here_too['from_others']:.0f}\u00a0%"
         if several
         else ""
     )

@@ -187,9 +187,9 @@ Markdown(
     f"sum (by {sums[ON] - sums[TRAINED]:.2f}). But it does not make the two "
     "groups of {doc}`12_what_a_residual_connection_does`: a score after a "
     "sum exceeds one inside a block in "
-    f"{apart[ON]:.0%} of all pairs before training and in "
-    f"{apart[TRAINED]:.0%} after it. With norms off it is "
-    f"{apart[OFF]:.0%}."
+    f"{100 * apart[ON]:.0f}\u00a0% of all pairs before training and in "
+    f"{100 * apart[TRAINED]:.0f}\u00a0% after it. With norms off it is "
+    f"{100 * apart[OFF]:.0f}\u00a0%."
 )
 
 # %% [markdown]
@@ -341,7 +341,7 @@ with affscore.track(network, "digits", every=20, n=256) as tracker:
         optimiser.step()
         tracker.step()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-own", "caption": "What the tracker has recorded of that training: `tracker.plot()`."}, "image": {"alt": "Affinity scores of nine activations over some tens of optimisation steps, coloured by depth, with their mean and the accuracy below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-own", "caption": "The mean score falls from the first measurement on, before the accuracy has risen much: what the tracker has recorded of that training (`tracker.plot()`)."}, "image": {"alt": "Affinity scores of nine activations over some tens of optimisation steps, coloured by depth, with their mean and the accuracy below."}}
 tracker.plot()
 plt.show()
 

@@ -156,15 +156,15 @@ every = groups.groupby("network")["separation"].agg(["mean", "min", "max"])
 choices = len(groups.groupby(list(Specification._fields)))
 Markdown(
     f"**Over {len(with_it)} residual networks a score after a sum exceeds "
-    f"one inside a block in {with_it['separation'].mean():.0%} of all "
-    f"pairs**, and in at least {with_it['separation'].min():.0%} in every "
+    f"one inside a block in {100 * with_it['separation'].mean():.0f}\u00a0% of all "
+    f"pairs**, and in at least {100 * with_it['separation'].min():.0f}\u00a0% in every "
     f"network. In {len(without)} networks without shortcuts the second "
     "activation of a block exceeds the first in "
-    f"{without['separation'].mean():.0%}, where 50 % is chance. The choice "
+    f"{100 * without['separation'].mean():.0f}\u00a0%, where 50 % is chance. The choice "
     f"of reduction, order, covariance and coupling hardly matters: under all "
-    f"{choices} the share is {every.loc['residual', 'min']:.0%} or more with "
-    f"shortcuts, and {every.loc['plain', 'min']:.0%} to "
-    f"{every.loc['plain', 'max']:.0%} without."
+    f"{choices} the share is {100 * every.loc['residual', 'min']:.0f}\u00a0% or more with "
+    f"shortcuts, and {100 * every.loc['plain', 'min']:.0f}\u00a0% to "
+    f"{100 * every.loc['plain', 'max']:.0f}\u00a0% without."
 )
 
 # %% [markdown]
@@ -206,8 +206,8 @@ caveat = Markdown(
     "Deep networks without shortcuts are trained less well. Where the "
     "accuracies of both differ by less than 2 points ("
     + ", ".join(f"{depth} layers on {on}" for on, depth in good)
-    + f"), the shares are {alike.get('residual', np.nan):.0%} with shortcuts "
-    f"and {alike.get('plain', np.nan):.0%} without.\n```"
+    + f"), the shares are {100 * alike.get('residual', np.nan):.0f}\u00a0% with shortcuts "
+    f"and {100 * alike.get('plain', np.nan):.0f}\u00a0% without.\n```"
 )
 display(caveat) if len(good) else None
 
@@ -262,9 +262,9 @@ Markdown(
         else ""
     )
     + "It also depends on the order: Silverman's test sees two modes in "
-    f"{by_order.get('reduce-first', np.nan):.0%} of the residual "
+    f"{100 * by_order.get('reduce-first', np.nan):.0f}\u00a0% of the residual "
     "networks where averages come before the activation, as definition 3.1 "
-    f"has it, and in {by_order.get('activate-first', np.nan):.0%} in the "
+    f"has it, and in {100 * by_order.get('activate-first', np.nan):.0f}\u00a0% in the "
     "order of the published code, which made figure 5."
 )
 
@@ -322,18 +322,18 @@ best = mine[mine["on"] == on].groupby("network")["separation"].mean()
 Markdown(
     f"* Shortcuts split the activations in two. In {len(with_it)} residual "
     "networks a score after a sum exceeds one inside a block in "
-    f"{with_it['separation'].mean():.0%} of all pairs (on {on} "
-    f"{best['residual']:.0%}); in their twins without shortcuts the second "
+    f"{100 * with_it['separation'].mean():.0f}\u00a0% of all pairs (on {on} "
+    f"{100 * best['residual']:.0f}\u00a0%); in their twins without shortcuts the second "
     f"activation of a block exceeds the first in "
-    f"{without['separation'].mean():.0%}.\n"
+    f"{100 * without['separation'].mean():.0f}\u00a0%.\n"
     f"* That holds under all {choices} choices of measurement: the share is "
-    f"at least {every.loc['residual', 'min']:.0%} with shortcuts and at most "
-    f"{every.loc['plain', 'max']:.0%} without.\n"
+    f"at least {100 * every.loc['residual', 'min']:.0f}\u00a0% with shortcuts and at most "
+    f"{100 * every.loc['plain', 'max']:.0f}\u00a0% without.\n"
     "* *Bimodal* is another matter. One mode is rejected for "
-    f"{counts.loc['residual', 'one mode']} of {len(with_it)} residual "
-    "networks under the papers' choice, and for "
-    f"{by_order.get('reduce-first', np.nan):.0%} of them where averages come "
-    "before the activation."
+    f"{100 * counts.loc['residual', 'one mode'] / len(with_it):.0f}\u00a0% of the "
+    "residual networks under the papers' choice, and for "
+    f"{100 * by_order.get('reduce-first', np.nan):.0f}\u00a0% where averages come before "
+    "the activation."
 )
 
 # %% [markdown]

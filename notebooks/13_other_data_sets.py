@@ -399,10 +399,17 @@ times = (real["euclidean"] / real["chance"]).median()
 away = {
     of: f"{row['sum']} of {row['size']}" for of, row in furthest.iterrows()
 }
-nearest, farthest = means["distance"].idxmin(), means["distance"].idxmax()
+words |= {
+    f"digits-{way}": f"{way} digits"
+    for way in ("noisy", "inverted", "shuffled")
+}
+nearest, farthest = (
+    words.get(name, name)
+    for name in means["distance"].agg(["idxmin", "idxmax"])
+)
 ends = (
-    f"The mean distance over {deviations['model'].nunique()} networks goes from {means['distance'].min():.2f} ({nearest}) "
-    f"to {means['distance'].max():.2f} ({farthest})."
+    f"The mean distance over {deviations['model'].nunique()} networks goes from {means['distance'].min():.2f} for {nearest} "
+    f"to {means['distance'].max():.2f} for {farthest}."
 )
 meaning = f"**How far depends on the data.** {ends}"
 if {"digits-inverted", "digits-shuffled"} <= set(means.index):

@@ -558,6 +558,11 @@ claim = (
     if "contradicts" in against
     else "Whether the score measures complexity is undecided here"
 )
+decided = {
+    "follows": "scores still fall as complexity grows",
+    "contradicts": "scores rise as complexity grows",
+    "undecided": "the sign cannot be decided",
+}
 Markdown(f"""
 * **Larger weights make the image of a Tanh network complex and lower its scores**, from {plane:.2f} for a plane towards {last:.2f} for a \
 sign function: the rank correlation of mean score and complexity over all sizes is {interval(tanh, "correlation")}. A ReLU network without \
@@ -565,8 +570,8 @@ biases does not notice the size of its weights at all.
 * **{claim}.** With 12 hidden layers instead of 3 the images of ReLU networks are {relu_depth["frequency"]:.1f} times as complex, and \
 their mean score changes by {relu_depth["score"]:+.2f}; those of Tanh networks (weights × 2) are {tanh_depth["frequency"]:.1f} times as \
 complex, and their mean score changes by {tanh_depth["score"]:+.3f}.
-* **Among networks of one kind and size little is left**: the rank correlation is {interval(within[0], "correlation")} for Tanh \
-({within[0]["verdict"]}) and {interval(within[1], "correlation")} for ReLU ({within[1]["verdict"]}).
+* **Among networks of one kind and size little is left**: for Tanh the rank correlation is {interval(within[0], "correlation")}, and \
+{decided[within[0]["verdict"]]}; for ReLU it is {interval(within[1], "correlation")}, and {decided[within[1]["verdict"]]}.
 """)
 
 # %% [markdown]

@@ -544,15 +544,21 @@ size = (
     if (shares < 0.5).all()
     else "Not all of that growth is the size of the logits"
 )
-seen = [
-    trend(rows, "way", "absolute_deviation", "score")
-    for rows in groups.values()
-]
-bent = [
-    trend(rows, "way", "relative_deviation", "score")
-    for rows in groups.values()
-]
-falls = all(one.value < 0 for one in seen)
+seen, bent = (
+    {
+        name: trend(rows, "way", deviation, "score")
+        for name, rows in groups.items()
+    }
+    for deviation in ("absolute_deviation", "relative_deviation")
+)
+falls = all(one.value < 0 for one in seen.values())
+seen_words, bent_words = (
+    "; ".join(
+        f"{one.value:.2f} for {name}, p = {one.p_value:.2g}"
+        for name, one in trends.items()
+    )
+    for trends in (seen, bent)
+)
 Markdown(f"""
 * **Regions are not equal.** Memorising wrong labels instead of right ones multiplies the deviation from a chord by \
 {by["absolute_deviation"]} ({" and ".join(grows.index)}), the number of regions by only {by["crossings"]} ({len(trained)} trainings: \
@@ -560,7 +566,7 @@ Markdown(f"""
 * **{size}, not how bent they are**: the relative deviation, which no factor on the logits changes, is multiplied by \
 {by["relative_deviation"]}, and its correlation with the number of regions on a segment is {relative:.2f}.
 * **The affinity score {"falls as" if falls else "does not always fall as"} the deviation grows** (rank correlation over ways of training \
-{" and ".join(str(one) for one in seen)}), and says less of the relative deviation ({" and ".join(str(one) for one in bent)}).
+{seen_words}), and says less of the relative deviation ({bent_words}).
 """)
 
 # %% [markdown]

@@ -238,8 +238,9 @@ measured here it is {same["measured"]} of {same["measured"] + other["measured"]}
 {total["needs data"].sum()} of {total["numbers"].sum()} printed numbers need ImageNet; {sum(bool(row.analogue) for row in book.rows)} have \
 an analogue on other networks.
 * **On networks of our own, trained on photographs, CIFAR-10 and digits, {analogues["holds"]} tests of the papers' claims hold and \
-{analogues["does not hold"]} fail**; {analogues["cannot be decided"]} cannot be decided. On the papers' own material \
-{own["holds"]} hold and {own["does not hold"]} do not.
-* **{turned or "None"} of {len(again)} verdicts {"is" if turned == 1 else "are"} turned round by another choice** of reduction, order, covariance or coupling, each as \
-defensible as the papers' own.
+{analogues["does not hold"]} fail**; {analogues["cannot be decided"]} cannot be decided, and the verdict of \
+{analogues["depends on a choice"] or "none"} depends on a choice. On the papers' own material {own["holds"]} hold, {own["does not hold"]} do \
+not, and {own["cannot be decided"]} cannot be decided.
+* **{len(again)} of these tests were repeated under other choices** of reduction, order, covariance or coupling, each as defensible as the \
+papers' own. They turn {turned or "no"} verdict{"" if turned == 1 else "s"} round.
 """)

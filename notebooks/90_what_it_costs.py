@@ -84,7 +84,7 @@ def figure_or_note(draw, benchmark, *goals):
 # %% [markdown]
 # ## One score
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "The time of one score over the width $d$, for several numbers $n$ of points: `affscore.affinity_score` and the reference implementation. Marks are the best times, bars reach to the largest. Drawn by `benchmarks/drawing.py`: `score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the reference implementation, they keep rising."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-times", "caption": "Beyond a width of twice the number of points one score takes hardly longer here, and ever longer with the reference implementation. Time over the width $d$, for several numbers $n$ of points. Marks are the best times, bars reach to the largest. Drawn by `benchmarks/drawing.py`: `score_times`."}, "image": {"alt": "Two panels in double logarithms, seconds over widths from 64 to 4096, a rising line for each number of points. On the left, affscore, the lines bend to the horizontal where the width exceeds twice the number of points; on the right, the reference implementation, they keep rising."}}
 figure_or_note(drawing.score_times, affinity)
 
 # %% [markdown]
@@ -113,7 +113,7 @@ table_or_note(affinity, table(exponents["d"]))
 # %% tags=["hide-input"]
 table_or_note(affinity, table(exponents["n"]))
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "How many times faster than the reference implementation one score is. Bars mark what was aimed at for $n = 512$. Drawn by `benchmarks/drawing.py`: `speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-ratio", "caption": "One score is faster than the reference implementation at every width and number of points, most where the width is many times the number of points. Bars mark what was aimed at for $n = 512$. Drawn by `benchmarks/drawing.py`: `speed_ups`."}, "image": {"alt": "Lines of the speed-up over the width in double logarithms, one for each number of points, with four short bars for the goals at widths 256, 512, 1024 and 2048."}}
 goals = {256: 12, 512: 12, 1024: 15, 2048: 50}
 figure_or_note(drawing.speed_ups, affinity, goals)
 
@@ -148,7 +148,7 @@ table_or_note(
 # layer. Single precision would be faster, but the matrix under the root is a product of
 # two covariances, and single precision does not hold the spread of its eigenvalues (see the last section of this page).
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Peak memory of one score above what the process held before. Drawn by `benchmarks/drawing.py`: `score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the reference implementation."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-90-memory", "caption": "Few points of great width need a small part of the memory that the reference implementation needs. Peak memory of one score above what the process held before. Drawn by `benchmarks/drawing.py`: `score_memory`."}, "image": {"alt": "Two panels in double logarithms, megabytes over widths from 64 to 4096, one line for each number of points, for affscore and for the reference implementation."}}
 figure_or_note(drawing.score_memory, affinity)
 
 # %% [markdown]
@@ -519,7 +519,7 @@ if multiverse.note or track.note:
 else:
     more = (
         f"**Twelve specifications cost {ratios.min():.1f} to {ratios.max():.1f} signatures**, and following a training of ResNet-18 "
-        f"costs {100 * promised:.1f} % of it."
+        f"costs {100 * promised:.1f}\u00a0% of it."
     )
 Markdown(f"* {speed}\n* {cost}\n* {more}")
 

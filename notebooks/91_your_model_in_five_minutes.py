@@ -134,9 +134,10 @@ table(
         "width": "channels",
         "score": "affinity score",
     },
+    digits=3,
 ).set_index("layer")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "The signature of the network in the file: the lower a point, the more its activation bends the data; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "All activations of the network in the file bend its data, and not equally: the lower a point, the more. By default the ReLUs of the first layers bend them most; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
 raw_signature(mine)
 plt.show()
 
@@ -153,7 +154,7 @@ plt.show()
 #   --out beside.svg
 # ```
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "Your network beside trained ones that come with the package. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "By default your network is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
 comparison = affscore.compare(
     mine,
@@ -210,15 +211,18 @@ Markdown(
 scores = mine.summary.set_index("layer")["score"].dropna()
 near = comparison.distances.iloc[0, 1:]
 recognised = (
-    f"It names {100 * right:.1f} % of held-out digits. " if train else ""
+    f"This network recognises {100 * right:.1f}\u00a0% of the held-out digits. "
+    if train
+    else ""
 )
 closest = (
-    f"**Its course is nearest to that of {near.idxmin()}** (DTW distance {near.min():.2f}"
-    + (f"; to {near.idxmax()} {near.max():.2f})." if len(near) > 1 else ").")
+    f"**Its signature is nearest to that of {near.idxmin()}**, at a distance of {near.min():.2f}"
+    + (f" ({near.idxmax()}: {near.max():.2f})" if len(near) > 1 else "")
+    + ". It is measured by dynamic time warping, which stretches one list of scores along the other; 0 means the same course."
 )
 Markdown(f"""
-* **From a file with a network to its signature takes one line.** {recognised}Its {len(scores)} activations have scores from \
+* **From a file with a network to its signature takes three lines**: import the library, measure, show. {recognised}Its {len(scores)} activations have scores from \
 {scores.min():.2f} to {scores.max():.2f}, {scores.mean():.2f} on average.
-* **Layer `{scores.idxmin()}` bends the data most** ({scores.min():.2f}), layer `{scores.idxmax()}` least ({scores.max():.2f}).
+* **Layer `{scores.idxmin()}` bends the data most** ({scores.min():.3f}), layer `{scores.idxmax()}` least ({scores.max():.3f}).
 * {closest}
 """)

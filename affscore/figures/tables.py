@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,15 @@ import pandas as pd
 from affscore.errors import AffscoreError
 
 MISSING = "–"
+NUMBERS = re.compile(r"[\W\d_]*((to|of|and|e)[\W\d_]*)*")
+"""What a cell of numbers is: ``0.62``, ``8e-15``, ``0.1 to 0.3``, ``3 of 8``."""
 
 
 class Words(pd.DataFrame):
-    """A table of words. A page shows all of it: long sentences are not cut, and no row is left out."""
+    """A table of words. A page shows all of it: long sentences are not cut, and no row is left out.
+
+    Columns of numbers are aligned as the page has it (at the right), columns of words at the left.
+    """
 
     @property
     def _constructor(self) -> type[Words]:
@@ -22,7 +29,12 @@ class Words(pd.DataFrame):
 
     def _repr_html_(self) -> str | None:
         with pd.option_context("display.max_colwidth", None, "display.max_rows", None, "display.max_columns", None):
-            return super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
+            html = super()._repr_html_()  # type: ignore[misc]  # the stubs leave it out
+        if html is None or self.columns.nlevels > 1:
+            return html
+        words = [_of_words(self.iloc[:, place]) for place in range(self.shape[1])]
+        head, end, body = html.partition("</thead>")
+        return _at_the_left(head, "th", [False] * self.index.nlevels + words) + end + _at_the_left(body, "td", words)
 
 
 def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits: int | Mapping[str, int] = 2) -> Words:
@@ -60,6 +72,23 @@ def table(frame: pd.DataFrame, columns: Mapping[str, str] | None = None, digits:
         factor = 100 if str(heading).endswith("(%)") else 1
         shown[heading] = [_in_words(value, places.get(name, default), factor) for value in frame[name]]
     return Words(shown, index=frame.index)
+
+
+def _of_words(cells: Iterable[str]) -> bool:
+    """Whether at least half of the cells that are filled hold words, and there is one."""
+    filled = [str(cell) for cell in cells if cell not in ("", MISSING)]
+    words = sum(NUMBERS.fullmatch(cell) is None for cell in filled)
+    return bool(filled) and 2 * words >= len(filled)
+
+
+def _at_the_left(html: str, tag: str, words: list[bool]) -> str:
+    """Rows of HTML where the cells of columns of words are aligned at the left.
+
+    >>> _at_the_left("<tr><td>0.62</td><td>usual</td></tr>", "td", [False, True])
+    '<tr><td>0.62</td><td style="text-align: left">usual</td></tr>'
+    """
+    columns = cycle(words)
+    return re.sub(f"<{tag}>", lambda cell: f'<{tag} style="text-align: left">' if next(columns) else cell[0], html)
 
 
 def _in_words(value: Any, digits: int, factor: int) -> str:

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,3 +50,19 @@ def test_a_page_shows_long_sentences_and_all_rows():
     shown = table(pd.DataFrame({"tested on": [sentence] * 100})).rename_axis("claim")
     html = shown._repr_html_()
     assert html.count(sentence) == 100
+
+
+def test_words_stand_at_the_left_and_numbers_where_the_page_puts_them() -> None:
+    rows = pd.DataFrame(
+        {"place": ["after a sum", "gate"], "score": [0.5, None], "interval": ["0.1 to 0.3", "–"], "met": [True, False]},
+        index=pd.Index(["a", "b"], name="layer"),
+    )
+    html = table(rows).rename_axis("network")._repr_html_()
+    left = re.findall(r'<t[hd] style="text-align: left">(.*?)</t[hd]>', html)
+    assert left == ["place", "met", "", "", "after a sum", "yes", "gate", "no"]
+    assert "<td>0.50</td>" in html
+    assert "<td>0.1 to 0.3</td>" in html
+
+
+def test_a_table_without_rows_is_shown() -> None:
+    assert "<th>score</th>" in table(pd.DataFrame({"score": []}))._repr_html_()
