@@ -23,10 +23,10 @@ STAGE := _build/stage
 SITE := _build/html/index.html
 
 SOURCES := $(sort $(wildcard notebooks/[0-9][0-9]_*.py))
-# With two notebooks at once (make -j2), two that keep both cores busy do not meet: one comes first, one last.
-FIRST := notebooks/15_redshift.py
-LAST := notebooks/03_estimating_it_well.py
-NOTEBOOKS := $(patsubst notebooks/%.py,$(EXECUTED)/notebooks/%.ipynb,$(FIRST) $(filter-out $(FIRST) $(LAST),$(SOURCES)) $(LAST))
+NOTEBOOKS := $(SOURCES:notebooks/%.py=$(EXECUTED)/notebooks/%.ipynb)
+# With two notebooks at once (make -j2), two that keep both cores busy run alone: one comes first, one last.
+FIRST := $(EXECUTED)/notebooks/15_redshift.ipynb
+LAST := $(EXECUTED)/notebooks/03_estimating_it_well.ipynb
 # What no import shows: the numbers and weights that the package ships.
 LIBRARY_DATA := $(shell find affscore -type f ! -name '*.py' ! -name '*.pyc')
 PROSE := _config.yml CHANGELOG.md $(shell find book -type f)
@@ -164,6 +164,9 @@ $(EXECUTED)/.checked: $(PARAMS) $(SOURCES) $(SOURCES:.py=.ipynb) scripts/noteboo
 $(EXECUTED)/notebooks/%.ipynb: notebooks/%.py notebooks/%.ipynb $(PARAMS) $(LIBRARY_DATA) requirements.lock \
     scripts/execute_notebook.py scripts/notebook_files.py | $(INSTALLED) $(EXECUTED)/.checked
 	@OMP_WAIT_POLICY=PASSIVE $(BIN)/python scripts/execute_notebook.py $< --params $(PARAMS) --output $@
+
+$(filter-out $(FIRST),$(NOTEBOOKS)): | $(FIRST)
+$(LAST): | $(filter-out $(LAST),$(NOTEBOOKS))
 
 # One page draws what the benchmarks wrote.
 $(EXECUTED)/notebooks/90_what_it_costs.ipynb: $(wildcard benchmarks/results/*.json) benchmarks/reading.py benchmarks/drawing.py

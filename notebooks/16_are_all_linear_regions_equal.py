@@ -43,7 +43,7 @@ networks: list[str] = []  # of the first figures; none: two of the study
 study: str = "regions"  # of the other figures; or yours, as regions-cifar10
 store: str = "../_build/results"  # folder of your results, with studies in it
 image: int = 0  # which test image the first two figures are about
-points: int = 96  # along each side of the planes in the second figure
+points: int = 64  # along each side of the planes in the second figure
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights
 

@@ -941,8 +941,10 @@ train(
     samples,
     labels,
     8,
-    lambda epoch: 0.005 if epoch < 5 else 0.0,
-    slope_rate=0.05,
+    lambda epoch: 0.006 if epoch < 5 else 0.0,
+    rate=0.003,
+    slope_rate=0.1,
+    batch_size=200,
     progress=False,
 )
 affscore.exercises.check("17.4", network)

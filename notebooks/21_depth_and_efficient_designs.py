@@ -428,21 +428,22 @@ table(
 
 # %% tags=["remove-input", "findings"]
 Markdown(
-    f"* In {on_cifar['networks']:.0f} plain and residual networks on CIFAR-10 "
-    "the mean score rises with the depth, under "
-    f"{on_cifar['rises']:.0f} of {choices} choices of measurement; in "
-    f"{pairs['networks']:.0f} on digits under {pairs['rises']:.0f}, and over "
-    f"VGGs, ResNets and DenseNets under {designs['rises']:.0f}.\n"
-    "* Whether efficient designs shake a signature more than others is "
-    f"undecided: p = {ours['p of step']:.2f} over "
+    "* **On CIFAR-10 the mean score rises with the depth**, under "
+    f"{on_cifar['rises']:.0f} of {choices} choices of measurement "
+    f"({on_cifar['networks']:.0f} plain and residual networks). On digits it "
+    f"does under {pairs['rises']:.0f} ({pairs['networks']:.0f} networks of the "
+    "same kinds), and over VGGs, ResNets and DenseNets under "
+    f"{designs['rises']:.0f}.\n"
+    "* **Whether efficient designs shake a signature more than others is "
+    f"undecided**: p = {ours['p of step']:.2f} over "
     f"{len(steps_of_families.drop('residual'))} families on digits, and "
     f"significant under {decided['p of step']} of {choices} choices.\n"
-    "* Parts of a block do: squeeze modules on photographs "
+    "* **Parts of a block do shake it**: squeeze modules on photographs "
     f"(in {fire['higher'].min():.0f} of {fire['blocks'].min():.0f} modules "
     "at least), and squeeze-and-excite, without which the step of "
     f"EfficientNets falls from {usual['whole'].mean():.2f} to "
     f"{usual['rest'].mean():.2f}. Between expand and depthwise activations "
-    "of MobileNetV2 on photographs we detect no difference."
+    "of MobileNetV2 on photographs no difference is seen."
 )
 
 # %% [markdown]
