@@ -13,7 +13,7 @@ from PIL import Image
 
 PAGE = Path("book/gallery.md")
 PICTURES = Path("book/gallery")
-WIDTH, COLOURS = 340, 64
+WIDTH, COLOURS = 300, 48
 """Of a small picture, in pixels: about what a card of the page shows; the page must stay light."""
 
 HEAD = """---
