@@ -26,7 +26,7 @@ function freeBibliography() {
 // Formulas in a line that are much wider than a phone show that they scroll.
 function markWideFormulas() {
   for (const formula of document.querySelectorAll("article span.math")) {
-    formula.classList.toggle("scrolls", formula.scrollWidth > formula.clientWidth + 20);
+    formula.classList.toggle("scrolls", formula.clientWidth > 200 && formula.scrollWidth > 1.2 * formula.clientWidth);
   }
 }
 
