@@ -104,3 +104,9 @@ def test_which_activation_of_a_block_is_more_linear(study: pd.DataFrame) -> None
     assert (mobile["p"] >= 0.05).all()
     on_digits = found.xs("mini:squeezenet1_0", level="model").xs("squeeze above expand 1x1", level="comparison")
     assert (on_digits["p"] >= 0.05).all()
+
+
+def test_networks_without_such_blocks_have_no_row() -> None:
+    rows = pd.DataFrame({"model": "mobilenet_v2", "layer": ["features.1.conv.0.2"], "score": [0.5]})
+    assert places_in_blocks(rows).empty
+    assert places_in_blocks(rows.assign(model="vgg11")).empty

@@ -76,7 +76,7 @@ def places_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         A row for each network and comparison (the index): ``difference`` (mean over blocks), ``higher`` (in how many),
-        ``blocks`` and ``p`` (two-sided; blocks of one network are taken for independent).
+        ``blocks`` and ``p`` (two-sided; blocks of one network are taken for independent). None where no block has both.
 
     >>> layers = [f"features.{block}.conv.{at}.2" for block in (2, 3) for at in (0, 1)]
     >>> table = pd.DataFrame({"model": "mobilenet_v2", "layer": layers, "score": [0.9, 0.7, 0.8, 0.7]})
@@ -90,11 +90,14 @@ def places_in_blocks(rows: pd.DataFrame) -> pd.DataFrame:
         pairs = next((pairs for start, pairs in _PLACES.items() if short_name(str(model)).startswith(start)), {})
         scores = own.pivot_table(index="block", columns="place", values="score")
         for comparison, both in pairs.items():
-            lead = scores[both[0]].sub(scores[both[1]]).dropna()
+            there = scores.reindex(columns=both).dropna()
+            lead = there[both[0]] - there[both[1]]
+            if lead.empty:
+                continue
             higher = int((lead > 0).sum())
             p = stats.binomtest(higher, len(lead)).pvalue
             found[str(model), comparison] = (float(lead.mean()), higher, len(lead), float(p))
-    index = pd.MultiIndex.from_tuples(found, names=["model", "comparison"])
+    index = pd.MultiIndex.from_tuples(list(found), names=["model", "comparison"]) if found else None
     return pd.DataFrame(found.values(), index=index, columns=["difference", "higher", "blocks", "p"])
 
 
