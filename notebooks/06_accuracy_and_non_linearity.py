@@ -675,8 +675,10 @@ table(conclusions.drop(columns="networks"))
 # %% tags=["remove-input", "findings"]
 lead_of = ", ".join(leads) or "none of them"
 alone = ", ".join(matched) or "no group"
+said = {"max": "highest score", "min": "lowest score"}
+said |= {"mean": "mean score", "median": "median score"}
 Markdown(f"""
-* Eight networks on CIFAR-10: the statistic *{winner}* of the signature explains \
+* Eight networks on CIFAR-10: the {said.get(winner, f"{winner} of the scores")} explains \
 **{100 * r2_of[winner]:.0f}\u00a0%** of the variance of accuracy, depth {100 * r2_of["depth"]:.0f}\u00a0% \
 (permutation test p = {tested["p_value"]:.2f}, within plain and residual \
 networks {tested["p_within"]:.2f}).

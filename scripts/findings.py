@@ -61,13 +61,13 @@ def _opening_and_rest(source: str) -> tuple[str, str]:
 
 
 def bullets(findings: str) -> list[str]:
-    r"""The findings one by one, each in one line.
+    r"""The findings one by one, each in one line. A space that must not break stays one.
 
-    >>> bullets("* The first\n  goes on.\n* The second.")
-    ['The first goes on.', 'The second.']
+    >>> bullets("* The first\n  goes on.\n* The second, 5\u00a0%.")
+    ['The first goes on.', 'The second, 5\xa0%.']
     """
     items = re.split(r"^[*-] ", findings, flags=re.MULTILINE)[1:]
-    return [" ".join(item.split()) for item in items]
+    return [re.sub(r"[ \n]+", " ", item).strip() for item in items]
 
 
 def _cell_of(notebook: NotebookNode) -> NotebookNode | None:
