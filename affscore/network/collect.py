@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
-from affscore.network.reduction import chosen_positions, reduce
+from affscore.network.reduction import ReductionName, chosen_positions, reduce
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
 
@@ -217,17 +218,8 @@ class Collector(Listener):
             other.forget(call)
 
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
-        reduction, channel_axis = self.options.reduction, call.channel_axis
-        try:
-            if call.axes and reduction != "published":
-                features = channels_last(features, call.axes)
-                channel_axis = features.ndim - 1
-            elif call.image_axis > 0:
-                features = features.movedim(call.image_axis, 0)
-                channel_axis += channel_axis < call.image_axis
-            return reduce(features, self.images, channel_axis, reduction, lambda count: self._positions(call, count))
-        except AffscoreError as error:
-            raise AffscoreError(f"{call}: {error}") from None
+        where = functools.partial(self._positions, call)
+        return reduced(call, features, self.images, self.options.reduction, where)
 
     def _positions(self, call: ActivationCall, count: int) -> Tensor:
         """Some of so many positions, for each image, the same for the input and the output of this activation."""
@@ -235,6 +227,31 @@ class Collector(Listener):
         each = self.options.points_a_sample
         uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
         return chosen_positions(uniform, count)
+
+
+def reduced(
+    call: ActivationCall,
+    features: Tensor,
+    images: int,
+    reduction: ReductionName,
+    positions: Callable[[int], Tensor] | None = None,
+) -> Tensor:
+    """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
+
+    Raises:
+        AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
+    """
+    channel_axis = call.channel_axis
+    try:
+        if call.axes and reduction != "published":
+            features = channels_last(features, call.axes)
+            channel_axis = features.ndim - 1
+        elif call.image_axis > 0:
+            features = features.movedim(call.image_axis, 0)
+            channel_axis += channel_axis < call.image_axis
+        return reduce(features, images, channel_axis, reduction, positions)
+    except AffscoreError as error:
+        raise AffscoreError(f"{call}: {error}") from None
 
 
 def _activated(pair: Pair) -> Tensor:
