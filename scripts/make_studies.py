@@ -152,8 +152,11 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     for dataset, way in itertools.product(study.datasets if study.whole else (), WAYS_TO_A_POINT):
         tables.append(whole(models, dataset, store, jobs, **way))
     about = pd.DataFrame(
-        [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
-        columns=["weights", "network", "way", "seed"],
+        [
+            {"weights": one.weights(work).name, "network": one.network, "way": one.way, "seed": one.seed}
+            | one.further(work / "weights")
+            for one in trained.values()
+        ],
     )
     table = pd.concat(tables, ignore_index=True)
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
@@ -168,6 +171,8 @@ def course(study: Study, folder: Path) -> pd.DataFrame:
             words = {name: record.metadata.get(name, getattr(DEFAULT, name)) for name in Specification._fields}
             about = {"model": one.model, "network": one.network, "way": one.way, "seed": one.seed, **words}
             tables.append(record.table[COURSE].assign(**about))
+            if losses := one.losses(folder):
+                tables[-1]["bits"] = tables[-1]["step"].map(losses)
     return pd.concat(tables, ignore_index=True)
 
 

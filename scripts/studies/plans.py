@@ -10,6 +10,7 @@ from typing import Any
 
 from affscore.papers import study_models
 from studies.cifar import CifarTraining
+from studies.language import LanguageTraining
 from studies.slopes import Slopes
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
@@ -17,6 +18,7 @@ from studies.ways import REGION_WAYS, WAYS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 REGIONS = "examples/region_networks.py"
+LANGUAGE = "examples/language_networks.py"
 
 SEEDS = range(1, 10)
 """As many as figure 8 of the paper has."""
@@ -282,6 +284,15 @@ STUDIES = {
         n=(250,),
         images=250,
         subsets=ON_CIFAR,
+    ),
+    "language": Study(
+        [
+            LanguageTraining(f"{LANGUAGE}:{network}", way, seed, every=0 if way == "untrained" else 25)
+            for network in ("char_gpt", "gated_char_gpt")
+            for seed in THREE
+            for way in ("untrained", "language")
+        ],
+        datasets=("docstrings",),
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""
