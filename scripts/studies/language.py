@@ -20,6 +20,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from affscore import track
+from affscore.experiments import character_losses
 from affscore.network.files import atomic_write
 from affscore.zoo import card_of
 from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
@@ -79,9 +80,10 @@ class LanguageTraining(Training):
         return tuple(ids[first:][: count * expected.window].view(count, -1) for first in (0, 1))  # type: ignore[return-value]
 
     def further(self, folder: Path) -> dict[str, Any]:
-        """What the table says of it beside its scores: bits a character, and the text that it has read."""
+        """What the table says of it beside its scores: bits a character, those of simple predictions, and the text."""
         record = json.loads(self.weights(folder).with_suffix(".json").read_text(encoding="utf-8"))
-        return {name: record[name] for name in ("bits", "unigram", "bigram", "python", "text")}
+        simple = dict(zip(("by_character", "by_pair"), baselines(), strict=True))
+        return {name: record[name] for name in ("bits", "python", "text")} | simple
 
     def losses(self, folder: Path) -> dict[int, float]:
         """Bits a character of held-out windows by step, as often as the network was measured."""
@@ -96,7 +98,7 @@ class LanguageTraining(Training):
 
         Returns:
             The record: of held-out characters ``bits``, the mean loss, and ``accuracy``, the share that are named
-            rightly; the loss of baselines (:func:`baselines`).
+            rightly.
         """
         start, job, losses = time.perf_counter(), self.describe(), dict[int, float]()
         with one_thread(), torch.random.fork_rng():
@@ -125,10 +127,8 @@ class LanguageTraining(Training):
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
         reached, right = bits(model, windows, behind)
-        unigram, bigram = baselines()
         record = {
-            "name": self.name, "bits": round(reached, 4), "accuracy": round(right, 4), "unigram": round(unigram, 4),
-            "bigram": round(bigram, 4), "losses": {step: round(one, 4) for step, one in losses.items()},
+            "name": self.name, "bits": round(reached, 4), "accuracy": round(right, 4), "losses": {step: round(one, 4) for step, one in losses.items()},
             "python": platform.python_version(), "text": fingerprint_of_docstrings(),
             "seconds": round(time.perf_counter() - start, 1), "job": job,
         }  # fmt: skip
@@ -162,18 +162,5 @@ def bits(model: nn.Module, windows: Tensor, behind: Tensor) -> tuple[float, floa
 
 @cache
 def baselines() -> tuple[float, float]:
-    """Bits a held-out character of the frequencies of characters, and of those behind each other character.
-
-    Counts are of the training part, and one more each.
-    """
-    train, test = (torch.tensor(list(docstrings(part).encode())) for part in ("train", "test"))
-    counts = torch.ones(128, 128, dtype=torch.float64)
-    used = sorted({*train.tolist(), *test.tolist()})
-    counts.index_put_((train[:-1], train[1:]), torch.tensor(1.0, dtype=torch.float64), accumulate=True)
-    counts = counts[used][:, used]
-    place = torch.zeros(128, dtype=torch.long)
-    place[used] = torch.arange(len(used))
-    single = (counts.sum(dim=0) / counts.sum()).log2()
-    pairs = (counts / counts.sum(dim=1, keepdim=True)).log2()
-    before, after = place[test[:-1]], place[test[1:]]
-    return -float(single[after].mean()), -float(pairs[before, after].mean())
+    """Bits a held-out character of this Python's docstrings by counts (:func:`affscore.experiments.character_losses`)."""
+    return character_losses(docstrings("train"), docstrings("test"))

@@ -53,6 +53,8 @@ class Study:
             as it is, and with these.
         paths: Of how many images closed paths are followed through the linear regions of each network.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
+        at: At which single positions of a text networks are measured, too.
+        sentences: How many tokens the sentences have that networks of text read in the place of windows.
     """
 
     trainings: Sequence[Training] = ()
@@ -68,6 +70,8 @@ class Study:
     norms: int = 0
     paths: int = 0
     subsets: str = ""
+    at: Sequence[int] = ()
+    sentences: int = 0
 
     @property
     def course(self) -> bool:
@@ -105,6 +109,8 @@ class Study:
             "draws": draws,
             "norms": self.norms,
             "paths": self.paths,
+            "at": list(self.at),
+            "sentences": self.sentences,
         }
         return {name: value for name, value in about.items() if value}
 
@@ -113,7 +119,7 @@ class Study:
         """What is measured for the dependence on n, where that is asked for."""
         return ({"bias": self.bias} if self.bias != "none" else {}) | ({"whole": True} if self.whole else {})
 
-    def at(self, places: Mapping[str, str]) -> Study:
+    def at_places(self, places: Mapping[str, str]) -> Study:
         """The same study with the folders in their places."""
         models, datasets = ([one.format(**places) for one in some] for some in (self.models, self.datasets))
         return replace(self, models=models, datasets=datasets, subsets=self.subsets.format(**places))
@@ -293,6 +299,14 @@ STUDIES = {
             for way in ("untrained", "language")
         ],
         datasets=("docstrings",),
+        at=(0, 1, 2, 4, 8, 16, 32, 64, 127),
+    ),
+    "language-encoder": Study(
+        models=["hf:{weights}/all-MiniLM-L6-v2"],
+        datasets=("docstrings",),
+        images=1024,
+        at=(0, 1, 2, 4, 6, -1),
+        sentences=64,
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""

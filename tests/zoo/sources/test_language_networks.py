@@ -155,7 +155,7 @@ def test_a_text_that_is_read_in_two_parts_with_a_cache(kind, network):
 @pytest.mark.parametrize("kind", NETWORKS)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_sixteen_bits_move_a_score_by_little(kind, dtype, network):
-    """0.02 is ten times what a page of the book states for trained networks: these are small, and have large weights."""
+    """0.02 is ten times what the book states for a trained network: these are small, and have large weights."""
     model = network(kind)
     exact = signature(model, padded(), n=N, criteria=False, progress=False)
     half = signature(model.to(dtype), padded(), n=N, criteria=False, progress=False)
