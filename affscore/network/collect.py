@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
+from affscore.network.padding import without_padding
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.reduction import ReductionName, chosen_positions, reduce
@@ -129,6 +131,7 @@ class Collector(Listener):
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
     images: int = field(default=0, init=False)
+    text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     _pairs: list[Pair] = field(default_factory=list, init=False)
     _arriving: list[Pair] = field(default_factory=list, init=False)  # of the forward pass that is running
     _others: list[Collector] = field(default_factory=list, init=False)
@@ -171,17 +174,17 @@ class Collector(Listener):
             pair.extend(other, self.room * self.options.points_a_sample)
         return self._pairs
 
-    def start(self, images: int) -> None:
-        """The next forward pass has this many images.
+    def start(self, images: int, text: Tensor | None = None) -> None:
+        """The next forward pass has this many images; ``text`` are the tokens that are none of padding, if others are.
 
         Raises:
             AffscoreError: As :meth:`collected`.
         """
         self.collected()
         self.first += self.images
-        self.images = images
+        self.images, self.text = images, text
         for other in self._others:
-            other.start(images)
+            other.start(images, text)
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
@@ -189,7 +192,9 @@ class Collector(Listener):
         pair.points_a_sample = len(pair.x) // self.images
         self._arriving.append(pair)
         if "sparsity" in self.options.criteria:
-            small, low = sparse_entries(x)
+            counted = self._counted(call, x)
+            pair.entries = counted.numel()
+            small, low = sparse_entries(counted)
             pair.sparse = (small, low if _is_relu(call) else 0)
         if self.options.order == "reduce-first":
             try:
@@ -205,7 +210,7 @@ class Collector(Listener):
         """Reduce the output of an activation."""
         pair = self._arriving[call.index]
         if "sparsity" in self.options.criteria and not _is_relu(call):
-            pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
+            pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y))[0])
         if self.options.order == "activate-first":
             pair.y = self._reduce(call, y)
         for other in self._others:
@@ -218,10 +223,18 @@ class Collector(Listener):
             other.forget(call)
 
     def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
-        where = functools.partial(self._positions, call)
-        return reduced(call, features, self.images, self.options.reduction, where)
+        where = partial(self._positions, call)
+        return reduced(call, features, self.images, self.options.reduction, where, self.text)
 
-    def _positions(self, call: ActivationCall, count: int) -> Tensor:
+    def _counted(self, call: ActivationCall, features: Tensor) -> Tensor:
+        """The entries that criteria count: of a text all but those of padding."""
+        if self.text is None:
+            return features
+        features, channel_axis = _images_first(call, features)
+        tokens = features.movedim(channel_axis, -1).reshape(self.images, -1, features.shape[channel_axis])
+        return tokens if features.ndim <= 2 and len(features) == self.images else without_padding(tokens, self.text)
+
+    def _positions(self, call: ActivationCall, count: int | NDArray[np.int64]) -> Tensor:
         """Some of so many positions, for each image, the same for the input and the output of this activation."""
         bits = np.random.PCG64([self.options.seed, zlib.crc32(call.layer.encode()), call.call])
         each = self.options.points_a_sample
@@ -234,24 +247,37 @@ def reduced(
     features: Tensor,
     images: int,
     reduction: ReductionName,
-    positions: Callable[[int], Tensor] | None = None,
+    positions: Callable[[Any], Tensor] | None = None,
+    text: Tensor | None = None,
 ) -> Tensor:
     """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
 
     Raises:
         AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
     """
-    channel_axis = call.channel_axis
     try:
-        if call.axes and reduction != "published":
-            features = channels_last(features, call.axes)
-            channel_axis = features.ndim - 1
-        elif call.image_axis > 0:
-            features = features.movedim(call.image_axis, 0)
-            channel_axis += channel_axis < call.image_axis
-        return reduce(features, images, channel_axis, reduction, positions)
+        features, channel_axis = _images_first(call, features, published=reduction == "published")
+        return reduce(features, images, channel_axis, reduction, positions, text)
     except AffscoreError as error:
         raise AffscoreError(f"{call}: {error}") from None
+
+
+def _images_first(call: ActivationCall, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
+    """A feature map whose first axis counts the images, and its channel axis.
+
+    Args:
+        call: The activation.
+        features: Its input or output.
+        published: Whether axes that were merged of several stay as they are.
+    """
+    channel_axis = call.channel_axis
+    if call.axes and not published:
+        features = channels_last(features, call.axes)
+        channel_axis = features.ndim - 1
+    elif call.image_axis > 0:
+        features = features.movedim(call.image_axis, 0)
+        channel_axis += channel_axis < call.image_axis
+    return features, channel_axis
 
 
 def _activated(pair: Pair) -> Tensor:

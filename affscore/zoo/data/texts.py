@@ -73,8 +73,8 @@ class TextFile(NamedData):
                 "give a longer text, or a smaller length"
             )
         tokens = "1 token" if rest == 1 else f"{rest} tokens"
-        note = f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"
-        return TokenSet(self.name, len(windows), windows, notes=[note] if rest else []).prepared_for(expected)
+        dropped = [f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"] if rest else []
+        return TokenSet(self.name, len(windows), windows, notes=[*self.notes, *dropped]).prepared_for(expected)
 
 
 def _expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:
