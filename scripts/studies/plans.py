@@ -12,6 +12,7 @@ from affscore.papers import study_models
 from studies.cifar import CifarTraining
 from studies.language import LanguageTraining
 from studies.slopes import Slopes
+from studies.steered import RECIPES, TARGETS, Steered
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
 
@@ -261,6 +262,17 @@ STUDIES = {
     ),
     "advantage-translation": Study(
         slopes=_pulled(["examples/translation_networks.py:number_translator"], ["numbers"], (NEVER, EARLY, LATE))
+    ),
+    "steered": Study(
+        [
+            Steered(f"{REGIONS}:{network}", f"{task}-{target}", seed)
+            for network in ("vgg8", "resnet8")
+            for task in RECIPES
+            for target in TARGETS
+            for seed in FIVE
+            if task == "digits" or target in ("free", "low", "high")
+        ],
+        paths=16,
     ),
     "other-data": Study(
         models=study_models("mini:"),
