@@ -68,6 +68,7 @@ from affscore.papers.alexnet_to_transformers.appendix_b import (
 from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions.networks import with_scores
+from affscore.survey.shipped import shipped_signature
 from affscore.survey.studies import load_study, under
 from affscore.transport import differentiable_affinity
 from IPython.display import Markdown
@@ -319,7 +320,7 @@ plt.show()
 # %% tags=["hide-input"]
 def wanted(name, length):
     """The signature of a network of the mini zoo, brought to a length."""
-    scores = affscore.survey.shipped_signature(name).scores
+    scores = shipped_signature(name).scores
     places = np.linspace(0, 1, len(scores))
     return np.interp(np.linspace(0, 1, length), places, scores)
 

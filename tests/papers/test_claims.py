@@ -58,6 +58,21 @@ def domain(**functions):
     return Results("synthetic functions", sweeps={"domain": pd.DataFrame(rows)})
 
 
+def steered(low=0.0, high=0.0, noise=0.0005, seeds=5, targets=("free", "low", "high")):
+    """Results of networks with pulled scores: how far accuracies of all sorts are from those of free ones."""
+    names = ("test_accuracy", "accuracy_noise_0.5", "transfer")
+    rows = [
+        {
+            "network": network, "task": task, "target": target, "seed": seed, "index": index, "score": 0.5,
+            **dict.fromkeys(names, 0.9 + 0.01 * seed + {"low": low, "high": high}.get(target, 0.0)
+                            + (noise * (seed % 3 - 1) if target != "free" else 0.0)),
+        }
+        for network in ("vgg8", "resnet8") for task in ("digits", "hard") for target in targets
+        for seed in range(1, seeds + 1) for index in range(2)
+    ]  # fmt: skip
+    return Results("synthetic networks", studies={"steered": pd.DataFrame(rows)})
+
+
 def low(score, means=1):
     """Twenty scores, so many of them low."""
     return [score] * means + [1.0] * (20 - means)
@@ -602,10 +617,18 @@ CASES = {
     "affinity-chooses-channels-well": (lambda: with_criteria(0.9, 0.8), lambda: with_criteria(0.8, 0.9)),
 }
 
+CASES |= {
+    f"training-for-scores-changes-{what}": (lambda: steered(low=-0.1), lambda: steered())
+    for what in ("accuracy", "robustness", "transfer")
+}
+
 SINGLE = {"digits": {"batches": 1}}
 
 # further results, and what they decide: None where they are compatible with both
 EDGES = [
+    ("training-for-scores-changes-accuracy", lambda: steered(high=0.1), True),
+    ("training-for-scores-changes-accuracy", lambda: steered(low=-0.02, noise=0.05), None),
+    ("training-for-scores-changes-robustness", lambda: steered(noise=0.05), None),
     ("efficient-designs-shake", lambda: zigzags(0.1, 0.1), None),
     # each part of a claim alone
     ("relu-more-than-sigmoid", lambda: wide(relu=(0.6, 0.6), tanh=(0.8, 0.7), sigmoid=(0.9, 0.8)), True),
@@ -703,6 +726,8 @@ EDGES = [
 
 # results that have nothing to say
 SILENT = [
+    ("training-for-scores-changes-accuracy", lambda: steered(targets=["low", "high"])),
+    ("training-for-scores-changes-transfer", lambda: steered(targets=["free"])),
     ("efficient-designs-shake", lambda: of_networks({"mobilenet_v2": [0.5, 0.9] * 3, "alexnet": [0.5, 0.6] * 3})),
     ("wide-networks-are-locally-linear", partial(widths, fitted=(8, 16))),
     ("score-rises-with-width", partial(widths, fitted=())),
