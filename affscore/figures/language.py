@@ -64,7 +64,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
         if doubling:
             places = sorted(set(rows[by] + 1))
             axes.set_xscale("log", base=2)
-            axes.xaxis.set_major_locator(FixedLocator([one for one in places if np.log2(one) % 1 == 0]))
+            axes.xaxis.set_major_locator(FixedLocator(places))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_locator(NullLocator())
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
