@@ -53,7 +53,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
             place = numbers.index(index)
             found = own.groupby(by)["score"].agg(["mean", "min", "max"])
             where = found.index.to_numpy() + (1 if doubling else 0)
-            label = None if place in drawn else f"activation {index + 1}"
+            label = None if place in drawn else f"activation {own['index'].iloc[0] + 1}"
             marker = MARKERS[place % len(MARKERS)] if len(found) <= 12 else ""
             axes.plot(
                 where, found["mean"], "-", color=colours[place], marker=marker, markersize=3, linewidth=1.2, label=label

@@ -48,6 +48,21 @@ def gap_of_gates(study: pd.DataFrame) -> Estimate:
     return gated - plain
 
 
+def gap_at_equal_loss(course: pd.DataFrame) -> tuple[float, Estimate]:
+    """The gap of gates where every training first reaches the loss that all of them reach.
+
+    Args:
+        course: Rows with ``network``, ``seed``, ``step``, ``bits`` and ``score``.
+
+    Returns:
+        That loss in bits, and the mean score with gates less that without, with Welch's interval over seeds.
+    """
+    means = course.groupby(["network", "seed", "step"])[["bits", "score"]].mean().reset_index()
+    target = float(means.groupby(["network", "seed"])["bits"].min().max())
+    first = means[means["bits"] <= target].groupby(["network", "seed"])["score"].first()
+    return target, mean_of(first[GATED]) - mean_of(first[PLAIN])
+
+
 def rise_over_blocks(study: pd.DataFrame) -> Estimate:
     """The last block's score less the first one's, after training, with an interval over networks and seeds."""
     trained = study[study["way"] == "language"]
