@@ -139,7 +139,8 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
     if study.sentences:
-        return of_sentences(models, *study.n, study.images or 512, study.sentences)
+        (n,) = study.n
+        return of_sentences(models, n, study.images or n, study.sentences)
     if study.norms:
         models += [with_statistics(model, study.datasets[0], study.norms, work / "norms") for model in models]
     together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
@@ -206,7 +207,10 @@ def by_position(study: Study, work: Path, jobs: int) -> pd.DataFrame:
         about = {"network": one.network, "way": one.way, "seed": one.seed}
         found.append((f"{one.model}@{one.weights(work / 'weights')}", about))
     (data,), (n,) = study.datasets, study.n
-    tasks = [delayed(at_positions)(model, data, study.at, n, study.sentences, **about) for model, about in found]
+    folder = work / "positions"
+    tasks = [
+        delayed(at_positions)(folder, model, data, study.at, n, study.sentences, **about) for model, about in found
+    ]
     tables = Parallel(n_jobs=jobs, return_as="generator", inner_max_num_threads=1, backend="loky")(tasks)
     return pd.concat(tqdm(tables, total=len(tasks), desc="positions", unit="network"), ignore_index=True)
 

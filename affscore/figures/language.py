@@ -53,7 +53,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
             place = numbers.index(index)
             found = own.groupby(by)["score"].agg(["mean", "min", "max"])
             where = found.index.to_numpy() + (1 if doubling else 0)
-            label = None if place in drawn else f"activation {index + 1}"
+            label = None if place in drawn else f"activation {own['index'].iloc[0] + 1}"
             marker = MARKERS[place % len(MARKERS)] if len(found) <= 12 else ""
             axes.plot(
                 where, found["mean"], "-", color=colours[place], marker=marker, markersize=3, linewidth=1.2, label=label
@@ -64,7 +64,7 @@ def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, do
         if doubling:
             places = sorted(set(rows[by] + 1))
             axes.set_xscale("log", base=2)
-            axes.xaxis.set_major_locator(FixedLocator([one for one in places if np.log2(one) % 1 == 0]))
+            axes.xaxis.set_major_locator(FixedLocator(places))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_locator(NullLocator())
     score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))

@@ -128,7 +128,8 @@ class LanguageTraining(Training):
         load_state_dict(model, weights, self.name)
         reached, right = bits(model, windows, behind)
         record = {
-            "name": self.name, "bits": round(reached, 4), "accuracy": round(right, 4), "losses": {step: round(one, 4) for step, one in losses.items()},
+            "name": self.name, "bits": round(reached, 4), "accuracy": round(right, 4),
+            "losses": {step: round(one, 4) for step, one in losses.items()},
             "python": platform.python_version(), "text": fingerprint_of_docstrings(),
             "seconds": round(time.perf_counter() - start, 1), "job": job,
         }  # fmt: skip
@@ -162,5 +163,5 @@ def bits(model: nn.Module, windows: Tensor, behind: Tensor) -> tuple[float, floa
 
 @cache
 def baselines() -> tuple[float, float]:
-    """Bits a held-out character of this Python's docstrings by counts (:func:`affscore.experiments.character_losses`)."""
+    """Bits a held-out character by counts alone (:func:`affscore.experiments.character_losses`)."""
     return character_losses(docstrings("train"), docstrings("test"))

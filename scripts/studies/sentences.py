@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +16,12 @@ from torch import Tensor
 from affscore import load_model, multiverse
 from affscore.experiments import scores_by_position
 from affscore.network.multiverse import REDUCTIONS
+from affscore.network.parquet import write_parquet
 from affscore.survey.studies import study_of
 from affscore.transport.covariance import CovarianceName
 from affscore.zoo import card_of
 from affscore.zoo.data.docstrings import all_docstrings, fingerprint_of_docstrings, is_held_out
+from affscore.zoo.models import identity_of_model
 from affscore.zoo.naming import needs
 from affscore.zoo.text import TextPreprocessing, tokenizer_file
 
@@ -69,10 +73,13 @@ def of_sentences(models: Sequence[str], n: int, images: int, length: int) -> pd.
     ).assign(text=fingerprint_of_docstrings())  # fmt: skip
 
 
-def at_positions(model: str, data: str, at: Sequence[int], n: int, length: int = 0, **about: Any) -> pd.DataFrame:
-    """The scores of a network at single positions, under both covariances.
+def at_positions(
+    folder: Path, model: str, data: str, at: Sequence[int], n: int, length: int = 0, **about: Any
+) -> pd.DataFrame:
+    """The scores of a network at single positions, under both covariances, unless they are there.
 
     Args:
+        folder: Where they are kept.
         model: MODEL.
         data: SPEC; of sentences what they are called.
         at: Which positions.
@@ -80,6 +87,11 @@ def at_positions(model: str, data: str, at: Sequence[int], n: int, length: int =
         length: Of sentences; 0 for windows of running text.
         about: Further columns.
     """
+    asked = {"data": data, "text": fingerprint_of_docstrings(), "at": list(at), "n": n, "length": length, **about}
+    job = identity_of_model(model) | asked
+    key = hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()[:16]
+    if (file := folder / f"{key}.parquet").is_file():
+        return pd.read_parquet(file)
     network = load_model(model)
     samples: Any = encoded(_folder(model), n, length) if length else data
     tables = [
@@ -88,7 +100,10 @@ def at_positions(model: str, data: str, at: Sequence[int], n: int, length: int =
     ]
     card = card_of(network)
     longest = length or (card.preprocessing.window if isinstance(card.preprocessing, TextPreprocessing) else 0)
-    return pd.concat(tables, ignore_index=True).assign(model=card.name, length=longest, dataset=data, **about)
+    found = pd.concat(tables, ignore_index=True).assign(model=card.name, length=longest, dataset=data, **about)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_parquet(found, {"job": job}, [], file)
+    return found
 
 
 def _folder(model: str) -> Path:
