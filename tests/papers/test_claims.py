@@ -71,6 +71,8 @@ def steered(low=0.0, high=0.0, noise=0.0005, seeds=5, targets=("free", "low", "h
         for seed in range(1, seeds + 1) for index in range(2)
     ]  # fmt: skip
     return Results("synthetic networks", studies={"steered": pd.DataFrame(rows)})
+
+
 def language(gap=0.0, fall=0.1, with_gates=0.0, noise=0.001, seeds=3, networks=(), ways=("untrained", "language")):
     """Results of language models: how far gates move the mean score, and how far training lowers it."""
     rows = []
@@ -636,6 +638,9 @@ CASES = {
 CASES |= {
     f"training-for-scores-changes-{what}": (lambda: steered(low=-0.1), lambda: steered())
     for what in ("accuracy", "robustness", "transfer")
+}
+
+CASES |= {
     "gates-show-in-language-models": (lambda: language(gap=-0.03), lambda: language(gap=0.0)),
     "training-bends-language-models": (lambda: language(fall=0.1), lambda: language(fall=-0.1)),
 }
