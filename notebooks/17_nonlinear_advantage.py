@@ -40,7 +40,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 slopes_study: str = "advantage"  # or one of yours, as advantage-cifar10
 store: str = "../_build/results"  # folder of your results, with studies in it
 model: str = "mini:digitsnet"  # looked at first: MODEL or MODEL@WEIGHTS

@@ -30,7 +30,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 results: str = "../benchmarks/results"  # the folder with the files of results
 
 # %% tags=["remove-cell"]
