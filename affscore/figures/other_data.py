@@ -89,7 +89,7 @@ def class_signatures(networks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Fig
         len(networks), 0.7, each=2.1, columns=2, sharey=True, xlabel="activation", ylabel="affinity score"
     )
     for axes, (name, (classes, draws)) in zip(panels, networks.items(), strict=True):
-        lines: Any = {"x": "place", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
+        lines: Any = {"x": "activation", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
         band: Any = {"alpha": 0.7, "linewidth": 0, "label": "all of them"}
         whole: Any = {"errorbar": ("pi", 100), "err_kws": band}  # from the lowest to the highest
         sns.lineplot(_long(draws), **lines, **whole, color=PALETTE["black"], label="mean of random subsets")
@@ -103,9 +103,9 @@ def class_signatures(networks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Fig
 
 
 def _long(scores: ArrayLike) -> pd.DataFrame:
-    """A row for each score of (lines, activations): its line, and its place from 1 on."""
+    """A row for each score of (lines, activations): its line, and its activation, from 1 on."""
     table = pd.DataFrame(np.asarray(scores, dtype=float)).rename(columns=lambda place: place + 1)
-    return table.melt(var_name="place", value_name="score", ignore_index=False).rename_axis("line").reset_index()
+    return table.melt(var_name="activation", value_name="score", ignore_index=False).rename_axis("line").reset_index()
 
 
 @house_style()
