@@ -38,7 +38,7 @@ def two_linear_layers(stretch: Values, turn: Values) -> Hints:
         values[0].max() < 1.5 * values[0].min(),
         "The singular values are nearly all the same: the largest must be 1.5 times the smallest, at least.",
     )
-    yield not np.allclose(*values, rtol=1e-3), "The singular values of the two are not the same."
+    yield not np.allclose(values[0], values[1], rtol=1e-3), "The singular values of the two are not the same."
     x = np.random.default_rng(0).standard_normal((SAMPLES, WIDTH))
     one, other = (affinity_score(x, x @ matrix, "empirical").value for matrix in (stretch, turn))
     yield one < 0.99, f"The first has a score of {one:.2f}: which matrices are optimal transport maps?"

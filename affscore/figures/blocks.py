@@ -59,7 +59,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str], *, xlabe
     name_rows(axes, list(shares.columns))
     axes.set(xlabel=xlabel or "share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
     axes.set_xlim(left=-0.01)
-    legend_below(figure, 6, loc="outside upper center")
+    legend_below(figure, 5, loc="outside upper center")
     return figure
 
 

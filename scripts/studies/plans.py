@@ -213,7 +213,7 @@ STUDIES = {
         models=[name.partition("@")[0] for name in _cifar(20, 32, 44, 56)], datasets=(ON_CIFAR,), images=512, norms=512
     ),
     "blocks": Study(models=study_models("mini:"), blocks=(597, 298)),
-    "blocks-cifar": Study(models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR,), blocks=(2000, 1000)),
+    "blocks-cifar": Study(models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR,), blocks=(1000, 500)),
     "other-training": Study(
         # no two have a seed in common: networks of different ways must not begin alike and see the same batches
         [Training("mini:resnet18", way, 3 * number + seed) for number, way in enumerate(WAYS) for seed in (1, 2, 3)],
