@@ -136,7 +136,7 @@ for name in ("resnet18", "vit_b_16"):
     of_kind = blocks.groupby("kind")
     found = of_kind[["score", "paired", "affine_fit", "unexplained"]].mean()
     found.insert(0, "blocks", of_kind.size())
-    rows[name] = found.reindex([kind for kind in KINDS if kind in found.index])
+    rows[name] = found.reindex([one for one in KINDS if one in found.index])
 two = pd.concat(rows)
 table(
     two.rename_axis([None, None]),
@@ -236,7 +236,7 @@ Markdown(
 
 # %% tags=["hide-input"]
 def compared(one, other, group):
-    """A comparison under every choice: the estimates, the first of which is the default's."""
+    """A comparison under every choice; the first is the default."""
     estimates = []
     for summary in ("mean", "median"):
         for _, rows in study.groupby(["sample", "reduction"]):
@@ -251,7 +251,11 @@ pooled = families.isin(["Pure convnets", "Inception"])
 residual = shares["residual"].notna()
 COMPARISONS = {
     "attention above activations, ViTs": ("attention", "activation", is_vit),
-    "activations above attention, Swins": ("activation", "attention", is_swin),
+    "activations above attention, Swins": (
+        "activation",
+        "attention",
+        is_swin,
+    ),
     "activations above normalisation": (
         "activation",
         "normalisation",
@@ -292,7 +296,7 @@ table(
 )
 
 # %% tags=["remove-input"]
-sure = [name for name in verdicts.index if verdicts.loc[name, "holds"] == choices]
+sure = verdicts.index[verdicts["holds"] == choices].tolist()
 open_ones = [name for name in verdicts.index if name not in sure]
 Markdown(
     f"Under all {choices} choices hold: {'; '.join(sure) or 'none'}. Not "
@@ -423,7 +427,7 @@ affscore.exercises.check("19.1", (stretch, stretch @ turn))
 # :label: ex-19-2
 # :nonumber:
 #
-# *Derive · 15 minutes · medium.* Aim: know the criterion on two functions before you trust it on networks.
+# *Prove · 15 minutes · medium.* Aim: know the criterion on two functions before you trust it on networks.
 #
 # Let $x$ be standard normal. What is `affine_fit` of $\max(x, 0)$ and of $|x|$, for infinitely many samples? Hand in the pair,
 # to two decimals at least.
@@ -461,7 +465,7 @@ affscore.exercises.check("19.2", answer)
 # :label: ex-19-3
 # :nonumber:
 #
-# *Predict · 10 minutes · medium.* Aim: know what a fit with many coefficients explains by chance.
+# *Compute · 10 minutes · medium.* Aim: know what a fit with many coefficients explains by chance.
 #
 # A block has 100 inputs and its output has nothing to do with them: both are noise. You have 200 samples. Which share of
 # the variance does the least-squares fit explain on average, before and after the degrees of freedom are taken into account? Hand in

@@ -90,6 +90,20 @@ def test_average_pooling_is_the_identity_of_the_means():
     assert declared(nn.AdaptiveMaxPool2d(1), data(100, 5, 8, 8)).score < 0.95
 
 
+class TokenPool(nn.Module):
+    """Images go in, and tokens come out: the channels are elsewhere."""
+
+    def forward(self, x):
+        return nn.functional.avg_pool2d(x, 2).flatten(2).transpose(1, 2)
+
+
+def test_the_output_has_its_channels_where_the_output_has_them():
+    network = nn.Sequential(nn.Conv2d(3, 5, 1), TokenPool(), nn.ReLU())
+    row = blocks_of(network, data(50, 3, 6, 6), reduction="mean").loc["1"]
+    assert (row.kind, row.width, row.flag) == ("pooling", 5, "")
+    assert row["norm"] == pytest.approx(0, abs=1e-4)
+
+
 def test_a_residual_block_that_adds_nothing_is_the_identity():
     inner = nn.Linear(7, 7)
     nn.init.zeros_(inner.weight)
