@@ -454,7 +454,7 @@ affscore.exercises.check("19.1", (stretch, stretch @ turn))
 # :label: ex-19-2
 # :nonumber:
 #
-# *Prove · 15 minutes · medium.* Aim: know the criterion on two functions before you trust it on networks.
+# *Compute · 15 minutes · medium.* Aim: know the criterion on two functions before you trust it on networks.
 #
 # Let $x$ be standard normal. What is `affine_fit` of $\max(x, 0)$ and of $|x|$, for infinitely many samples? Hand in the pair,
 # to two decimals at least.
