@@ -14,6 +14,7 @@ from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
+from affscore.network.recorder.layout import Place
 from affscore.network.reduction import chosen_positions, reduce
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
@@ -129,7 +130,7 @@ class Collector(Listener):
     known: Sequence[tuple[str, int]] = ()
     images: int = field(default=0, init=False)
     _pairs: list[Pair] = field(default_factory=list, init=False)
-    _arriving: list[Pair] = field(default_factory=list, init=False)  # of the forward pass that is running
+    _arriving: dict[int, Pair] = field(default_factory=dict, init=False)  # of the forward pass that is running
     _others: list[Collector] = field(default_factory=list, init=False)
     _lenient: bool = field(default=False, init=False)
 
@@ -151,7 +152,7 @@ class Collector(Listener):
         Raises:
             AffscoreError: The last forward pass met other activations than those before it.
         """
-        arriving, self._arriving = self._arriving, []
+        arriving, self._arriving = sorted(self._arriving.values(), key=lambda pair: pair.call.index), {}
         if not arriving:
             return self._pairs
         places = [(pair.call.layer, pair.call.call) for pair in arriving]
@@ -186,13 +187,13 @@ class Collector(Listener):
         """Reduce the input of an activation, before an in-place activation overwrites it."""
         pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
         pair.points_a_sample = len(pair.x) // self.images
-        self._arriving.append(pair)
+        self._arriving[id(call)] = pair
         if "sparsity" in self.options.criteria:
             small, low = sparse_entries(x)
             pair.sparse = (small, low if _is_relu(call) else 0)
         if self.options.order == "reduce-first":
             try:
-                pair.y = _activated(pair)
+                pair.y = _activated(pair)  # of a block an error, which says so
             except AffscoreError as error:
                 if not self._lenient:
                     raise
@@ -202,29 +203,42 @@ class Collector(Listener):
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
-        pair = self._arriving[call.index]
+        pair = self._arriving[id(call)]
         if "sparsity" in self.options.criteria and not _is_relu(call):
             pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
         if self.options.order == "activate-first":
-            pair.y = self._reduce(call, y)
+            pair.y = self._reduce(call, y, call.output)
+            self._match_positions(pair)
         for other in self._others:
             other.after(call, y)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
-        del self._arriving[call.index]
+        del self._arriving[id(call)]
         for other in self._others:
             other.forget(call)
 
-    def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
-        reduction, channel_axis = self.options.reduction, call.channel_axis
+    def _match_positions(self, pair: Pair) -> None:
+        """Of a block that leaves fewer positions than are drawn, or makes more of them, as many on both sides."""
+        if len(pair.x) != len(pair.y) and self.images and not (len(pair.x) % self.images or len(pair.y) % self.images):
+            pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
+            pair.x, pair.y = (
+                side.unflatten(0, (self.images, -1))[:, : pair.points_a_sample].flatten(0, 1)
+                for side in (pair.x, pair.y)
+            )
+
+    def _reduce(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
+        place = output or call
+        reduction, channel_axis = self.options.reduction, place.channel_axis
+        if call.kind == "network":  # of all that it sees
+            reduction = "flatten"
         try:
-            if call.axes and reduction != "published":
-                features = channels_last(features, call.axes)
+            if place.axes and reduction != "published":
+                features = channels_last(features, place.axes)
                 channel_axis = features.ndim - 1
-            elif call.image_axis > 0:
-                features = features.movedim(call.image_axis, 0)
-                channel_axis += channel_axis < call.image_axis
+            elif place.image_axis > 0:
+                features = features.movedim(place.image_axis, 0)
+                channel_axis += channel_axis < place.image_axis
             return reduce(features, self.images, channel_axis, reduction, lambda count: self._positions(call, count))
         except AffscoreError as error:
             raise AffscoreError(f"{call}: {error}") from None
@@ -239,6 +253,11 @@ class Collector(Listener):
 
 def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
+    if pair.call.block:
+        raise AffscoreError(
+            f"{pair.call} is a block and no elementwise function, which order='reduce-first' needs; use "
+            "order='activate-first'"
+        )
     try:
         y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
         if y.shape == pair.x.shape:

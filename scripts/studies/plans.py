@@ -51,6 +51,8 @@ class Study:
             as it is, and with these.
         paths: Of how many images closed paths are followed through the linear regions of each network.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
+        blocks: Of how many images, each, the blocks of the networks are measured as one batch, under a mean over
+            positions and with a sampled one; that is the table then.
     """
 
     trainings: Sequence[Training] = ()
@@ -66,6 +68,7 @@ class Study:
     norms: int = 0
     paths: int = 0
     subsets: str = ""
+    blocks: Sequence[int] = ()
 
     @property
     def course(self) -> bool:
@@ -103,6 +106,7 @@ class Study:
             "draws": draws,
             "norms": self.norms,
             "paths": self.paths,
+            "blocks": [*self.blocks],
         }
         return {name: value for name, value in about.items() if value}
 
@@ -208,6 +212,8 @@ STUDIES = {
     "untrained-cifar": Study(
         models=[name.partition("@")[0] for name in _cifar(20, 32, 44, 56)], datasets=(ON_CIFAR,), images=512, norms=512
     ),
+    "blocks": Study(models=study_models("mini:"), blocks=(597, 298)),
+    "blocks-cifar": Study(models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR,), blocks=(1000, 500)),
     "other-training": Study(
         # no two have a seed in common: networks of different ways must not begin alike and see the same batches
         [Training("mini:resnet18", way, 3 * number + seed) for number, way in enumerate(WAYS) for seed in (1, 2, 3)],
