@@ -44,7 +44,7 @@ if importlib.util.find_spec("affscore") is None:
 slopes_study: str = "advantage"  # or one of yours, as advantage-cifar10
 store: str = "../_build/results"  # folder of your results, with studies in it
 model: str = "mini:digitsnet"  # looked at first: MODEL or MODEL@WEIGHTS
-dataset: str = "digits"  # what it names: digits, cifar10, imagenet:DIR, folder:DIR ...
+dataset: str = "digits"  # what it names: or cifar10, imagenet:DIR ...
 images: int = 0  # of these in all; 0: all there are
 device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights and the order of images
