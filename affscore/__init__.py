@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from affscore.network.multiverse import multiverse as multiverse
     from affscore.network.multiverse_result import Multiverse as Multiverse
     from affscore.network.multiverse_result import load_multiverse as load_multiverse
+    from affscore.network.penalty import AffinityPenalty as AffinityPenalty
     from affscore.network.record import TrainingRecord as TrainingRecord
     from affscore.network.record import load_record as load_record
     from affscore.network.result import Signature as Signature
@@ -42,6 +43,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "experiments.comparison": "Comparison compare",
         "network.multiverse": "multiverse",
         "network.multiverse_result": "Multiverse load_multiverse",
+        "network.penalty": "AffinityPenalty",
         "network.record": "TrainingRecord load_record",
         "network.result": "Signature load_signature",
         "network.signature": "signature",

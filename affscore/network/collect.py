@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.recorder.layout import Place
-from affscore.network.reduction import chosen_positions, reduce
+from affscore.network.reduction import ReductionName, chosen_positions, reduce
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
 
@@ -228,20 +229,8 @@ class Collector(Listener):
             )
 
     def _reduce(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
-        place = output or call
-        reduction, channel_axis = self.options.reduction, place.channel_axis
-        if call.kind == "network":  # of all that it sees
-            reduction = "flatten"
-        try:
-            if place.axes and reduction != "published":
-                features = channels_last(features, place.axes)
-                channel_axis = features.ndim - 1
-            elif place.image_axis > 0:
-                features = features.movedim(place.image_axis, 0)
-                channel_axis += channel_axis < place.image_axis
-            return reduce(features, self.images, channel_axis, reduction, lambda count: self._positions(call, count))
-        except AffscoreError as error:
-            raise AffscoreError(f"{call}: {error}") from None
+        where = functools.partial(self._positions, call)
+        return reduced(call, features, self.images, self.options.reduction, where, output)
 
     def _positions(self, call: ActivationCall, count: int) -> Tensor:
         """Some of so many positions, for each image, the same for the input and the output of this activation."""
@@ -249,6 +238,43 @@ class Collector(Listener):
         each = self.options.points_a_sample
         uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
         return chosen_positions(uniform, count)
+
+
+def reduced(
+    call: ActivationCall,
+    features: Tensor,
+    images: int,
+    reduction: ReductionName,
+    positions: Callable[[int], Tensor] | None = None,
+    output: Place | None = None,
+) -> Tensor:
+    """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
+
+    Args:
+        call: The activation.
+        features: Its input or output.
+        images: As there.
+        reduction: As there, but all that a whole network sees is kept.
+        positions: As there.
+        output: Where the channels of the output of a block lie, where that is elsewhere.
+
+    Raises:
+        AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
+    """
+    place = output or call
+    channel_axis = place.channel_axis
+    if call.kind == "network":
+        reduction = "flatten"
+    try:
+        if place.axes and reduction != "published":
+            features = channels_last(features, place.axes)
+            channel_axis = features.ndim - 1
+        elif place.image_axis > 0:
+            features = features.movedim(place.image_axis, 0)
+            channel_axis += channel_axis < place.image_axis
+        return reduce(features, images, channel_axis, reduction, positions)
+    except AffscoreError as error:
+        raise AffscoreError(f"{call}: {error}") from None
 
 
 def _activated(pair: Pair) -> Tensor:

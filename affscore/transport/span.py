@@ -50,6 +50,24 @@ def joint_span(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     return _with_last(lower[: n - 1, : n - 1]), _with_last(lower[n - 1 :])
 
 
+def joint_basis(x: Tensor, y: Tensor) -> Tensor:
+    """An orthonormal basis that spans two centred clouds.
+
+    Args:
+        x: Tensor (n, d), centred.
+        y: Tensor (n, d), centred.
+
+    Returns:
+        Tensor (d, k), k at most 2 n - 2.
+
+    >>> x = torch.tensor([[1.0, 0.0, 0.0, 0.0], [-1.0, 0.0, 0.0, 0.0]], dtype=torch.float64)
+    >>> y = torch.tensor([[3.0, 4.0, 0.0, 0.0], [-3.0, -4.0, 0.0, 0.0]], dtype=torch.float64)
+    >>> joint_basis(x, y).abs().tolist()
+    [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+    """
+    return torch.linalg.qr(torch.cat([x[:-1], y[:-1]]).T).Q
+
+
 def _cholesky(samples: Tensor) -> Tensor | None:
     """The Cholesky factor of the inner products, if the samples are independent enough for it to mean something."""
     products = second_moments(samples.T)

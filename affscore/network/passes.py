@@ -1,0 +1,97 @@
+"""The forward passes of a network that is being trained: what its activations saw and returned, with gradients."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from affscore.network.collect import reduced
+from affscore.network.recorder import ActivationCall, Listener
+
+
+@dataclass
+class Part:
+    """The reduced input and output of an activation in one pass, with their graphs.
+
+    Attributes:
+        x: Tensor (n, c).
+        y: Tensor (n, c); x until the activation has run.
+        has_gradients: Whether gradients were enabled when it ran.
+    """
+
+    x: Tensor
+    y: Tensor
+    has_gradients: bool
+
+
+class Pass(Listener):
+    """A listener that keeps what the chosen activations of one forward pass saw and returned.
+
+    Args:
+        layers: Names and places of the chosen ones; None for all.
+
+    Attributes:
+        images: How many samples go through the network; to be set before the first activation.
+        dtype: The type of the reduced numbers.
+        calls: All activations.
+        pairs: For each of them its input and output, or None where it was not chosen.
+    """
+
+    def __init__(self, layers: Collection[str | int] | None) -> None:
+        self.images, self.dtype = 0, torch.float32
+        self.calls: list[ActivationCall] = []
+        self.pairs: list[Part | None] = []
+        self._layers = layers
+
+    def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
+        """Reduce the input, before an in-place activation overwrites it."""
+        wanted, pair = self._layers is None or call.layer in self._layers or call.index in self._layers, None
+        if wanted:
+            points = reduced(call, x, self.images, "mean")
+            pair, self.dtype = Part(points, points, torch.is_grad_enabled()), points.dtype
+        self.calls.append(call)
+        self.pairs.append(pair)
+
+    def after(self, call: ActivationCall, y: Tensor) -> None:
+        """Reduce the output."""
+        if (pair := self.pairs[call.index]) is not None:
+            pair.y = reduced(call, y, self.images, "mean", output=call.output)
+
+    def forget(self, call: ActivationCall) -> None:
+        """The latest activation was a part of another one."""
+        del self.calls[call.index], self.pairs[call.index]
+
+
+class Watched:
+    """Stands in the place of a network's forward; a copy of the network gets the forward of its class again.
+
+    A hook would be copied with the network (for a moving average of its weights, say), and record there, too.
+
+    Args:
+        model: The network.
+        run: What shall run for it: is given the network's own forward, and the arguments.
+    """
+
+    def __init__(self, model: nn.Module, run: Callable[..., Any]) -> None:
+        self.model, self.run, self.own = model, run, vars(model).get("forward")
+        self.forward = model.forward
+        functools.update_wrapper(self, model.forward)  # for those who ask for its parameters
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the network."""
+        return self.run(self.forward, *args, **kwargs)
+
+    def remove(self) -> None:
+        """The network has its own forward again."""
+        if self.own is None:
+            del self.model.forward
+        else:
+            self.model.forward = self.own
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.model, "forward")  # of the copy, whose class knows it

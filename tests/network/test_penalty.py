@@ -1,0 +1,455 @@
+"""The penalty sees the scores of a signature, its gradients are right, and training with it moves the scores."""
+
+import copy
+import io
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
+
+import affscore
+from affscore import AffinityPenalty, AffscoreError
+from affscore.network.passes import Watched
+from tests.network.cheap_networks import cheaply
+
+
+class Mixed(nn.Module):
+    """In place, functional, from a formula, one module called twice, and channels last."""
+
+    def __init__(self):
+        super().__init__()
+        self.convolution, self.relu = nn.Conv2d(1, 6, 3, padding=1), nn.ReLU(inplace=True)
+        self.more, self.tokens, self.last = nn.Conv2d(6, 5, 3), nn.Linear(5, 7), nn.Linear(7, 3)
+
+    def forward(self, x):
+        x = self.relu(self.more(self.relu(self.convolution(x))))
+        x = F.gelu(self.tokens(x.flatten(2).transpose(1, 2)))
+        x = F.relu_(self.tokens.weight.mean() + x)
+        return self.last((torch.sigmoid(x) * x).mean(dim=1))
+
+
+LAYERS = ["relu", "relu", "(root)", "(root)", "(root)"]
+
+
+def mixed(dtype=torch.float32):
+    torch.manual_seed(0)
+    return Mixed().to(dtype).train()
+
+
+def images(n=24, dtype=torch.float32):
+    return torch.randn(n, 1, 6, 6, generator=torch.Generator().manual_seed(1), dtype=dtype)
+
+
+def plain(dtype=torch.float32, activation=nn.ReLU):
+    torch.manual_seed(0)
+    layers = nn.Sequential(nn.Linear(5, 8), activation(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 3))
+    return layers.to(dtype).train()
+
+
+def samples(n=32, dtype=torch.float32):
+    return torch.randn(n, 5, generator=torch.Generator().manual_seed(4), dtype=dtype)
+
+
+def raw_scores(network, x):
+    """As a measurement of the network has them."""
+    return affscore.track(network, x, n=len(x)).table["raw"].to_numpy()
+
+
+def gradients(loss, network):
+    network.zero_grad()
+    loss.backward()
+    return [None if weights.grad is None else weights.grad.clone() for weights in network.parameters()]
+
+
+# The scores ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("build", "x"),
+    [
+        (mixed, images()),
+        pytest.param(lambda: affscore.load_model("mini:resnet18"), torch.randn(16, 1, 32, 32), marks=pytest.mark.slow),
+        pytest.param(lambda: affscore.load_model("mini:vit_b_16"), torch.randn(16, 1, 32, 32), marks=pytest.mark.slow),
+    ],
+    ids=["mixed", "resnet", "vit"],
+)
+def test_the_scores_are_those_of_a_measurement_of_the_same_batch(build, x):
+    network = build()
+    network.eval()
+    expected = raw_scores(network, x)
+    network.training = True  # and not its batch norms, which would see other numbers
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        value = penalty().item()
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-10)
+    assert value == pytest.approx((expected.mean() - 0.5) ** 2, rel=1e-6)
+
+
+def test_they_are_those_of_a_signature():
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        penalty()
+    signature = affscore.signature(network, x, n=len(x))
+    np.testing.assert_allclose(penalty.scores.clamp(min=0), signature.table["paired"], atol=1e-10)
+    assert signature.table["layer"].tolist() == LAYERS
+
+
+def test_a_number_is_a_target_of_the_mean_and_a_signature_of_each_score():
+    network, x = plain(), samples()
+    target = affscore.signature(plain(activation=nn.GELU), x, n=len(x))
+    for given, numbers in ((target, target.scores), ([0.5, 0.25], [0.5, 0.25]), (0.7, 0.7)):
+        with AffinityPenalty(network, given, weight=3.0) as penalty:
+            network(x)
+            value = penalty().item()
+        scores = penalty.scores.numpy()
+        difference = scores.mean() - 0.7 if given == 0.7 else scores - np.array(numbers)
+        assert value == pytest.approx(3 * (difference**2).mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("layers", "chosen"), [(["relu"], [0, 1]), ([2], [2]), (["(root)", 0], [0, 2, 3, 4]), (None, [0, 1, 2, 3, 4])]
+)
+def test_layers(layers, chosen):
+    network, x = mixed(), images()
+    expected = raw_scores(network, x)
+    target = [0.1, 0.2, 0.3, 0.4, 0.5]
+    for given in (target, [target[index] for index in chosen]):
+        with AffinityPenalty(network, given, layers=layers) as penalty:
+            network(x)
+            value = penalty().item()
+        np.testing.assert_allclose(penalty.scores, expected[chosen], atol=1e-10)
+        assert value == pytest.approx(np.mean((expected - target)[chosen] ** 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"covariance": "empirical"}, {"coupling": "fixed"}])
+def test_options(options):
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5, **options) as penalty:
+        network(x)
+        penalty()
+    how = {"coupling": "exact"} if options.get("coupling") == "fixed" else options
+    expected = affscore.track(network, x, n=len(x), **how).table["raw"]
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-8)
+
+
+# The gradients ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [0.9, [0.9, 0.2, 0.3, 0.4, 0.9]])
+def test_gradients_reach_the_weights_and_are_those_of_finite_differences(target):
+    network, x = mixed(torch.float64), images(10, torch.float64)
+    penalty = AffinityPenalty(network, target)
+
+    def value(*weights):
+        with torch.no_grad():
+            for own, given in zip(network.parameters(), weights, strict=True):
+                own.copy_(given)
+        network(x)
+        return penalty().item()
+
+    network(x)
+    loss = penalty()
+    assert loss.dtype == torch.float64
+    found = gradients(loss, network)
+    start, generator = [own.detach().clone() for own in network.parameters()], torch.Generator().manual_seed(2)
+    for index, gradient in enumerate(found):
+        if gradient is None:
+            assert index >= 6  # behind the last activation
+            continue
+        for _ in range(3):
+            direction = torch.zeros_like(gradient)
+            entry = int(torch.randint(gradient.numel(), (), generator=generator))
+            direction.view(-1)[entry] = 1e-5
+            ends = [[w + sign * direction if i == index else w for i, w in enumerate(start)] for sign in (1, -1)]
+            slope = (value(*ends[0]) - value(*ends[1])) / 2e-5
+            assert gradient.view(-1)[entry].item() == pytest.approx(slope, rel=1e-4, abs=1e-7)
+    assert sum(gradient is not None and bool(gradient.any()) for gradient in found) >= 5
+
+
+def test_two_passes_are_one_batch():
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        whole = gradients(penalty(), network)
+        scores = penalty.scores
+        for part in x.split(10):
+            network(part)
+        parts = gradients(penalty(), network)
+        torch.testing.assert_close(penalty.scores, scores, rtol=0, atol=1e-7)
+    for one, other in zip(parts, whole, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_accumulation_calls_it_for_each_part():
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        for part in x.split(12):
+            (network(part).square().mean() + penalty()).backward()
+            assert len(penalty.scores) == 5
+
+
+@pytest.mark.parametrize("where", ["inside", "around"])
+def test_checkpoints_change_nothing(where):
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        expected = gradients(network(x).square().mean() + penalty(), network)
+        if where == "around":
+            with set_checkpoint_early_stop(False):  # the whole forward runs again, and then its pass is complete
+                loss = checkpoint(network, x, use_reentrant=False).square().mean() + penalty()
+        else:
+            hidden, other = network[2].forward, lambda x: checkpoint(hidden, x, use_reentrant=False)
+            network[2].forward = other
+            loss = network(x).square().mean() + penalty()
+        for one, before in zip(gradients(loss, network), expected, strict=True):
+            torch.testing.assert_close(one, before)
+        with pytest.raises(AffscoreError, match="no forward pass"):
+            penalty()  # what ran within backward() is no pass
+
+
+def test_autocast():
+    """The scores are those of the rounded activations; gradients reach the weights."""
+    network, x = mixed(), images()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        penalty()
+        exact = penalty.scores
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            network(x)
+            loss = penalty()
+    assert loss.dtype == torch.float32
+    assert 0 < (penalty.scores - exact).abs().max().item() < 0.02
+    assert all(bool(gradient.isfinite().all()) for gradient in gradients(loss, network)[:6])
+
+
+# The training ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [0.5, 0.97])
+def test_training_moves_the_mean_score_to_the_target_from_both_sides(target):
+    network, x = plain(), samples()
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    with AffinityPenalty(network, target, weight=10.0) as penalty:
+        means = []
+        for _ in range(60):
+            optimiser.zero_grad()
+            (network(x).square().mean() + penalty()).backward()
+            optimiser.step()
+            means.append(penalty.scores.mean().item())
+    assert 0.6 < means[0] < 0.9
+    assert abs(means[-1] - target) < 0.25 * abs(means[0] - target)
+
+
+def test_training_towards_a_signature():
+    network, x = plain(), samples()
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
+    with AffinityPenalty(network, [0.9, 0.7], weight=10.0) as penalty:
+        values = []
+        for _ in range(60):
+            optimiser.zero_grad()
+            network(x)
+            loss = penalty()
+            loss.backward()
+            optimiser.step()
+            values.append(loss.item())
+    assert values[-1] < 0.05 * values[0]
+
+
+def test_without_weight_the_training_is_the_same_to_the_last_bit():
+    trained = []
+    for watched in (False, True):
+        network, x = plain(), samples()
+        penalty = AffinityPenalty(network, 0.2, weight=0.0) if watched else None
+        optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+        for _ in range(5):
+            optimiser.zero_grad()
+            loss = network(x).square().mean()
+            (loss + penalty() if penalty else loss).backward()
+            optimiser.step()
+        trained.append([weights.detach() for weights in network.parameters()])
+    for one, other in zip(*trained, strict=True):
+        assert torch.equal(one, other)
+
+
+# What does not count ------------------------------------------------------------------------------------------
+
+
+def test_evaluations_do_not_count():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        with torch.no_grad():
+            network(x)
+        network.eval()
+        network(x)
+        affscore.track(network.train(), x, n=32)
+        with pytest.raises(AffscoreError, match="no forward pass since the last call"):
+            penalty()
+        network(x)
+        penalty.reset()
+        with pytest.raises(AffscoreError, match="no forward pass since the last call"):
+            penalty()
+
+
+def test_it_leaves_the_network_as_it_was():
+    network, x = plain(), samples()
+    before, expected = dict(vars(network)), network(x)
+    with AffinityPenalty(network, 0.5) as penalty:
+        assert torch.equal(network(x), expected)
+        with pytest.raises(RuntimeError, match="shapes"):
+            network(x[:, :2])
+        penalty()  # the pass that failed is none
+    penalty.remove()
+    assert vars(network) == before
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())
+    own = network.forward
+    network.forward = lambda x: own(2 * x)
+    patched = network.forward
+    AffinityPenalty(network, 0.5).remove()
+    assert network.forward is patched
+
+
+def test_copies_have_no_penalty_and_run_their_own_weights():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        file = io.BytesIO()
+        torch.save(network, file)
+        file.seek(0)
+        copies = [copy.deepcopy(network), torch.load(file, weights_only=False)]
+        for one in copies:
+            assert not isinstance(one.forward, Watched)
+            assert torch.equal(one(x), network(x))
+            penalty.reset()
+            nn.init.zeros_(one[4].weight)
+            nn.init.zeros_(one[4].bias)
+            assert not one(x).any()
+            with pytest.raises(AffscoreError, match="no forward pass"):
+                penalty()
+
+
+@pytest.mark.slow
+def test_of_a_network_of_transformers():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        hidden_size=8, num_hidden_layers=2, num_attention_heads=2, intermediate_size=12, vocab_size=20
+    )
+    network = cheaply(lambda: transformers.BertModel(config)).train()
+    tokens = torch.randint(20, (12, 5), generator=torch.Generator().manual_seed(3))
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(input_ids=tokens, attention_mask=torch.ones_like(tokens))
+        loss = penalty()
+        assert len(penalty.scores) == 3  # two GELU, and the tanh of the pooler
+        loss.backward()
+    assert bool(network.embeddings.word_embeddings.weight.grad.any())
+
+
+# Refusals ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": 1.5}, r"target must be a number in \[0, 1\]"),
+        ({"target": math.nan}, r"target must be a number in \[0, 1\]"),
+        ({"target": []}, r"target must be a number in \[0, 1\]"),
+        ({"target": [[0.5]]}, r"target must be a number in \[0, 1\]"),
+        ({"target": "high"}, "target must be a number, a Signature"),
+        ({"target": None}, r"target must be a number"),
+        ({"weight": -1}, "weight must be a number of at least 0, got -1"),
+        ({"weight": math.inf}, "weight must be a number"),
+        ({"weight": "1"}, "weight must be a number"),
+        ({"layers": "relu"}, "layers must be a list"),
+        ({"layers": []}, "layers must be a list"),
+        ({"layers": [0.5]}, "layers must be names or places"),
+        ({"covariance": "none"}, "covariance must be"),
+        ({"coupling": "exact"}, 'coupling must be "paired" or "fixed"'),
+        ({"activations": "relu"}, "activations must be a list"),
+    ],
+)
+def test_arguments_that_make_no_sense(options, message):
+    network = plain()
+    with pytest.raises(AffscoreError, match=message):
+        AffinityPenalty(network, **{"target": 0.5, **options})
+    assert "forward" not in vars(network)
+
+
+def test_networks_that_cannot_be_watched():
+    for wrapped, message in (
+        (nn.DataParallel(plain()), "in DataParallel cannot be seen"),
+        (torch.jit.trace(plain(), samples()), "TorchScript"),
+        ("resnet18", "must be a torch.nn.Module"),
+    ):
+        with pytest.raises(AffscoreError, match=message):
+            AffinityPenalty(wrapped, 0.5)
+    network = plain()
+    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="has a penalty already"):
+        AffinityPenalty(network, 0.5)
+    linear = nn.Linear(5, 2)
+    with AffinityPenalty(linear, 0.5), pytest.raises(AffscoreError, match="no activation was seen"):
+        linear(samples())
+
+
+@pytest.mark.slow
+def test_a_compiled_network_is_refused():
+    network = plain()
+    with pytest.raises(AffscoreError, match="in OptimizedModule cannot be seen"):
+        AffinityPenalty(torch.compile(network), 0.5)
+    with AffinityPenalty(network, 0.5), pytest.raises(AffscoreError, match="cannot be compiled"):
+        torch.compile(network, backend="eager")(samples())
+
+
+@pytest.mark.parametrize(
+    ("options", "x", "message"),
+    [
+        ({"target": [0.5, 0.5, 0.5]}, samples(), r"the target has 3 scores for 2 activations; .*np\.interp"),
+        ({"target": 0.5, "layers": ["9"]}, samples(), "no activation '9' among the 2 .*, whose layers are '1', '3'"),
+        ({"target": 0.5, "layers": [2]}, samples(), "no activation 2 among the 2"),
+        ({"target": 0.5}, samples(1), "relu of layer '1' .*at least 2 samples"),
+        ({"target": 0.5}, samples() * math.nan, "relu of layer '1' .*must be finite"),
+    ],
+)
+def test_calls_that_make_no_sense(options, x, message):
+    network = plain()
+    with AffinityPenalty(network, **options) as penalty:
+        network(x)
+        with pytest.raises(AffscoreError, match=message):
+            penalty()
+
+
+def test_a_part_without_gradients():
+    class Frozen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(5, 4), nn.Linear(4, 3)
+
+        def forward(self, x):
+            with torch.no_grad():
+                x = torch.relu(self.first(x))
+            return torch.tanh(self.second(x))
+
+    network = Frozen()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(samples())
+        with pytest.raises(AffscoreError, match="relu of layer '\\(root\\)' runs without gradients"):
+            penalty()
+    with AffinityPenalty(network, 0.5, layers=[1]) as penalty:
+        network(samples())
+        penalty().backward()
+    assert network.first.weight.grad is None
+    assert bool(network.second.weight.grad.any())
+
+
+def test_passes_with_other_activations():
+    class Moody(nn.Module):
+        def forward(self, x):
+            return torch.relu(x) if len(x) > 4 else torch.tanh(torch.relu(x))
+
+    network = Moody()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(samples(8))
+        network(samples(4))
+        with pytest.raises(AffscoreError, match="ran different activations"):
+            penalty()
