@@ -36,6 +36,7 @@ from joblib import Parallel, delayed
 from studies.norms import with_statistics
 from studies.paths import follow
 from studies.plans import STUDIES, STUDIES_OF_PAPERS, Study
+from studies.sentences import at_positions, of_sentences
 from tqdm import tqdm
 
 from affscore import AffscoreError, Signature, load_record
@@ -87,9 +88,11 @@ def main() -> None:
         tables = {f"{name}-course": course(study, options.work / "weights")} if study.course else {}
         if study.paths:
             tables[f"{name}-paths"] = along(study, options.work, options.jobs)
+        if study.at:
+            tables[f"{name}-positions"] = by_position(study.at_places(places), options.work, options.jobs)
         # the last has the name of the study: where it is, all are
         tables |= pulled(name, study, options.work, options.jobs) if study.slopes else {}
-        tables |= {} if study.slopes else {name: measure(study.at(places), options.work, options.jobs)}
+        tables |= {} if study.slopes else {name: measure(study.at_places(places), options.work, options.jobs)}
         command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
         about = {"study": name, "job": describe(study), "command": command, **provenance()}
         options.out.mkdir(parents=True, exist_ok=True)
@@ -137,6 +140,9 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
         return of_blocks(study, work / "results", jobs)
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
+    if study.sentences:
+        (n,) = study.n
+        return of_sentences(models, n, study.images or n, study.sentences)
     if study.norms:
         models += [with_statistics(model, study.datasets[0], study.norms, work / "norms") for model in models]
     together = [models] if jobs > 1 else [[model] for model in models]  # one alone needs no further process
@@ -154,8 +160,11 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     for dataset, way in itertools.product(study.datasets if study.whole else (), WAYS_TO_A_POINT):
         tables.append(whole(models, dataset, store, jobs, **way))
     about = pd.DataFrame(
-        [(one.weights(work).name, one.network, one.way, one.seed) for one in trained.values()],
-        columns=["weights", "network", "way", "seed"],
+        [
+            {"weights": one.weights(work).name, "network": one.network, "way": one.way, "seed": one.seed}
+            | one.further(work / "weights")
+            for one in trained.values()
+        ]
     )
     table = pd.concat(tables, ignore_index=True)
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
@@ -187,6 +196,8 @@ def course(study: Study, folder: Path) -> pd.DataFrame:
             words = {name: record.metadata.get(name, getattr(DEFAULT, name)) for name in Specification._fields}
             about = {"model": one.model, "network": one.network, "way": one.way, "seed": one.seed, **words}
             tables.append(record.table[COURSE].assign(**about))
+            if losses := one.losses(folder):
+                tables[-1]["bits"] = tables[-1]["step"].map(losses)
     return pd.concat(tables, ignore_index=True)
 
 
@@ -206,6 +217,21 @@ def pulled(name: str, study: Study, work: Path, jobs: int) -> dict[str, pd.DataF
     found: pd.DataFrame = pd.concat(tqdm(tables, total=len(tasks), desc=name, unit="training"), ignore_index=True)
     scores = [pd.read_parquet(one.scores(work / "slopes")) for one in study.slopes if one.scored]
     return ({f"{name}-scores": pd.concat(scores, ignore_index=True)} if scores else {}) | {name: found}
+
+
+def by_position(study: Study, work: Path, jobs: int) -> pd.DataFrame:
+    """The scores of its networks at single positions: a row for each position, activation and covariance."""
+    found: list[tuple[str, dict[str, Any]]] = [(model, {}) for model in study.models]
+    for one in study.trainings:
+        about = {"network": one.network, "way": one.way, "seed": one.seed}
+        found.append((f"{one.model}@{one.weights(work / 'weights')}", about))
+    (data,), (n,) = study.datasets, study.n
+    folder = work / "positions"
+    tasks = [
+        delayed(at_positions)(folder, model, data, study.at, n, study.sentences, **about) for model, about in found
+    ]
+    tables = Parallel(n_jobs=jobs, return_as="generator", inner_max_num_threads=1, backend="loky")(tasks)
+    return pd.concat(tqdm(tables, total=len(tasks), desc="positions", unit="network"), ignore_index=True)
 
 
 def whole(models: Sequence[str], dataset: str, store: Path, jobs: int, **way: Any) -> pd.DataFrame:

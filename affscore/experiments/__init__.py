@@ -9,6 +9,8 @@ from affscore.experiments.activation_domain import domain_summary as domain_summ
 from affscore.experiments.activation_domain import domain_sweep as domain_sweep
 from affscore.experiments.activations import ACTIVATIONS as ACTIVATIONS
 from affscore.experiments.activations import activation_graphs as activation_graphs
+from affscore.experiments.by_position import scores_by_position as scores_by_position
+from affscore.experiments.character_losses import character_losses as character_losses
 from affscore.experiments.estimation import bias_and_spread as bias_and_spread
 from affscore.experiments.estimation import bias_checks as bias_checks
 from affscore.experiments.estimation import estimation_sweep as estimation_sweep

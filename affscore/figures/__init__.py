@@ -19,6 +19,8 @@ from affscore.figures.estimation import bias_against_points as bias_against_poin
 from affscore.figures.estimation import drift as drift
 from affscore.figures.estimation import reductions as reductions
 from affscore.figures.history import timeline as timeline
+from affscore.figures.language import bits_along_training as bits_along_training
+from affscore.figures.language import scores_along as scores_along
 from affscore.figures.linear_regions import against_width as against_width
 from affscore.figures.linear_regions import logits_along_path as logits_along_path
 from affscore.figures.linear_regions import mosaic as mosaic

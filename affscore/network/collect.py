@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
+from affscore.network.padding import without_padding
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.recorder.layout import Place
@@ -130,6 +133,7 @@ class Collector(Listener):
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
     images: int = field(default=0, init=False)
+    text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     _pairs: list[Pair] = field(default_factory=list, init=False)
     _arriving: dict[int, Pair] = field(default_factory=dict, init=False)  # of the forward pass that is running
     _others: list[Collector] = field(default_factory=list, init=False)
@@ -172,17 +176,17 @@ class Collector(Listener):
             pair.extend(other, self.room * self.options.points_a_sample)
         return self._pairs
 
-    def start(self, images: int) -> None:
-        """The next forward pass has this many images.
+    def start(self, images: int, text: Tensor | None = None) -> None:
+        """The next forward pass has this many images; ``text`` are the tokens that are none of padding, if others are.
 
         Raises:
             AffscoreError: As :meth:`collected`.
         """
         self.collected()
         self.first += self.images
-        self.images = images
+        self.images, self.text = images, text
         for other in self._others:
-            other.start(images)
+            other.start(images, text)
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
@@ -190,7 +194,9 @@ class Collector(Listener):
         pair.points_a_sample = len(pair.x) // self.images
         self._arriving[id(call)] = pair
         if "sparsity" in self.options.criteria:
-            small, low = sparse_entries(x)
+            counted = self._counted(call, x)
+            pair.entries = counted.numel()
+            small, low = sparse_entries(counted)
             pair.sparse = (small, low if _is_relu(call) else 0)
         if self.options.order == "reduce-first":
             try:
@@ -206,7 +212,7 @@ class Collector(Listener):
         """Reduce the output of an activation."""
         pair = self._arriving[id(call)]
         if "sparsity" in self.options.criteria and not _is_relu(call):
-            pair.sparse = (pair.sparse[0], sparse_entries(y)[0])
+            pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y, call.output))[0])
         if self.options.order == "activate-first":
             pair.y = self._reduce(call, y, call.output)
             self._match_positions(pair)
@@ -229,10 +235,18 @@ class Collector(Listener):
             )
 
     def _reduce(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
-        where = functools.partial(self._positions, call)
-        return reduced(call, features, self.images, self.options.reduction, where, output)
+        where = partial(self._positions, call)
+        return reduced(call, features, self.images, self.options.reduction, where, self.text, output)
 
-    def _positions(self, call: ActivationCall, count: int) -> Tensor:
+    def _counted(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
+        """The entries that criteria count: of a text all but those of padding."""
+        if self.text is None:
+            return features
+        features, channel_axis = _images_first(output or call, features)
+        tokens = features.movedim(channel_axis, -1).reshape(self.images, -1, features.shape[channel_axis])
+        return tokens if features.ndim <= 2 and len(features) == self.images else without_padding(tokens, self.text)
+
+    def _positions(self, call: ActivationCall, count: int | NDArray[np.int64]) -> Tensor:
         """Some of so many positions, for each image, the same for the input and the output of this activation."""
         bits = np.random.PCG64([self.options.seed, zlib.crc32(call.layer.encode()), call.call])
         each = self.options.points_a_sample
@@ -245,7 +259,8 @@ def reduced(
     features: Tensor,
     images: int,
     reduction: ReductionName,
-    positions: Callable[[int], Tensor] | None = None,
+    positions: Callable[[Any], Tensor] | None = None,
+    text: Tensor | None = None,
     output: Place | None = None,
 ) -> Tensor:
     """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
@@ -256,25 +271,37 @@ def reduced(
         images: As there.
         reduction: As there, but all that a whole network sees is kept.
         positions: As there.
+        text: As there.
         output: Where the channels of the output of a block lie, where that is elsewhere.
 
     Raises:
         AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
     """
-    place = output or call
-    channel_axis = place.channel_axis
     if call.kind == "network":
         reduction = "flatten"
     try:
-        if place.axes and reduction != "published":
-            features = channels_last(features, place.axes)
-            channel_axis = features.ndim - 1
-        elif place.image_axis > 0:
-            features = features.movedim(place.image_axis, 0)
-            channel_axis += channel_axis < place.image_axis
-        return reduce(features, images, channel_axis, reduction, positions)
+        features, channel_axis = _images_first(output or call, features, published=reduction == "published")
+        return reduce(features, images, channel_axis, reduction, positions, text)
     except AffscoreError as error:
         raise AffscoreError(f"{call}: {error}") from None
+
+
+def _images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
+    """A feature map whose first axis counts the images, and its channel axis.
+
+    Args:
+        place: Where its images and channels lie.
+        features: It.
+        published: Whether axes that were merged of several stay as they are.
+    """
+    channel_axis = place.channel_axis
+    if place.axes and not published:
+        features = channels_last(features, place.axes)
+        channel_axis = features.ndim - 1
+    elif place.image_axis > 0:
+        features = features.movedim(place.image_axis, 0)
+        channel_axis += channel_axis < place.image_axis
+    return features, channel_axis
 
 
 def _activated(pair: Pair) -> Tensor:

@@ -38,7 +38,7 @@ def forward(network: nn.Module, recorder: Recorder, collector: Collector, images
     dtype = next((parameter.dtype for parameter in network.parameters() if parameter.is_floating_point()), None)
     # integers are tokens; and a network that begins in place must not overwrite the caller's images
     images = images.each(lambda tensor: tensor.to(dtype if tensor.is_floating_point() else None, copy=True))
-    collector.start(len(images))
+    collector.start(len(images), images.text)
     recorder.start(images.tensors)
     try:
         with new_threads_watched(recorder.in_other_threads.add):

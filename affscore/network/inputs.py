@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
+from affscore.network.padding import tokens_of_text
 from affscore.network.recorder.dataflow import mapped, tensors_in
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
@@ -37,6 +38,7 @@ class Inputs:
         forward: ``forward(network, batch)`` runs the network; None for ``network(*batch[0], **batch[1])``.
         labels: The class of each sample, tensor (N,) of integers, where the data has it.
         source: Which entry of the data was taken, where no name said so.
+        text: Which tokens are of the text, tensor (N, length) of booleans, where others are padding.
 
     >>> inputs = Inputs(((torch.zeros(4, 3),), {"mask": torch.ones(4, 2)}))
     >>> len(inputs), inputs[1:3].form
@@ -47,6 +49,7 @@ class Inputs:
     forward: Forward | None = None
     labels: Tensor | None = None
     source: str = ""
+    text: Tensor | None = None
 
     @cached_property
     def tensors(self) -> list[Tensor]:
@@ -57,8 +60,9 @@ class Inputs:
         return len(self.tensors[0])
 
     def __getitem__(self, part: slice) -> Inputs:
-        labels = None if self.labels is None else self.labels[part]
-        return replace(self.each(lambda tensor: tensor[part]), labels=labels)
+        labels, text = (None if one is None else one[part] for one in (self.labels, self.text))
+        text = None if text is None or bool(text.all()) else text
+        return replace(self.each(lambda tensor: tensor[part]), labels=labels, text=text)
 
     def each(self, function: Callable[[Tensor], Tensor]) -> Inputs:
         """The same samples, with this function of every tensor in its place."""
@@ -231,10 +235,7 @@ def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Callable[[Any]
     what = "the data cannot be read in batches"  # the data set's own errors, or PyTorch's of items of several sizes
     items = guarded(lambda: iter(loader), what)
     while (item := guarded(lambda: next(items, _END), what)) is not _END:
-        mask = item.get("attention_mask") if isinstance(item, Mapping) else None
-        if isinstance(expected, TextPreprocessing) and isinstance(mask, Tensor) and not bool(mask.bool().all()):
-            raise AffscoreError(
-                "the data marks padding (attention_mask), which the network would take for text; "
-                "give windows of the same length without padding"
-            )
-        yield check_inputs(feeding(item), expected)
+        inputs = feeding(item)
+        if isinstance(expected, TextPreprocessing):
+            inputs.text = tokens_of_text(inputs.batch if inputs.forward is not None else inputs.batch[1], item)
+        yield check_inputs(inputs, expected)

@@ -162,7 +162,7 @@ def _at_most(chunks: Iterable[Inputs], n: int) -> Iterator[Inputs]:
 
 def _copied(inputs: Inputs) -> Inputs:
     copied = inputs.each(Tensor.clone)
-    copied.labels = None if inputs.labels is None else inputs.labels.clone()
+    copied.labels, copied.text = (None if one is None else one.clone() for one in (inputs.labels, inputs.text))
     return copied
 
 

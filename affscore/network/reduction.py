@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.network.padding import reduce_text
 
 ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
 OrderName = Literal["activate-first", "reduce-first"]
@@ -29,7 +30,8 @@ def reduce(
     images: int,
     channel_axis: int,
     reduction: ReductionName,
-    positions: Callable[[int], Tensor] | None = None,
+    positions: Callable[[Any], Tensor] | None = None,
+    text: Tensor | None = None,
 ) -> Tensor:
     """Reduce the feature map of a batch of images to one vector an image, or to several.
 
@@ -55,14 +57,17 @@ def reduce(
         channel_axis: Axis of the channels in ``features``.
         reduction: One of the names above.
         positions: For ``sample`` and ``positions``: given the number p of positions, those of each image, a tensor
-            (images, k) of integers in [0, p).
+            (images, k) of integers in [0, p). With ``text`` it is given an array of those of each image.
+        text: Which tokens are of the text and none of padding, tensor (images, p) of booleans; None for all. A feature
+            map without positions (what a pooler sees) is as it is.
 
     Returns:
         Tensor (images, length), or (images * k, length), those of an image one after the other; in float32 at
         least; never a view of the features.
 
     Raises:
-        AffscoreError: An unknown name, or N that is no multiple of the number of images.
+        AffscoreError: An unknown name, or N that is no multiple of the number of images; as
+            :func:`affscore.network.padding.reduce_text`.
 
     Source: definition 3.1 and "Dimensionality reduction" in appendix E.
 
@@ -85,6 +90,8 @@ def reduce(
     if len(features) != images:
         features = features.reshape(images, -1, *features.shape[1:])
         channel_axis += 1
+    if text is not None and features.ndim > 2:
+        return reduce_text(features.movedim(channel_axis, -1).flatten(1, -2), text, reduction, positions)
     if features.ndim <= 2 or reduction == "flatten":
         return features.reshape(images, -1).clone()
     if reduction == "published":
@@ -100,21 +107,22 @@ def reduce(
     return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total
 
 
-def chosen_positions(uniform: NDArray[np.float64], count: int) -> Tensor:
+def chosen_positions(uniform: NDArray[np.float64], count: int | NDArray[np.int64]) -> Tensor:
     """Positions that are drawn at random without replacement.
 
     Args:
         uniform: Array (images, k), uniform in [0, 1).
-        count: How many positions there are.
+        count: How many positions there are, or an array (images,) of how many each image has.
 
     Returns:
-        Tensor (images, min(k, count)) of integers in [0, count); those of an image are different.
+        Tensor (images, min(k, count)) of integers in [0, count); those of an image are different. Of several counts the
+        smallest says how many.
 
     >>> chosen_positions(np.array([[0.0, 0.5, 0.99], [0.99, 0.99, 0.99]]), 3).tolist()
     [[0, 2, 1], [2, 1, 0]]
     """
     chosen = np.empty((len(uniform), 0), dtype=np.int64)
-    for place in range(min(uniform.shape[1], count)):
+    for place in range(min(uniform.shape[1], int(np.min(count)))):
         position = (uniform[:, place] * (count - place)).astype(np.int64)  # among those that are left
         for taken in np.sort(chosen, axis=1).T:
             position += position >= taken

@@ -38,6 +38,9 @@ _PARTS = ("", "-paths", "-scores")
 _OF_KINDS = ("-cifar", "-photographs")
 """Endings of the names of studies of other networks than the small ones."""
 
+_OF_TEXT = "language"
+"""The beginning of the names of studies of networks that read text."""
+
 
 @dataclass(frozen=True)
 class AllResults:
@@ -56,7 +59,7 @@ class AllResults:
             (:mod:`affscore.papers.specifications`); None for the papers' own choice.
         studies: Studies by name (:mod:`affscore.survey.studies`), each under every specification. They are of the small
             networks on digits, unless the name ends with ``-cifar`` (networks trained on CIFAR-10) or ``-photographs``
-            (networks of torchvision).
+            (networks of torchvision), or begins with ``language`` (networks that read text).
         own_studies: Those of a reader, by name; of them those of :data:`TRAINED_AGAIN` are taken, with all parts.
     """
 
@@ -112,13 +115,16 @@ class AllResults:
             analogue=True,
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
-        networks = (self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights)
+        networks = (
+            self.mini, self.trained_again, self.seeds, self.matched, self.cifar, self.other_weights, self.language
+        )  # fmt: skip
         return (self.as_printed, self.poster, self.advantage, functions, printed, other_inputs, *networks)
 
     @property
     def of_signatures(self) -> tuple[Results, ...]:
         """Those of the kinds that hold signatures, which can be measured under another specification."""
-        return (self.as_printed, self.mini, self.seeds, self.matched, self.cifar, self.other_weights)
+        kinds = (self.as_printed, self.mini, self.seeds, self.matched, self.cifar, self.other_weights)
+        return (*kinds, self.language)
 
     def _asked(self, *own: Specification) -> tuple[Specification, ...]:
         """The specification that was asked for, else the papers' own."""
@@ -129,7 +135,7 @@ class AllResults:
         found = {
             name.removesuffix(ending): under(study, self.specification or PAPERS_CHOICE)
             for name, study in self.studies.items()
-            if (name.endswith(ending) if ending else not name.endswith(_OF_KINDS))
+            if (name.endswith(ending) if ending else not name.endswith(_OF_KINDS) and not name.startswith(_OF_TEXT))
         }
         return {name: study for name, study in found.items() if len(study)}
 
@@ -276,6 +282,18 @@ class AllResults:
                 self._asked(PAPERS_CHOICE, PUBLISHED_CODE),
             ),
             studies=self._studies("-photographs"),
+        )
+
+    @cached_property
+    def language(self) -> Results:
+        """Small language models, before and after training."""
+        found = {name: under(study, self.specification or PAPERS_CHOICE) for name, study in self.studies.items()}
+        return Results(
+            "small language models on the docstrings of Python",
+            "3 trainings of each network, 2 batches of 512 windows of 128 characters, activate first, averaged over "
+            "positions",
+            analogue=True,
+            studies={name: study for name, study in found.items() if name.startswith(_OF_TEXT) and len(study)},
         )
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 from affscore.papers import study_models
 from studies.cifar import CifarTraining
+from studies.language import LanguageTraining
 from studies.slopes import Slopes
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
@@ -17,6 +18,7 @@ from studies.ways import REGION_WAYS, WAYS
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MATCHED = "examples/matched_networks.py"
 REGIONS = "examples/region_networks.py"
+LANGUAGE = "examples/language_networks.py"
 
 SEEDS = range(1, 10)
 """As many as figure 8 of the paper has."""
@@ -53,6 +55,8 @@ class Study:
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
         blocks: Of how many images, each, the blocks of the networks are measured as one batch, under a mean over
             positions and with a sampled one; that is the table then.
+        at: At which single positions of a text networks are measured, too.
+        sentences: How many tokens the sentences have that networks of text read in the place of windows.
     """
 
     trainings: Sequence[Training] = ()
@@ -69,6 +73,8 @@ class Study:
     paths: int = 0
     subsets: str = ""
     blocks: Sequence[int] = ()
+    at: Sequence[int] = ()
+    sentences: int = 0
 
     @property
     def course(self) -> bool:
@@ -107,6 +113,8 @@ class Study:
             "norms": self.norms,
             "paths": self.paths,
             "blocks": [*self.blocks],
+            "at": list(self.at),
+            "sentences": self.sentences,
         }
         return {name: value for name, value in about.items() if value}
 
@@ -115,7 +123,7 @@ class Study:
         """What is measured for the dependence on n, where that is asked for."""
         return ({"bias": self.bias} if self.bias != "none" else {}) | ({"whole": True} if self.whole else {})
 
-    def at(self, places: Mapping[str, str]) -> Study:
+    def at_places(self, places: Mapping[str, str]) -> Study:
         """The same study with the folders in their places."""
         models, datasets = ([one.format(**places) for one in some] for some in (self.models, self.datasets))
         return replace(self, models=models, datasets=datasets, subsets=self.subsets.format(**places))
@@ -288,6 +296,23 @@ STUDIES = {
         n=(250,),
         images=250,
         subsets=ON_CIFAR,
+    ),
+    "language": Study(
+        [
+            LanguageTraining(f"{LANGUAGE}:{network}", way, seed, every=0 if way == "untrained" else 25)
+            for network in ("char_gpt", "gated_char_gpt")
+            for seed in THREE
+            for way in ("untrained", "language")
+        ],
+        datasets=("docstrings",),
+        at=(0, 1, 2, 4, 8, 16, 32, 64, 127),
+    ),
+    "language-encoder": Study(
+        models=["hf:{weights}/all-MiniLM-L6-v2"],
+        datasets=("docstrings",),
+        images=1024,
+        at=(0, 1, 2, 4, 6, -1),
+        sentences=64,
     ),
 }
 """By the names of their tables (:func:`affscore.survey.studies.load_study`)."""

@@ -111,6 +111,14 @@ class Training:
             return False
         return json.loads(record.read_text(encoding="utf-8"))["job"] == self.describe()
 
+    def further(self, folder: Path) -> dict[str, Any]:
+        """What the table of a study says of it beside its scores, by column."""
+        return {}
+
+    def losses(self, folder: Path) -> dict[int, float]:
+        """The loss by step, where a way of training measures it."""
+        return {}
+
     def run(self, folder: Path) -> dict[str, Any]:
         """Train, and write the weights, of 16 bits, and the record.
 

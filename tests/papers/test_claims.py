@@ -58,6 +58,24 @@ def domain(**functions):
     return Results("synthetic functions", sweeps={"domain": pd.DataFrame(rows)})
 
 
+def language(gap=0.0, fall=0.1, with_gates=0.0, noise=0.001, seeds=3, networks=(), ways=("untrained", "language")):
+    """Results of language models: how far gates move the mean score, and how far training lowers it."""
+    rows = []
+    for number, network in enumerate(networks or ("char_gpt", "gated_char_gpt")):
+        for way in ways:
+            trained = way == "language"
+            level = 0.9 + number * gap - trained * (fall + number * with_gates)
+            rows += [
+                {
+                    "network": network, "way": way, "seed": seed, "index": index, "weights": f"{network}-{way}-{seed}",
+                    "score": level + (0.01 if index else -0.01) + noise * trained * (seed - 2),
+                }
+                for seed in range(1, seeds + 1)
+                for index in range(2)
+            ]  # fmt: skip
+    return Results("synthetic language models", studies={"language": pd.DataFrame(rows)})
+
+
 def low(score, means=1):
     """Twenty scores, so many of them low."""
     return [score] * means + [1.0] * (20 - means)
@@ -602,10 +620,20 @@ CASES = {
     "affinity-chooses-channels-well": (lambda: with_criteria(0.9, 0.8), lambda: with_criteria(0.8, 0.9)),
 }
 
+CASES |= {
+    "gates-show-in-language-models": (lambda: language(gap=-0.03), lambda: language(gap=0.0)),
+    "training-bends-language-models": (lambda: language(fall=0.1), lambda: language(fall=-0.1)),
+}
+
 SINGLE = {"digits": {"batches": 1}}
 
 # further results, and what they decide: None where they are compatible with both
 EDGES = [
+    ("gates-show-in-language-models", lambda: language(gap=0.03), True),
+    ("gates-show-in-language-models", lambda: language(gap=0.02, noise=0.05), None),
+    ("gates-show-in-language-models", lambda: language(gap=0.0, noise=0.05), None),
+    ("training-bends-language-models", lambda: language(fall=0.01, noise=0.05), None),
+    ("training-bends-language-models", lambda: language(fall=0.1, with_gates=-0.3), False),
     ("efficient-designs-shake", lambda: zigzags(0.1, 0.1), None),
     # each part of a claim alone
     ("relu-more-than-sigmoid", lambda: wide(relu=(0.6, 0.6), tanh=(0.8, 0.7), sigmoid=(0.9, 0.8)), True),
@@ -703,6 +731,9 @@ EDGES = [
 
 # results that have nothing to say
 SILENT = [
+    ("gates-show-in-language-models", lambda: language(seeds=1)),
+    ("gates-show-in-language-models", lambda: language(networks=["char_gpt"])),
+    ("training-bends-language-models", lambda: language(ways=["language"])),
     ("efficient-designs-shake", lambda: of_networks({"mobilenet_v2": [0.5, 0.9] * 3, "alexnet": [0.5, 0.6] * 3})),
     ("wide-networks-are-locally-linear", partial(widths, fitted=(8, 16))),
     ("score-rises-with-width", partial(widths, fitted=())),
@@ -1037,6 +1068,8 @@ low-scores-survive: digits open
 low-channels-survive: digits open
 affinity-chooses-channels-well: digits open
 efficient-designs-shake: digits open
+gates-show-in-language-models: language yes
+training-bends-language-models: language yes
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
@@ -1053,6 +1086,7 @@ def test_the_verdicts_on_what_comes_with_the_package(shipped):
         "photographs": "networks with other weights or reductions, on photographs",
         "seeds": "a small VGG-16 from nine seeds, on digits",
         "twins": "small networks with and without shortcuts, on digits",
+        "language": "small language models on the docstrings of Python",
     }
     short = {about: place for place, about in places.items()}
     found = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -73,8 +73,12 @@ class TextFile(NamedData):
                 "give a longer text, or a smaller length"
             )
         tokens = "1 token" if rest == 1 else f"{rest} tokens"
-        note = f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"
-        return TokenSet(self.name, len(windows), windows, notes=[note] if rest else []).prepared_for(expected)
+        dropped = [f"dropped {tokens} at the end of {self.name}, too few for a window of {length}"] if rest else []
+        return TokenSet(self.name, len(windows), windows, notes=[*self.notes, *dropped]).prepared_for(expected)
+
+    def content(self, images: int, seed: int) -> Iterator[bytes | memoryview] | None:
+        """Its file, and that of its tokenizer; else the text, which has no items before a network is known."""
+        return super().content(images, seed) if self.hashed else iter([self.text.encode()])
 
 
 def _expected_tokens(name: str, preprocessing: Expected) -> TextPreprocessing:

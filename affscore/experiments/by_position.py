@@ -1,0 +1,131 @@
+"""The score of an activation at one position of a sample: one token of a text, one place of an image."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from affscore.errors import AffscoreError
+from affscore.network.collect import Collector
+from affscore.network.feeding import Feeding
+from affscore.network.forward import forward as through
+from affscore.network.images import image_stream
+from affscore.network.inputs import Forward
+from affscore.network.model_state import choose_device, prepared, unwrapped
+from affscore.network.randomness import random_states_kept
+from affscore.network.recorder import recording
+from affscore.network.recorder.calls import ActivationCall
+from affscore.network.scoring import score_pair
+from affscore.options import Options
+from affscore.transport.covariance import CovarianceName
+from affscore.zoo import card_of, load_model
+
+_COLUMNS = ("index", "layer", "call", "activation", "kind", "depth", "width", "n", "score", "paired", "flag")
+
+
+@dataclass(eq=False)
+class _AtPositions(Collector):
+    """Takes the same positions of every sample, in the place of random ones."""
+
+    at: tuple[int, ...] = ()
+    having: set[int] = field(default_factory=set)  # the activations that have positions
+
+    def _positions(self, call: ActivationCall, count: int | NDArray[np.int64]) -> Tensor:
+        self.having.add(call.index)
+        counts = np.broadcast_to(count, self.images)
+        if max(max(self.at) + 1, -min(self.at)) > counts.min():
+            raise AffscoreError(
+                f"a sample has {counts.min()} positions there, and {', '.join(map(str, self.at))} were asked for"
+            )
+        asked = np.array(self.at)
+        return torch.from_numpy(np.where(asked < 0, counts[:, None] + asked, asked))
+
+
+def scores_by_position(
+    model: nn.Module | str,
+    data: Any,
+    at: Sequence[int],
+    n: int = 512,
+    covariance: CovarianceName = "ledoit-wolf",
+    device: str = "auto",
+    batch_size: int = 64,
+    seed: int = 0,
+    forward: Forward | None = None,
+) -> pd.DataFrame:
+    """The scores of all activations at single positions: the first token, the tenth, the last.
+
+    At one position a sample has one vector of channels before an activation and one behind it, so nothing is averaged,
+    and the order does not matter. In a causal network position 0 knows one token and the last one all of them.
+
+    Args:
+        model: As in :func:`affscore.signature`.
+        data: As there. Where an ``attention_mask`` marks padding, positions count the tokens of the text.
+        at: Which positions, from 0; negative ones count from the end.
+        n: How many samples, at most.
+        covariance: As there.
+        device: As there.
+        batch_size: As there.
+        seed: As there.
+        forward: As there.
+
+    Returns:
+        A row for each position and activation, with ``position``, ``distinct`` (how many different vectors go in), and
+        of the columns of a signature ``index``, ``layer``, ``call``, ``activation``, ``kind``, ``depth``, ``width``,
+        ``n``, ``score``, in [0, 1], ``paired``, the score under the paired coupling, and ``flag``. Activations that
+        have no positions, as that of a pooler, have no rows.
+
+    Raises:
+        AffscoreError: As :func:`affscore.signature`; no position, or one that an activation does not have.
+
+    >>> from affscore import load_model
+    >>> table = scores_by_position("mini:vit_b_32", "digits", [0, -1], n=64)
+    >>> table["position"].unique().tolist(), len(table)
+    ([0, -1], 12)
+    """
+    places = tuple(at)
+    if not places or not all(isinstance(one, int | np.integer) and not isinstance(one, bool) for one in places):
+        raise AffscoreError(f"at must be one position or more, integers in a list, got {at!r}")
+    if len(set(places)) < len(places):
+        raise AffscoreError(f"at must name each position once, got {at!r}")
+    options = Options(n=n, reduction="positions", positions=len(places), covariance=covariance, criteria=(), seed=seed)
+    network = unwrapped(load_model(model, seed) if isinstance(model, str) else model)
+    card, where = card_of(network), choose_device(device, network)
+    stream = image_stream(data, card, options, batch_size, Feeding(network, forward))
+    collector, left = _AtPositions(options, n, at=places), n
+    with (
+        torch.no_grad(),
+        random_states_kept(where),
+        prepared(network, where),
+        recording(network, collector) as recorder,
+    ):
+        for chunk in stream.chunks:
+            some = chunk[:left].each(lambda tensor: tensor.to(where))
+            through(network, recorder, collector, some, card.name)
+            left -= len(some)
+            if not left:
+                break
+    rows = []
+    for pair in collector.collected():
+        if pair.call.index not in collector.having:
+            continue
+        x, y = (side.unflatten(0, (-1, len(places))) for side in (pair.x, pair.y))
+        for number, place in enumerate(places):
+            one = replace(pair, x=x[:, number], y=y[:, number], points_a_sample=1)
+            row = score_pair(one, options)
+            about = {"position": int(place), "distinct": len(torch.unique(one.x, dim=0))}
+            rows.append({name: row[name] for name in _COLUMNS} | about)
+    if not rows:
+        raise AffscoreError(f"no activation of {card.name} has positions: each sample is one vector there")
+    return pd.DataFrame(rows).sort_values(["position", "index"], key=_as_given(places)).reset_index(drop=True)
+
+
+def _as_given(places: tuple[int, ...]) -> Any:
+    """Sorts positions in the order in which they were asked for."""
+    return lambda column: column.map(places.index) if column.name == "position" else column

@@ -1,0 +1,107 @@
+"""Texts of several lengths, filled up to one: the padding does not count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from affscore.errors import AffscoreError
+
+MASK = "attention_mask"
+"""The entry of the data that says which tokens are of the text, as tokenizers call it."""
+
+NOTE = f"the padding that the data marks ({MASK}) counts for no reduction and no criterion"
+
+_ADVICE = "give windows of the same length without padding"
+
+
+def tokens_of_text(entries: Any, unused: Any) -> Tensor | None:
+    """Which tokens are of the text, tensor (N, length) of booleans; None where all are.
+
+    Args:
+        entries: What goes into the network, by name.
+        unused: All entries of the data.
+
+    Raises:
+        AffscoreError: The network is not told of the padding; a sample that is nothing else; another kind of mask.
+
+    >>> tokens_of_text({"attention_mask": torch.tensor([[1, 1], [1, 0]])}, {})
+    tensor([[ True,  True],
+            [ True, False]])
+    """
+    mask = entries.get(MASK) if isinstance(entries, Mapping) else None
+    if mask is None:
+        mask = unused.get(MASK) if isinstance(unused, Mapping) else None
+        if isinstance(mask, Tensor) and not bool(mask.bool().all()):
+            raise AffscoreError(
+                f"the data marks padding ({MASK}), which the network would take for text, as its forward does not take "
+                f"the mask; {_ADVICE}"
+            )
+        return None
+    if not isinstance(mask, Tensor) or mask.ndim != 2 or not bool(((mask == 0) | (mask == 1)).all()):
+        kind = f"{mask.dtype} of shape {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
+        raise AffscoreError(f"{MASK} must be a tensor (N, length) of 1 for text and 0 for padding, got {kind}")
+    mask = mask.bool()
+    if bool(mask.all()):
+        return None
+    if not bool(mask.any(dim=1).all()):
+        raise AffscoreError(f"a sample of the data is all padding by its {MASK}; leave it out")
+    return mask
+
+
+def without_padding(tokens: Tensor, text: Tensor) -> Tensor:
+    """The channels of the tokens that are of the text, (tokens, c).
+
+    Args:
+        tokens: Tensor (N, positions, c).
+        text: Which positions are of the text, tensor (N, positions) of booleans.
+
+    Raises:
+        AffscoreError: The positions are not the tokens.
+    """
+    return tokens[_fitting(tokens, text)]
+
+
+def reduce_text(
+    tokens: Tensor, text: Tensor, reduction: str, positions: Callable[[Any], Tensor] | None = None
+) -> Tensor:
+    """As :func:`affscore.network.reduction.reduce`, of the tokens that are of the text alone.
+
+    ``mean`` is the average over these; ``sample`` and ``positions`` draw among these.
+
+    Args:
+        tokens: Tensor (N, positions, c).
+        text: Which positions are of the text, tensor (N, positions) of booleans, at least one of each sample.
+        reduction: Its name.
+        positions: Given how many tokens of text each sample has, an array (N,), which of them to take.
+
+    Raises:
+        AffscoreError: The positions are not the tokens, or a reduction that mixes positions and channels.
+
+    >>> tokens = torch.tensor([[[1.0], [3.0], [50.0]]])
+    >>> reduce_text(tokens, torch.tensor([[True, True, False]]), "mean").item()
+    2.0
+    """
+    text = _fitting(tokens, text)
+    if reduction in ("flatten", "published"):
+        raise AffscoreError(f"reduction={reduction!r} would take in padding; use mean, sum, sample or positions")
+    counts = text.sum(dim=1)
+    if reduction in ("sample", "positions"):
+        assert positions is not None
+        order = text.int().argsort(dim=1, descending=True, stable=True)  # those of the text first
+        where = order.gather(1, positions(counts.cpu().numpy()).to(order.device))
+        return tokens.gather(1, where[:, :, None].expand(-1, -1, tokens.shape[2])).flatten(0, 1)
+    total = torch.where(text[:, :, None], tokens, 0).sum(dim=1)  # padding may hold NaN: no product with zeros
+    return total / counts[:, None] if reduction == "mean" else total
+
+
+def _fitting(tokens: Tensor, text: Tensor) -> Tensor:
+    if tokens.shape[:2] != text.shape:
+        raise AffscoreError(
+            f"it has {tokens.shape[1]} positions a sample, and {MASK} marks padding among {text.shape[1]} tokens; "
+            f"{_ADVICE}"
+        )
+    return text.to(tokens.device)

