@@ -29,6 +29,7 @@ MOST_POSITIONS = 256
 
 
 CouplingName = Literal["exact", "paired"]
+UnitsName = Literal["activations", "blocks"]
 
 
 class Specification(NamedTuple):
@@ -88,6 +89,7 @@ class Options:
     multiverse: tuple[ReductionName, ...] = ()
     bias: BiasName = "none"
     coupling: CouplingName = "exact"
+    units: UnitsName = _option("activations", "activations, or blocks: also norms, attention, residual blocks, ...")
 
     def __post_init__(self) -> None:
         from affscore.network.criteria import choose_criteria
@@ -99,6 +101,13 @@ class Options:
         check_name(self.covariance)
         check_word("bias", self.bias, BiasName)
         check_word("coupling", self.coupling, CouplingName)
+        check_word("units", self.units, UnitsName)
+        if self.units == "blocks" and self.multiverse:
+            raise AffscoreError("a multiverse is of activations: omit units, or measure a signature")
+        if self.units == "blocks" and self.order != "activate-first" and self.reduction not in COMMUTING:
+            raise AffscoreError(
+                "a block is no function of vectors of channels, so order='reduce-first' has none: omit the order"
+            )
         several = check_reductions(self.multiverse) if self.multiverse != () else ()
         for each in several:
             check_word("reduction", each, ReductionName)
@@ -106,7 +115,7 @@ class Options:
             raise AffscoreError("a multiverse is measured in batches: omit whole=True, or measure one signature")
         if self.bias != "none" and not several:
             raise AffscoreError(f"bias={self.bias!r} is a choice of a multiverse (affscore.multiverse)")
-        images = self.images
+        images, usual = self.images, self.usual_criteria
         if images is not None and (isinstance(images, bool) or images == 0):
             raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
         if not isinstance(self.whole, bool):
@@ -116,7 +125,7 @@ class Options:
             "seed": check_integer("seed", self.seed, 0),
             "images": None if images is None else check_integer("images", images, 2, MOST_IMAGES),
             "order": "activate-first" if self.reduction in COMMUTING else self.order,
-            "criteria": () if several else choose_criteria(self.criteria),
+            "criteria": () if several else choose_criteria(usual if self.criteria is True else self.criteria),
             "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
             "multiverse": several,
         }
@@ -134,6 +143,13 @@ class Options:
             object.__setattr__(self, "coupling", "paired")
 
     @property
+    def usual_criteria(self) -> tuple[str, ...]:
+        """The papers' criteria; of blocks also the one without which their scores mislead."""
+        from affscore.network.criteria import BY_DEFAULT
+
+        return (*BY_DEFAULT, "affine_fit") if self.units == "blocks" else BY_DEFAULT
+
+    @property
     def only_paired(self) -> bool:
         """Whether the other options leave no choice of the coupling."""
         return self.whole or (self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED)
@@ -143,7 +159,7 @@ class Options:
         """The options that are not at their defaults."""
         usual = vars(Options())
         unused = set() if "positions" in (self.reduction, *self.multiverse) else {"positions"}
-        unused |= {"criteria"} if self.multiverse else set()
+        unused |= {"criteria"} if self.multiverse or self.criteria == self.usual_criteria else set()
         unused |= {"coupling"} if self.only_paired else set()
         return {name: value for name, value in vars(self).items() if name not in unused and value != usual[name]}
 

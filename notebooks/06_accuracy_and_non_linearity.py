@@ -40,7 +40,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
 efficient: list[str] = []  # for small devices; none: three of the mini zoo
 dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...

@@ -32,7 +32,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 repeated: str = "mini:vgg16"  # of the first figure: MODEL, MODEL@WEIGHTS
 dataset: str = "digits"  # digits, cifar10, imagenet:DIR, folder:DIR ...
 sizes: list[int] = [32, 64, 128, 256]  # images in a batch, each

@@ -32,7 +32,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 before: list[str] = []  # untrained, MODEL@WEIGHTS; none: nine of the study
 after: list[str] = []  # the same trained, in this order; one architecture
 dataset: str = "digits"  # for networks of your own: digits, folder:DIR ...

@@ -32,7 +32,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 residual: list[str] = []  # with shortcuts, MODEL@WEIGHTS; none: the study's
 plain: list[str] = []  # without, in this order; two activations a block
 dataset: str = "digits"  # for networks of your own: digits, folder:DIR ...

@@ -37,7 +37,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 models: list[str] = []  # with or without @WEIGHTS; none: 36 of the mini zoo
 dataset: str = "digits"  # of reference: digits, imagenet:DIR, folder:DIR ...
 others: list[str] = []  # other data; none: altered digits, and noise

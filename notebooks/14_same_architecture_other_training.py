@@ -37,7 +37,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 checkpoints: list[str] = []  # MODEL@FILE, as METHOD-1.pth; none: the study's
 dataset: str = "digits"  # for checkpoints of your own: digits, folder:DIR ...
 n: int = 512  # images in a batch of the statistic

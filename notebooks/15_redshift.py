@@ -40,7 +40,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 points: int = 128  # pixels that a score compares
 seeds: int = 32  # networks of each kind
 jobs: int = 2  # networks to measure at once; -1: one per core

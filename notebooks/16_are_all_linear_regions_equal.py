@@ -38,7 +38,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 networks: list[str] = []  # of the first figures; none: two of the study
 study: str = "regions"  # of the other figures; or yours, as regions-cifar10
 store: str = "../_build/results"  # folder of your results, with studies in it

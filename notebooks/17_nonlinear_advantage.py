@@ -40,10 +40,13 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 slopes_study: str = "advantage"  # or one of yours, as advantage-cifar10
 store: str = "../_build/results"  # folder of your results, with studies in it
 model: str = "mini:digitsnet"  # looked at first: MODEL or MODEL@WEIGHTS
+dataset: str = "digits"  # what it names: or cifar10, imagenet:DIR ...
+images: int = 0  # of these in all; 0: all there are
+device: str = "auto"  # cpu, cuda or auto
 seed: int = 0  # of random weights and the order of images
 
 # %% tags=["remove-cell"]
@@ -222,22 +225,22 @@ table(pd.DataFrame(lengths).T)
 prepare = affscore.zoo.Preprocessing(
     channels=1, size=16, resize=16, mean=(0.305,), std=(0.359,)
 )
-(images, labels), (test_images, test_labels) = (
+(train_images, labels), (test_images, test_labels) = (
     affscore.zoo.digits("train"),
     affscore.zoo.digits("test"),
 )
-images, test_images = (
+train_images, test_images = (
     torch.stack([prepare(image) for image in some])
-    for some in (images, test_images)
+    for some in (train_images, test_images)
 )
 
 small = to_prelu(
     affscore.load_model("../examples/matched_networks.py:residual8", seed),
-    images[:2],
+    train_images[:2],
 )
 record = train(
     small,
-    images,
+    train_images,
     labels,
     epochs=20,
     omega=0.005,
@@ -543,11 +546,17 @@ plt.show()
 
 # %%
 at_once = affscore.linearize(
-    model, "digits", keep=0.9, by="affinity", progress=False
+    model,
+    dataset,
+    keep=0.9,
+    by="affinity",
+    images=images or None,
+    device=device,
+    progress=False,
 )
 Markdown(
-    f"{model} names {100 * at_once.accuracy_before:.1f} % of the digits, "
-    f"and with 90 % of its channels left "
+    f"{model} is right on {100 * at_once.accuracy_before:.1f} % of the images "
+    f"({dataset}), and with 90 % of its channels left on "
     f"{100 * at_once.accuracy_after:.1f} %."
 )
 

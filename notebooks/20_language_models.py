@@ -261,7 +261,7 @@ Markdown(
 # The default averages over all positions of a window. `affscore.experiments.scores_by_position` scores one position at a
 # time. In a causal network position 0 knows one character, position 1 two, the last one all of them.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-positions", "caption": "The score at single positions of a window, after training: mean over three seeds, and the band from least to largest (`affscore.experiments.scores_by_position`, `affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-positions", "caption": "The score at single positions of a window, after training: mean over three seeds, and the band from least to largest (`affscore.experiments.scores_by_position`, `affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions")
 positions = positions[positions["way"] == "language"]
 usual = positions[positions["covariance"] == "ledoit-wolf"]

@@ -32,7 +32,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 permutations: int = 2000  # of random permutations, where there are more
 seed: int = 0  # of random permutations
 

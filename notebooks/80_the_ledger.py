@@ -30,7 +30,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 models: list[str] = []  # networks to measure first; none: take what is there
 dataset: str = "imagenet:../data/imagenet"  # where they are measured
 n: int = 512  # images in a batch; only 512 is what the papers did

@@ -31,7 +31,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 group: str = ""  # of figure 4 of the paper; empty: all networks
 
 # %% tags=["remove-cell"]

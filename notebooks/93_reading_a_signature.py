@@ -30,7 +30,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 first: str = "shipped:resnet56"  # a result to read: shipped:MODEL, a file
 second: str = "shipped:plainnet56"  # another, to compare it with
 a: str = "mini:resnet34"  # a network to measure: MODEL or MODEL@WEIGHTS

@@ -27,7 +27,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -39,7 +39,7 @@ from studies.plans import STUDIES, STUDIES_OF_PAPERS, Study
 from studies.sentences import at_positions, of_sentences
 from tqdm import tqdm
 
-from affscore import AffscoreError, load_record
+from affscore import AffscoreError, Signature, load_record
 from affscore.network.multiverse import REDUCTIONS
 from affscore.network.parquet import read_description, write_parquet
 from affscore.network.table import provenance
@@ -136,6 +136,8 @@ def train(studies: dict[str, Study], folder: Path, jobs: int) -> None:
 
 def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     """The table of a study, whose networks are trained."""
+    if study.blocks:
+        return of_blocks(study, work / "results", jobs)
     trained = {f"{one.model}@{one.weights(work / 'weights')}": one for one in study.trainings}
     models, store, tables = [*trained, *study.models], work / "results", []
     if study.sentences:
@@ -166,6 +168,23 @@ def measure(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     )
     table = pd.concat(tables, ignore_index=True)
     return table.merge(about, on="weights", how="left", validate="m:1") if trained else table
+
+
+def of_blocks(study: Study, store: Path, jobs: int) -> pd.DataFrame:
+    """The blocks of networks that have their weights, all images as one batch."""
+    options: dict[str, Any] = {"jobs": jobs, "threads": 1, "shipped": False, "progress": False, "whole": True}
+    options |= {"units": "blocks", "criteria": ["affine_fit"]}
+    tables = []
+    for images, reduction in itertools.product(study.blocks, ("mean", "sample")):
+        found = load_or_measure(study.models, study.datasets[0], store, images=images, reduction=reduction, **options)
+        table = study_of(found.values())
+        tables.append(table.assign(n=table["images"], flag=flags_of(found.values())))
+    return pd.concat(tables, ignore_index=True)
+
+
+def flags_of(signatures: Iterable[Signature]) -> list[str]:
+    """The flag of each row of their study."""
+    return [flag for one in signatures for flag in one.summary["flag"]]
 
 
 def course(study: Study, folder: Path) -> pd.DataFrame:

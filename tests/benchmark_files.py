@@ -56,6 +56,12 @@ def track_rows(overhead=0.012):
     return [{**row, "overhead": overhead, "spread_overhead": {"smallest": 0.01, "largest": 0.02}}]
 
 
+def penalty_rows(ratio=1.2):
+    row = {"model": "resnet18", "weights": "random", "how": "224 pixels", "device": "cpu", "batch_size": 128}
+    row |= {"size": 224, "activations": 17, "plain": times(8.0), "penalised": times(8.0 * ratio)}
+    return [{**row, "ratio_penalised": ratio, "spread_penalised": {"smallest": 1.1, "largest": 1.4}}]
+
+
 def agreement_rows(models=("squeezenet1_1", "mobilenet_v2")):
     return [
         {

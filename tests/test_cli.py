@@ -94,6 +94,15 @@ def test_criteria_by_name(run, tmp_path):
         assert re.search(complaint, err)
 
 
+def test_blocks_have_the_best_affine_map_beside_their_score(run):
+    _, shown, _ = run("signature", "mini:digitsnet", "--units", "blocks", "--n", 64, "--images", 64)
+    lines = shown.splitlines()
+    assert lines[0].split() == [
+        "layer", "call", "activation", "kind", "depth", "width", "score", "score_std", "affine_fit", "flag"
+    ]  # fmt: skip
+    assert {"network", "residual", "normalisation", "linear", "activation"} <= {line.split()[4] for line in lines[2:39]}
+
+
 def test_criteria_are_computed_unless_told_otherwise(run, tmp_path):
     for option, wanted in (("--criteria", True), ("--no-criteria", False)):
         run("signature", "mini:digitsnet", "--n", "8", "--images", "8", option, "--out", tmp_path / "x.parquet")

@@ -17,6 +17,10 @@ from affscore.analysis.bimodality import component_agreement as component_agreem
 from affscore.analysis.bimodality import count_modes as count_modes
 from affscore.analysis.bimodality import mixture_test as mixture_test
 from affscore.analysis.bimodality import unimodality_test as unimodality_test
+from affscore.analysis.blocks import PARTS as PARTS
+from affscore.analysis.blocks import shares_of_parts as shares_of_parts
+from affscore.analysis.blocks import unexplained as unexplained
+from affscore.analysis.blocks import unexplained_by_kind as unexplained_by_kind
 from affscore.analysis.choices import depth_trends as depth_trends
 from affscore.analysis.choices import effects_of_choices as effects_of_choices
 from affscore.analysis.classes import ClassEffect as ClassEffect

@@ -22,7 +22,8 @@ def signature(
 ) -> None:
     """The non-linearity signature of a network on a data set.
 
-    Prints one line for every activation: where it is, what it is, its affinity score (1 is affine).
+    Prints one line for every activation: where it is, what it is, its affinity score (1 is affine). With --units blocks
+    also one for every norm, attention, residual block, ..., and beside its score the one of the best affine map.
     """
     from affscore.network.criteria import CRITERIA
     from affscore.network.signature import signature as measure
@@ -30,7 +31,9 @@ def signature(
 
     chosen["criteria"] = options.chosen_criteria(chosen["criteria"], criterion)
     result = measure(model, dataset, **chosen)
-    shown = result.metadata["criteria"] if criterion else []
+    measured = result.metadata["criteria"]
+    # the scores of blocks mislead without it
+    shown = measured if criterion else [name for name in measured if name == "affine_fit"]
     asked = [column.name for name in shown for column in CRITERIA[name].columns]
     typer.echo(brief(result.summary, asked).to_string(float_format=lambda value: f"{value:.4f}", na_rep="-"))
     about, *notes = repr(result).splitlines()

@@ -77,7 +77,7 @@ def report(student: str = "", file: str | Path | None = None) -> Report:
         AffscoreError: Nothing was checked yet, or the file cannot be written, or is of another student.
     """
     if not CHECKED:
-        raise AffscoreError("no answer was checked in this session: run the cells with affscore.exercises.check first")
+        raise AffscoreError("there is no answer to hand in yet; answer an exercise, and run the cell that checks it")
     words = re.sub(r"\W+", "-", student.lower()).strip("-")
     path = Path(file) if file is not None else Path("-".join(["answers", *([words] if words else [])]) + ".json")
     before = read_report(path) if path.exists() else None

@@ -7,6 +7,8 @@ from affscore.figures.accuracy import best_under_permutation as best_under_permu
 from affscore.figures.activations import activation_domain as activation_domain
 from affscore.figures.activations import activity as activity
 from affscore.figures.activations import domain_limit as domain_limit
+from affscore.figures.blocks import shares_of_kinds as shares_of_kinds
+from affscore.figures.blocks import unexplained_shares as unexplained_shares
 from affscore.figures.clustering import comparison as comparison
 from affscore.figures.clustering import dendrogram as dendrogram
 from affscore.figures.clustering import distance_heatmap as distance_heatmap

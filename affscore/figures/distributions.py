@@ -100,10 +100,13 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
     >>> [axes.get_title() for axes in figure.axes]
     ['plain', 'residual']
     """
+    import seaborn as sns  # slow to load
+
     if not panels or not all(panels.values()):
         raise AffscoreError("expected at least one panel, and scores in each")
     kinds = list(dict.fromkeys(kind for panel in panels.values() for kind in panel))
     hatches = dict(zip(kinds, itertools.cycle(("", "///", "...", "xxx")), strict=False))
+    colours = {k: PALETTE[KIND_LOOKS.get(_IN_WORDS.get(k, k.split()[0]), ("brown", ""))[0]] for k in kinds}
     every = np.concatenate([np.asarray(scores, dtype=float) for panel in panels.values() for scores in panel.values()])
     lowest = np.nanmin(np.clip(every, 0, 1), initial=0.95)
     edges = np.arange(20 * lowest // 1 * 2, 41) / 40  # from a multiple of 0.05
@@ -111,13 +114,14 @@ def score_histograms(panels: Mapping[str, Mapping[str, ArrayLike]], columns: int
     labels = {"xlabel": f"affinity score{begins}", "ylabel": "activations"}
     figure, grid = page(len(panels), 0.6, each=2.1, columns=columns, sharex=True, sharey="row", **labels)
     for axes, (title, panel) in zip(grid, panels.items(), strict=True):
-        below = np.zeros(len(edges) - 1)
-        for kind, scores in panel.items():
-            counts, _ = np.histogram(np.clip(np.asarray(scores, dtype=float), 0, 1), edges)
-            look: Any = {"align": "edge", "linewidth": 0.4, "edgecolor": "white", "hatch": hatches[kind]}
-            look["color"] = PALETTE[KIND_LOOKS.get(_IN_WORDS.get(kind, kind.split()[0]), ("brown", ""))[0]]
-            axes.bar(edges[:-1], counts, np.diff(edges), bottom=below, label=literal(kind), **look)
-            below += counts
+        scores = {kind: np.clip(np.asarray(some, dtype=float), 0, 1) for kind, some in panel.items()}
+        look: Any = {"alpha": 1, "linewidth": 0.4, "edgecolor": "white", "palette": colours, "legend": False}
+        # the last of seaborn's order lies at the bottom
+        sns.histplot(scores, bins=edges, multiple="stack", hue_order=list(scores)[::-1], ax=axes, **look)
+        for kind, bars in zip(scores, axes.containers, strict=True):
+            bars.set_label(literal(kind))
+            for bar in bars:
+                bar.set_hatch(hatches[kind])
         axes.set(title="\n".join(wrap(literal(title), width=96 // min(columns, len(panels)))), xlim=(edges[0], 1))
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, 4)

@@ -78,6 +78,8 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
     >>> [axes.get_title() for axes in figure.axes]
     ['empirical covariance', 'Ledoit-Wolf shrinkage']
     """
+    import seaborn as sns  # slow to load
+
     if table.empty or table[["points", "exponent"]].drop_duplicates().shape[0] > 1:
         raise AffscoreError("expected scores of one number of points and one kind of input")
     curves = table.assign(ratio=table["width"] / table["points"])
@@ -88,7 +90,9 @@ def drift(table: pd.DataFrame, printed: pd.DataFrame | None = None) -> Figure:
             style = series_style(k)
             # two series more than there are colours: these are hollow
             style |= {"markerfacecolor": "none" if k >= 7 else style["color"], "linestyle": "-", "linewidth": 1.1}
-            axes.plot(scores.groupby("ratio")["score"].mean(), label=NAMES.get(str(name), str(name)), **style)
+            style["markeredgecolor"] = style["color"]
+            curve: Any = {"data": scores, "x": "ratio", "y": "score", "errorbar": None, "legend": False}
+            sns.lineplot(**curve, **style, ax=axes, label=NAMES.get(str(name), str(name)))
             if printed is not None and covariance in printed:
                 tick: Any = {"markersize": 9, "markeredgewidth": 1.6, "color": style["color"], "clip_on": False}
                 axes.plot(1.03, printed[str(covariance)][name], "_", transform=axes.get_yaxis_transform(), **tick)

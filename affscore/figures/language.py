@@ -97,7 +97,12 @@ def bits_along_training(tables: Mapping[str, pd.DataFrame], baselines: Mapping[s
     for number, (name, rows) in enumerate(tables.items()):
         for place, (_, own) in enumerate(rows.groupby("seed")):
             line = own.groupby("step")["bits"].first()
-            look = {**series_style(number), "marker": "", "linewidth": 1.3}
+            look = {
+                **series_style(number),
+                "marker": "",
+                "linewidth": 1.3,
+                "linestyle": ("-", "--", "-.", ":")[number % 4],
+            }
             axes.plot(line.index, line, label=literal(name) if place == 0 else None, **look)
     end = max(rows["step"].max() for rows in tables.values())
     for name, value in baselines.items():

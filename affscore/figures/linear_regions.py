@@ -178,16 +178,18 @@ def against_width(table: pd.DataFrame, measures: Mapping[str, str], threshold: f
     >>> len(against_width(table, {"test_error": "test error"}).axes)
     1
     """
+    import seaborn as sns  # slow to load
+
     if table.empty or not measures:
         raise AffscoreError("expected a network and a measure at least to draw")
     width = "width (channels of the first stage)"
     figure, panels = page(len(measures), 0.4, each=2.1, columns=2, sharex=True, xlabel=width)
     widths = sorted(set(table["width"]))
     for axes, (name, label) in zip(panels, measures.items(), strict=True):
-        for _, rows in table.sort_values("width").groupby("seed"):
-            axes.plot(rows["width"], rows[name], color=PALETTE["grey"], linewidth=0.7, linestyle="-")
-        mean = table.groupby("width")[name].mean()
-        axes.plot(mean.index, mean, color=PALETTE["blue"], marker="o", markersize=4, linestyle="-")
+        numbers: Any = {"data": table, "x": "width", "y": name, "ax": axes, "linestyle": "-"}
+        sns.lineplot(**numbers, units="seed", estimator=None, color=PALETTE["grey"], linewidth=0.7)
+        look: Any = {"color": PALETTE["blue"], "markeredgecolor": PALETTE["blue"], "marker": "o", "markersize": 4}
+        sns.lineplot(**numbers, **look, errorbar=None)
         if threshold is not None:
             axes.axvline(threshold, color=PALETTE["vermilion"], linestyle="--", linewidth=0.9)
         axes.set_xscale("log", base=2)

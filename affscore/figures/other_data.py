@@ -79,25 +79,33 @@ def class_signatures(networks: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Fig
 
     >>> figure = class_signatures({"net": ([[0.5, 0.6], [0.7, 0.6]], [[0.5, 0.5], [0.6, 0.55]])})
     >>> [label.get_text() for label in figure.legends[0].get_texts()]
-    ['random subsets: all', 'and their mean', 'a class']
+    ['mean of random subsets', 'all of them', 'a class']
     """
+    import seaborn as sns  # slow to load
+
     if not networks:
         raise AffscoreError("expected a network at least to draw")
     figure, panels = page(
         len(networks), 0.7, each=2.1, columns=2, sharey=True, xlabel="activation", ylabel="affinity score"
     )
     for axes, (name, (classes, draws)) in zip(panels, networks.items(), strict=True):
-        subsets, places = np.asarray(draws, dtype=float), np.arange(1, np.shape(draws)[1] + 1)
-        band: Any = {"color": PALETTE["grey"], "alpha": 0.7, "linewidth": 0}
-        axes.fill_between(places, subsets.min(axis=0), subsets.max(axis=0), label="random subsets: all", **band)
-        axes.plot(places, subsets.mean(axis=0), color=PALETTE["black"], linestyle="-", label="and their mean")
-        for scores in np.asarray(classes, dtype=float):
-            look: Any = {"color": PALETTE["vermilion"], "linestyle": "-", "linewidth": 0.6}
-            axes.plot(places, scores, label="a class", **look)
+        lines: Any = {"x": "activation", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
+        band: Any = {"alpha": 0.7, "linewidth": 0, "label": "all of them"}
+        whole: Any = {"errorbar": ("pi", 100), "err_kws": band}  # from the lowest to the highest
+        sns.lineplot(_long(draws), **lines, **whole, color=PALETTE["black"], label="mean of random subsets")
+        axes.collections[-1].set_facecolor(PALETTE["grey"])
+        thin: Any = {"units": "line", "estimator": None, "color": PALETTE["vermilion"], "linewidth": 0.6}
+        sns.lineplot(_long(classes), **lines, **thin, label="a class")
         axes.set_title(literal(name))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, 3)
     return figure
+
+
+def _long(scores: ArrayLike) -> pd.DataFrame:
+    """A row for each score of (lines, activations): its line, and its activation, from 1 on."""
+    table = pd.DataFrame(np.asarray(scores, dtype=float)).rename(columns=lambda place: place + 1)
+    return table.melt(var_name="activation", value_name="score", ignore_index=False).rename_axis("line").reset_index()
 
 
 @house_style()

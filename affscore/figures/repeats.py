@@ -115,11 +115,15 @@ def bundles_of_signatures(rows: pd.DataFrame, panels: str | None = None, columns
 
 
 def _draw_bundle(axes: Any, members: pd.DataFrame, group: str, look: dict[str, Any]) -> None:
-    lines = members.pivot_table(index="depth", columns="line", values="score")
-    for line in lines:
-        axes.plot(lines.index, lines[line], "-", color=look["color"], linewidth=0.7, alpha=0.45)
-    many = f" ({lines.shape[1]})" if lines.shape[1] > 1 else ""
-    axes.plot(lines.index, lines.mean(axis=1), "-", **look, linewidth=2, markersize=4, label=literal(f"{group}{many}"))
+    import seaborn as sns  # slow to load
+
+    means = members.groupby(["line", "depth"], as_index=False)["score"].mean()  # of activations side by side
+    lines: Any = {"data": means, "x": "depth", "y": "score", "ax": axes, "linestyle": "-", "legend": False}
+    sns.lineplot(**lines, units="line", estimator=None, color=look["color"], linewidth=0.7, alpha=0.45)
+    number = members["line"].nunique()
+    label = literal(f"{group} ({number})" if number > 1 else group)
+    edge = {"markeredgecolor": look["color"]}
+    sns.lineplot(**lines, **look, **edge, errorbar=None, linewidth=2, markersize=4, label=label)
 
 
 @house_style()

@@ -68,6 +68,13 @@ KIND_LOOKS = {
 """The colour of a kind of activation, and the part of its marker that is filled: a half for places in a block, and all
 of it with a plus for what follows a sum."""
 
+BLOCK_LOOKS = {
+    "activation": ("blue", "o"), "normalisation": ("green", "s"), "attention": ("vermilion", "^"),
+    "mlp": ("purple", "D"), "residual": ("black", "P"), "pooling": ("sky", "v"), "linear": ("orange", "d"),
+    "network": ("wine", "*"), "block": ("brown", "X"),
+}  # fmt: skip
+"""The colour and the marker of a kind of block, and of activations among blocks."""
+
 _LINESTYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 _SETTINGS: Any = {
@@ -213,12 +220,16 @@ def kind_style(activation: str, kind: str) -> tuple[str, MarkerStyle]:
 
     Returns:
         Both, the same in every figure of the book. Places in a block are halves of the shape, an activation that
-        follows a sum has a plus in it, and a gate is a diamond: colour is never the only difference.
+        follows a sum has a plus in it, and a gate is a diamond: colour is never the only difference. A block has the
+        look of its kind (:data:`BLOCK_LOOKS`).
 
     >>> colour, marker = kind_style("relu", "after-sum")
     >>> colour, kind_style("gelu", "hidden")[1].get_marker()
     ('#000000', '^')
     """
+    if kind in BLOCK_LOOKS:
+        colour, shape = BLOCK_LOOKS[kind]
+        return PALETTE[colour], MarkerStyle(shape)
     colour, part = KIND_LOOKS.get(kind, ("brown", "full"))
     shape = "D" if kind == "gate" else SHAPES.get(activation, "X")
     if part != "sum":

@@ -1,5 +1,6 @@
 """Floor 2: a running network, and the scores of its activations."""
 
+from affscore.network.criteria.affine_fit import affine_fit
 from affscore.network.criteria.cka import debiased_cka, linear_cka
 from affscore.network.criteria.entropy import entropy
 from affscore.network.criteria.nonlinearity_coefficient import nonlinearity_coefficient
@@ -24,6 +25,7 @@ __all__ = [
     "Signature",
     "Tracker",
     "TrainingRecord",
+    "affine_fit",
     "debiased_cka",
     "entropy",
     "linear_cka",

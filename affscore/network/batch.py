@@ -105,6 +105,8 @@ def run_batch(
             predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
             if first:
                 notes += audit(network, recorder, collector, images, card.name)
+    if recorder.blocks is not None:
+        notes += recorder.blocks.notes
     if recorder.independent_of_input:
         notes.append(f"{recorder.independent_of_input} activation calls do not depend on the samples and have no score")
     if recorder.unseen:
@@ -123,7 +125,8 @@ def run_batch(
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
     """A note on the activations whose channels nothing in the network points at."""
     found = []
-    for call in (call for call in calls if call.guessed):
+    # the input of the whole network is taken as it is, and a convolution knows where its channels are
+    for call in (call for call in calls if call.guessed and call.kind not in ("network", "linear")):
         shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
         found.append(f"{call} (axis {call.channel_axis} of ({shape}))")
     if not found:

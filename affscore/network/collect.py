@@ -18,6 +18,7 @@ from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.padding import without_padding
 from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
+from affscore.network.recorder.layout import Place
 from affscore.network.reduction import ReductionName, chosen_positions, reduce
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
@@ -134,7 +135,7 @@ class Collector(Listener):
     images: int = field(default=0, init=False)
     text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     _pairs: list[Pair] = field(default_factory=list, init=False)
-    _arriving: list[Pair] = field(default_factory=list, init=False)  # of the forward pass that is running
+    _arriving: dict[int, Pair] = field(default_factory=dict, init=False)  # of the forward pass that is running
     _others: list[Collector] = field(default_factory=list, init=False)
     _lenient: bool = field(default=False, init=False)
 
@@ -156,7 +157,7 @@ class Collector(Listener):
         Raises:
             AffscoreError: The last forward pass met other activations than those before it.
         """
-        arriving, self._arriving = self._arriving, []
+        arriving, self._arriving = sorted(self._arriving.values(), key=lambda pair: pair.call.index), {}
         if not arriving:
             return self._pairs
         places = [(pair.call.layer, pair.call.call) for pair in arriving]
@@ -191,7 +192,7 @@ class Collector(Listener):
         """Reduce the input of an activation, before an in-place activation overwrites it."""
         pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
         pair.points_a_sample = len(pair.x) // self.images
-        self._arriving.append(pair)
+        self._arriving[id(call)] = pair
         if "sparsity" in self.options.criteria:
             counted = self._counted(call, x)
             pair.entries = counted.numel()
@@ -199,7 +200,7 @@ class Collector(Listener):
             pair.sparse = (small, low if _is_relu(call) else 0)
         if self.options.order == "reduce-first":
             try:
-                pair.y = _activated(pair)
+                pair.y = _activated(pair)  # of a block an error, which says so
             except AffscoreError as error:
                 if not self._lenient:
                     raise
@@ -209,29 +210,39 @@ class Collector(Listener):
 
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output of an activation."""
-        pair = self._arriving[call.index]
+        pair = self._arriving[id(call)]
         if "sparsity" in self.options.criteria and not _is_relu(call):
-            pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y))[0])
+            pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y, call.output))[0])
         if self.options.order == "activate-first":
-            pair.y = self._reduce(call, y)
+            pair.y = self._reduce(call, y, call.output)
+            self._match_positions(pair)
         for other in self._others:
             other.after(call, y)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
-        del self._arriving[call.index]
+        del self._arriving[id(call)]
         for other in self._others:
             other.forget(call)
 
-    def _reduce(self, call: ActivationCall, features: Tensor) -> Tensor:
-        where = partial(self._positions, call)
-        return reduced(call, features, self.images, self.options.reduction, where, self.text)
+    def _match_positions(self, pair: Pair) -> None:
+        """Of a block that leaves fewer positions than are drawn, or makes more of them, as many on both sides."""
+        if len(pair.x) != len(pair.y) and self.images and not (len(pair.x) % self.images or len(pair.y) % self.images):
+            pair.points_a_sample = min(len(pair.x), len(pair.y)) // self.images
+            pair.x, pair.y = (
+                side.unflatten(0, (self.images, -1))[:, : pair.points_a_sample].flatten(0, 1)
+                for side in (pair.x, pair.y)
+            )
 
-    def _counted(self, call: ActivationCall, features: Tensor) -> Tensor:
+    def _reduce(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
+        where = partial(self._positions, call)
+        return reduced(call, features, self.images, self.options.reduction, where, self.text, output)
+
+    def _counted(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         """The entries that criteria count: of a text all but those of padding."""
         if self.text is None:
             return features
-        features, channel_axis = _images_first(call, features)
+        features, channel_axis = _images_first(output or call, features)
         tokens = features.movedim(channel_axis, -1).reshape(self.images, -1, features.shape[channel_axis])
         return tokens if features.ndim <= 2 and len(features) == self.images else without_padding(tokens, self.text)
 
@@ -250,39 +261,56 @@ def reduced(
     reduction: ReductionName,
     positions: Callable[[Any], Tensor] | None = None,
     text: Tensor | None = None,
+    output: Place | None = None,
 ) -> Tensor:
     """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
+
+    Args:
+        call: The activation.
+        features: Its input or output.
+        images: As there.
+        reduction: As there, but all that a whole network sees is kept.
+        positions: As there.
+        text: As there.
+        output: Where the channels of the output of a block lie, where that is elsewhere.
 
     Raises:
         AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
     """
+    if call.kind == "network":
+        reduction = "flatten"
     try:
-        features, channel_axis = _images_first(call, features, published=reduction == "published")
+        features, channel_axis = _images_first(output or call, features, published=reduction == "published")
         return reduce(features, images, channel_axis, reduction, positions, text)
     except AffscoreError as error:
         raise AffscoreError(f"{call}: {error}") from None
 
 
-def _images_first(call: ActivationCall, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
+def _images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
     """A feature map whose first axis counts the images, and its channel axis.
 
     Args:
-        call: The activation.
-        features: Its input or output.
+        place: Where its images and channels lie.
+        features: It.
         published: Whether axes that were merged of several stay as they are.
     """
-    channel_axis = call.channel_axis
-    if call.axes and not published:
-        features = channels_last(features, call.axes)
+    channel_axis = place.channel_axis
+    if place.axes and not published:
+        features = channels_last(features, place.axes)
         channel_axis = features.ndim - 1
-    elif call.image_axis > 0:
-        features = features.movedim(call.image_axis, 0)
-        channel_axis += channel_axis < call.image_axis
+    elif place.image_axis > 0:
+        features = features.movedim(place.image_axis, 0)
+        channel_axis += channel_axis < place.image_axis
     return features, channel_axis
 
 
 def _activated(pair: Pair) -> Tensor:
     """The activation of the reduced input."""
+    if pair.call.block:
+        raise AffscoreError(
+            f"{pair.call} is a block and no elementwise function, which order='reduce-first' needs; use "
+            "order='activate-first'"
+        )
     try:
         y = pair.function(pair.x.to(pair.dtype, copy=True)).to(pair.x.dtype)
         if y.shape == pair.x.shape:

@@ -20,6 +20,12 @@ from affscore.transport.covariance import CovarianceName
 CONSTANT = ("constant input", "constant output")
 """The flags of an activation whose input or output does not vary."""
 
+OTHER_WIDTH = "other width"
+"""The flag of a block whose output has another width than its input."""
+
+NO_SCORE = ("constant input", OTHER_WIDTH)
+"""The flags of what has no score."""
+
 ANYWHERE = "anywhere"
 """In place of the flags with which a value is missing: it may be missing with any, or with none."""
 
@@ -85,9 +91,11 @@ ALWAYS = (
     column("layer", "text", "the path of the module that made the call"),
     column("call", "integer", "which call of this layer: a ReLU that a block uses twice has calls 0 and 1", _FROM_0),
     column("activation", "text", "the function, however it was spelt: `relu`, `gelu`, ... ({doc}`activations`)"),
-    column("kind", "text", "its place in its block, or what it is for, see below", words=KINDS),
+    column("kind", "text", "its place in its block, or what it is for; of a block, what it is; see below",
+           words=KINDS),
     column("depth", "integer", "activations on the longest path from the input to this one, itself included", _FROM_1),
-    column("width", "integer", "$c$, the number of coordinates of the two clouds", _FROM_1),
+    column("width", "integer", "$c$, the number of coordinates of the two clouds (with the flag `other width`, of the "
+           "input)", _FROM_1),
     column("batch", "integer", "the batch", _FROM_0),
     column("n", "integer", "the number of points of each cloud: samples in the batch, or with `positions` their points",
            (2, math.inf)),
@@ -96,20 +104,21 @@ ALWAYS = (
     column("covariance", "text", "the estimator", words=get_args(CovarianceName)),
     column("coupling", "text", "of the score: `paired` for a whole data set, and for more than 2,048 points of several "
            "positions", words=("exact", "paired")),
-    column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=("constant input",)),
-    column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=("constant input",)),
+    column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=NO_SCORE),
+    column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=NO_SCORE),
     column("paired", "number", r"the score under the pairing $i \to i$ of each input with its own output; never above "
-           "`score`", (0, 1), missing=("constant input",), required=False),
+           "`score`", (0, 1), missing=NO_SCORE, required=False),
     column("effective_width", "number", "$d$ in the rule for the bias of a small $n$: four times the "
            "participation ratio of the variances of the input or the output, at most `width`", _FROM_1,
-           missing=CONSTANT, required=False),
+           missing=(*CONSTANT, OTHER_WIDTH), required=False),
     column("pairing_optimal", "boolean", r"whether the pairing $i \to i$ was an optimal coupling; missing where only "
            "that one was tried", missing=(ANYWHERE,)),
     column("decided_by", "text", "how the coupling was found: the arithmetic in which the pairing was proved optimal, "
            "`assignment` where the problem was solved, or empty; the score itself is computed in double precision",
            words=("", *get_args(DecidedBy)), required=False),
     column("bound_exceeded", "boolean", "whether `raw` is below 0 and the score was cut (heavy tails under shrinkage)"),
-    column("flag", "text", "why a number is not what it seems, see below", words=("", *CONSTANT, "degenerate input")),
+    column("flag", "text", "why a number is not what it seems, see below",
+           words=("", *CONSTANT, "degenerate input", OTHER_WIDTH)),
     column("seconds", "number", "time that the score and the criteria took", _FROM_0),
 )  # fmt: skip
 """The columns of every result; those of the criteria come before the last one."""

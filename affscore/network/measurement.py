@@ -162,7 +162,9 @@ class Measurement:
             torch.no_grad(),
             random_states_kept(self.device),
             self._preparing(self.network, self.device),
-            recording(self.network, Collector(self.options), self.activations) as recorder,
+            recording(
+                self.network, Collector(self.options), self.activations, self.options.units == "blocks"
+            ) as recorder,
         ):
             # a loader may shuffle, and a data set draw, before the first batch begins
             seed_generators(self.options.seed, self.device)
@@ -282,6 +284,8 @@ class Measurement:
         }  # fmt: skip
         if options.reduction == "positions":
             metadata["positions"] = options.positions
+        if options.units == "blocks":
+            metadata["units"] = options.units
         kept = [cost.cpu().numpy() if cost is not None else None for cost in costs] if known else []
         result = Signature(table, metadata, notes, kept)
         notes.extend(on_n(result))

@@ -172,6 +172,11 @@ def on_rows(table: pd.DataFrame) -> Iterator[str]:
             f"{dead} of {count} activations have a constant output in a batch, which is affine: "
             "their score of 1 says that they do nothing (column flag)"
         )
+    if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
+        yield (
+            f"the best affine map of {lacking} of {count} units is not known (no affine_fit): their inputs vary "
+            f"in as many directions as there are samples in a batch, {table['n'].min()}; use a larger n"
+        )
     if "nlc" in table and (lacking := table.loc[table["nlc"].isna() & ~constant, "index"].nunique()):
         yield (
             f"{lacking} of {count} activations have no non-linearity coefficient: on vectors of "

@@ -60,7 +60,7 @@ class Pass(Listener):
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output."""
         if (pair := self.pairs[call.index]) is not None:
-            pair.y = reduced(call, y, self.images, "mean")
+            pair.y = reduced(call, y, self.images, "mean", output=call.output)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""

@@ -18,6 +18,7 @@ import torch
 
 from affscore.errors import AffscoreError
 from affscore.network.collect import Pair
+from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
 from affscore.network.recorder.calls import ActivationCall
@@ -25,7 +26,8 @@ from affscore.network.reduction import BiasName
 from affscore.options import Options
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score, paired_affinity_score
 from affscore.transport.extrapolation import extrapolated_affinity_scores
-from affscore.transport.moments import PairMoments
+from affscore.transport.moments import Moments, PairMoments
+from affscore.transport.samples import CentredSample
 
 SHARE_OF_MEMORY = 0.75
 """How much of the machine's memory the moments may fill."""
@@ -68,10 +70,10 @@ def _same_samples(one: Pair, other: Pair) -> bool:
 def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[str, Any]:
     """The score of one activation on one batch, with everything that is reported beside it.
 
-    An activation whose input is constant while its output varies has no score: it is NaN, and ``flag``
-    says "constant input". One whose output is constant has the score 1 and the flag "constant output", and no
-    criterion that divides by the variance of the output. "degenerate input" says that the output varies in
-    directions in which the input does not (:class:`affscore.AffinityScore`).
+    An activation whose input is constant while its output varies has no score: it is NaN, and ``flag`` says "constant
+    input". Neither has a block whose output has another width ("other width"). One whose output is constant has the
+    score 1 and the flag "constant output", and no criterion that divides by the variance of the output. "degenerate
+    input" says that the output varies in directions in which the input does not (:class:`affscore.AffinityScore`).
 
     Args:
         pair: The reduced input and output, (n, c) each.
@@ -91,7 +93,8 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
 
     row = _row(
         pair.call, samples.x.shape, options.criteria,
-        lambda: affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling),
+        lambda: _across_widths(samples.source, samples.target, samples.x.shape[1], samples.y.shape[1])
+        or affinity_score(samples.source, samples.target, options.covariance, coupling=options.coupling),
         lambda criterion: criterion.of_samples(samples),
         correct if bias == "extrapolated" else None,
     )  # fmt: skip
@@ -121,6 +124,8 @@ def _row(
             flag = "constant output" if found.constant_output else "degenerate input" if found.degenerate_input else ""
         except ConstantInputError:
             found, flag = _NO_SCORE, "constant input"
+        except _OtherWidthError:
+            found, flag = _NO_SCORE, OTHER_WIDTH
         row = columns_of_call(call) | {name: getattr(found, name) for name in _OF_SCORE}
         row |= {"score": found.value, "decided_by": found.decided_by or ""}
         row |= {"n": shape[0], "width": shape[1], "flag": flag}
@@ -130,6 +135,26 @@ def _row(
     return row | {"seconds": time.perf_counter() - start}
 
 
+class _OtherWidthError(AffscoreError):
+    """The output of a block has another width than its input."""
+
+
+def _across_widths(
+    x: CentredSample | Moments, y: CentredSample | Moments, before: int, after: int
+) -> AffinityScore | None:
+    """Of a block whose output has another width: the score of a constant, which is affine; None for one width.
+
+    Raises:
+        ConstantInputError: The input is constant, and the output is not.
+        _OtherWidthError: Neither is.
+    """
+    if before == after:
+        return None
+    if y.constant:
+        return _CONSTANT
+    raise ConstantInputError if x.constant else _OtherWidthError
+
+
 def columns_of_call(call: ActivationCall) -> dict[str, Any]:
     """The columns that say which activation a row is of."""
     return {name: getattr(call, name) for name in _OF_CALL}
@@ -137,6 +162,7 @@ def columns_of_call(call: ActivationCall) -> dict[str, Any]:
 
 _OF_CALL = ("index", "layer", "call", "activation", "kind", "depth")
 _OF_SCORE = ("raw", "paired", "effective_width", "pairing_optimal", "bound_exceeded", "sample_costs")
+_CONSTANT = AffinityScore(1.0, 1.0, 0.0, None, False, "empirical", True, (0.0, 0.0), 0, 0, paired=1.0)
 _NO_SCORE = AffinityScore(math.nan, math.nan, math.nan, None, False, "empirical", False, (0.0, 0.0), 0, 0)
 
 
@@ -236,7 +262,8 @@ class _Part:
             pair, pairs = self.pair, self.moments.centred(self.pair.rounding)
             row = _row(
                 pair.call, (pairs.x.count, len(pairs.x.first)), self.options.criteria,
-                lambda: paired_affinity_score(pairs, self.options.covariance, rounding=pair.rounding),
+                lambda: _across_widths(pairs.x, pairs.y, len(pairs.x.first), len(pairs.y.first))
+                or paired_affinity_score(pairs, self.options.covariance, rounding=pair.rounding),
                 lambda criterion: (
                     criterion.of_moments(pair, pairs) if criterion.of_moments
                     else tuple((self.sums[criterion.name] / pairs.x.count).tolist())

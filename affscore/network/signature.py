@@ -12,7 +12,7 @@ from affscore.network.measurement import Measurement
 from affscore.network.notes import give_warnings
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature
-from affscore.options import options_of
+from affscore.options import UnitsName, options_of
 from affscore.transport.covariance import CovarianceName
 
 
@@ -34,6 +34,7 @@ def signature(
     forward: Forward | None = None,
     data_name: str | None = None,
     positions: int = 4,
+    units: UnitsName = "activations",
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -66,8 +67,11 @@ def signature(
             lower bound of the exact one of all samples with the same covariance (not of the mean over
             batches). n is then only the number of samples that are held at a time, and nothing is dropped.
         activations: What else counts as one activation, as a whole: a list of classes of modules, modules,
-            or functions (or a dictionary of these by the names that they shall have), elementwise all of
-            them. None for what the network's attribute ``declared_activations`` says, if it has one.
+            or functions (or a dictionary of these by the names that they shall have). Functions must be elementwise. A
+            module that is not, as a norm, attention or a residual block, is scored as a whole, too: X is the first
+            tensor of real numbers that it is given (of q = k = v the features that attend to themselves), Y the first
+            that it returns, and both must have the same width. Nothing inside a declared module counts.
+            None for what the network's attribute ``declared_activations`` says, if it has one.
         forward: ``forward(network, batch)`` runs the network on a batch of the data (its tensors in their
             tuple or dictionary, all of them (N, ...)), in place of the rules below.
         data_name: What results call the data (column ``dataset``); None for the name of a SPEC, or the kind of
@@ -75,6 +79,18 @@ def signature(
         positions: For reduction="positions": how many random positions of each sample become points, at most all
             there are. The clouds are those of the activation itself, with as many times the points; points of one
             sample depend on each other. Above 2,048 points a batch the coupling is the pairing (a lower bound).
+        units: "activations", or "blocks" for the blocks of the network, too: the network itself, residual blocks,
+            attention, MLPs, normalisation, pooling, linear layers, and activations, as the column ``kind`` says
+            (:class:`affscore.network.recorder.blocks.Blocks` says what counts). See below.
+
+    The score of a block says how near it comes to an optimal transport map, whose matrix is symmetric with no negative
+    eigenvalue. A linear layer is affine and has a low score nevertheless: 0.27 for random weights of 64 channels and
+    512 samples, 0.62 for a ReLU. So ``units="blocks"`` adds the criterion ``affine_fit``
+    (:func:`affscore.network.affine_fit`), in which the best affine map takes the place of the
+    optimal transport map: 1 for every affine map, also between different widths. There is no score where the widths
+    differ (flag ``other width``). The network itself is one map from all numbers of its input to its outputs.
+    Input and output are reduced as always: under ``mean``, a block that mixes positions by fixed weights (a
+    convolution, an average pooling) is affine up to its borders; under ``sample`` it is not.
 
     Which entries of the data (of a tuple or dictionary, or of the items of a Dataset or DataLoader) go into
     the network is never guessed:

@@ -107,15 +107,16 @@ def load_study(name: str) -> pd.DataFrame:
             "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training"; of 16 "regions" and
             "regions-width", and the segments that their networks were followed along, "regions-paths" and
             "regions-width-paths"; of 17 "advantage", "advantage-scores", "advantage-sizes", "advantage-criteria" and
-            "advantage-translation"; of 20 "language", "language-course", "language-positions", "language-encoder" and
-            "language-encoder-positions".
+            "advantage-translation"; of 19 "blocks" and "blocks-cifar"; of 20 "language", "language-course",
+            "language-positions", "language-encoder" and "language-encoder-positions".
 
     Returns:
         A table with the columns of :func:`study_of`. Where networks were trained for it also ``network``, ``way`` (how,
-        as "supervised") and ``seed``; of subsets ``draw``, the number of a random one and 0 for a class; of a course
-        ``step``, of the optimiser, and not all of the others. A study of paths has a row for each segment: ``network``,
-        ``way``, ``seed``, ``accuracy``, ``fitted`` (the share of the training labels that the network reproduces),
-        ``path``, ``segment``, and the means over logits of :func:`affscore.linear_regions.along_paths`.
+        as "supervised") and ``seed``; of subsets ``draw``, the number of a random one and 0 for a class; of blocks
+        ``flag`` and the criterion ``affine_fit``, all images being one batch; of a course ``step``, of the optimiser,
+        and not all of the others. A study of paths has a row for each segment: ``network``, ``way``, ``seed``,
+        ``accuracy``, ``fitted`` (the share of the training labels that the network reproduces), ``path``, ``segment``,
+        and the means over logits of :func:`affscore.linear_regions.along_paths`.
 
         A study of slopes has a row for each training and activation: ``network``, ``task``, ``seed``, ``start`` (the
         part of ordinary training after which slopes were pulled to 1; missing for never), ``omega``; of the training

@@ -12,7 +12,7 @@ import joblib
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.options import check_integer, options_of
+from affscore.options import UnitsName, check_integer, options_of
 from affscore.survey.plan import look_at, plan
 from affscore.survey.report import Report, progress_of
 from affscore.survey.store import Store
@@ -45,6 +45,7 @@ def survey(
     only: int | None = None,
     progress: bool | None = None,
     command: str | None = None,
+    units: UnitsName = "activations",
 ) -> Report:
     """Measure every network on every data set, and keep the results in a store.
 
@@ -81,6 +82,7 @@ def survey(
         only: The number of the only job to do, in this process (see :func:`plan`): one of an array of jobs.
         progress: Whether to show a bar of finished batches; None for where there is a terminal.
         command: What the metadata of the results says about how they were made.
+        units: As in :func:`affscore.signature`.
 
     Returns:
         What became of every job: ``report.complete``, ``report.failures``, and a text.

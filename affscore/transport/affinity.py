@@ -191,7 +191,8 @@ def paired_affinity_score(
         The score; ``pairing_optimal`` is None.
 
     Raises:
-        AffscoreError: Fewer than two pairs, an unknown covariance, or an X that is constant while Y varies.
+        AffscoreError: Fewer than two pairs, widths that differ, an unknown covariance, or an X that is constant while Y
+            varies.
 
     >>> x = torch.linspace(-1, 1, 50, dtype=torch.float64)[:, None]
     >>> kept = paired_affinity_score(PairMoments.of(x, x.clamp(min=0)), "empirical")
@@ -202,8 +203,10 @@ def paired_affinity_score(
     n = moments.x.count
     if n < 2:
         raise AffscoreError(f"a score needs at least 2 samples, got {n}")
+    d, width_of_y = len(moments.x.first), len(moments.y.first)
+    if d != width_of_y:
+        raise AffscoreError(f"x and y must have as many coordinates, got {d} and {width_of_y}")
     pairs = moments.centred(rounding)
-    d = len(pairs.x.first)
     if pairs.y.constant:
         return AffinityScore(1.0, 1.0, 0.0, None, False, covariance, True, (0.0, 0.0), n, d, paired=1.0)
     if pairs.x.constant:

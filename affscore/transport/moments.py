@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, check_same_shape, power_of_two_above
+from affscore.errors import AffscoreError
+from affscore.transport.samples import CONSTANT_TOLERANCE, CentredSample, centre, power_of_two_above
 
 _POWERS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 """The sums of a sample, and the power of the points in each."""
@@ -132,7 +133,7 @@ class PairMoments:
     Attributes:
         x: Moments of the inputs.
         y: Moments of the outputs.
-        cross: Tensor (d, d), seen from the two origins, in the product of the two units.
+        cross: Tensor (d, e), seen from the two origins, in the product of the two units.
     """
 
     x: Moments
@@ -141,7 +142,7 @@ class PairMoments:
 
     @classmethod
     def of(cls, x: Tensor, y: Tensor, rounding: float = 0.0) -> PairMoments:
-        """The moments of paired points x and y, each (n, d), float64.
+        """The moments of paired points x, (n, d), and y, (n, e), float64.
 
         Args:
             x: The inputs.
@@ -149,7 +150,8 @@ class PairMoments:
             rounding: Unit of rounding of the arithmetic that made them: what varies by no more is left out, since no
                 fourth moment of the other coordinates could be had later.
         """
-        check_same_shape(x, y)
+        if len(x) != len(y):
+            raise AffscoreError(f"x and y must have as many samples, got {len(x)} and {len(y)}")
         from_x, from_y = centre(x, rounding), centre(y, rounding)
         moments_x, moments_y = Moments.of(x, from_x), Moments.of(y, from_y)
         cross = from_x.points.T @ from_y.points

@@ -54,6 +54,8 @@ class Study:
             as it is, and with these.
         paths: Of how many images closed paths are followed through the linear regions of each network.
         subsets: A data set of which so many images are drawn at random, :data:`DRAWS` times, and measured likewise.
+        blocks: Of how many images, each, the blocks of the networks are measured as one batch, under a mean over
+            positions and with a sampled one; that is the table then.
         at: At which single positions of a text networks are measured, too.
         sentences: How many tokens the sentences have that networks of text read in the place of windows.
     """
@@ -71,6 +73,7 @@ class Study:
     norms: int = 0
     paths: int = 0
     subsets: str = ""
+    blocks: Sequence[int] = ()
     at: Sequence[int] = ()
     sentences: int = 0
 
@@ -110,6 +113,7 @@ class Study:
             "draws": draws,
             "norms": self.norms,
             "paths": self.paths,
+            "blocks": [*self.blocks],
             "at": list(self.at),
             "sentences": self.sentences,
         }
@@ -217,6 +221,8 @@ STUDIES = {
     "untrained-cifar": Study(
         models=[name.partition("@")[0] for name in _cifar(20, 32, 44, 56)], datasets=(ON_CIFAR,), images=512, norms=512
     ),
+    "blocks": Study(models=study_models("mini:"), blocks=(597, 298)),
+    "blocks-cifar": Study(models=_cifar(20, 32, 44, 56), datasets=(ON_CIFAR,), blocks=(1000, 500)),
     "other-training": Study(
         # no two have a seed in common: networks of different ways must not begin alike and see the same batches
         [Training("mini:resnet18", way, 3 * number + seed) for number, way in enumerate(WAYS) for seed in (1, 2, 3)],

@@ -45,6 +45,12 @@ def test_a_tracker_costs_what_is_promised():
     assert found.loc["mini:resnet18", "counted"] == 500
 
 
+def test_a_penalty_costs_what_is_promised():
+    row = read_benchmarks(RESULTS)["penalty"].table.set_index("model").loc["resnet18"]
+    assert row[["batch_size", "size", "activations"]].tolist() == [128, 224, 17]
+    assert row["ratio_penalised"] <= 1.5
+
+
 def test_the_line_finds_regions_as_much_faster_as_is_promised():
     found = read_benchmarks(RESULTS)["linear_regions"].table
     row = found[(found["dataset"] == "digits") & (found["batch_size"] == 1)].iloc[0]

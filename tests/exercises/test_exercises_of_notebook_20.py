@@ -21,10 +21,7 @@ def by_a_product(features, mask):
     return (features * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1)[:, None]
 
 
-RIGHT = {
-    "20.1": [(96, 9216), [96.0, 9216.0]],
-    "20.2": [of_text, one_by_one],
-}
+RIGHT = {"20.1": [(96, 9216), [96.0, 9216.0]], "20.2": [of_text, one_by_one]}
 WRONG = {
     "20.1": [
         ((95, 9216), "end of a line"), ((128, 128**2), "first number"), ((96, 96), "second number"),

@@ -211,7 +211,7 @@ def test_a_report_grows_over_sessions(tmp_path, monkeypatch):
 
 
 def test_without_a_checked_answer_there_is_no_report(tmp_path):
-    with pytest.raises(AffscoreError, match="no answer was checked in this session"):
+    with pytest.raises(AffscoreError, match="there is no answer to hand in yet"):
         report("Ada", tmp_path / "a.json")
 
 

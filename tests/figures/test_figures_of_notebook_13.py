@@ -61,7 +61,7 @@ def test_each_class_is_a_line_over_the_range_of_the_subsets():
     assert mean == pytest.approx([0.6, 0.7])
     assert lines == classes.tolist()
     assert [axes.get_title() for axes in figure.axes] == ["a", "b"]
-    assert legend_entries(figure) == ["random subsets: all", "and their mean", "a class"]
+    assert legend_entries(figure) == ["mean of random subsets", "all of them", "a class"]
 
 
 def test_ratios_run_from_the_first_activation_to_the_last():

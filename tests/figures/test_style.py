@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from affscore.figures.style import FAMILIES, FAMILY_LOOKS, KIND_LOOKS, PALETTE, SHAPES, kind_style, score_axis
+from affscore.figures.style import (
+    BLOCK_LOOKS,
+    FAMILIES,
+    FAMILY_LOOKS,
+    KIND_LOOKS,
+    PALETTE,
+    SHAPES,
+    kind_style,
+    score_axis,
+)
 
 # How much red, green and blue of linear light reach those without one kind of cones (Machado et al. 2009, severity 1).
 SEEN = {
@@ -28,7 +37,9 @@ def lab(colour, matrix):
 
 
 @pytest.mark.parametrize("matrix", SEEN.values(), ids=SEEN)
-@pytest.mark.parametrize("looks", [[FAMILY_LOOKS[name] for name in FAMILIES], KIND_LOOKS.values()])
+@pytest.mark.parametrize(
+    "looks", [[FAMILY_LOOKS[name] for name in FAMILIES], KIND_LOOKS.values(), BLOCK_LOOKS.values()]
+)
 def test_colours_differ_for_everybody(looks, matrix):
     colours = {PALETTE[colour] for colour, _ in looks}
     near = min(np.linalg.norm(lab(a, matrix) - lab(b, matrix)) for a, b in combinations(colours, 2))

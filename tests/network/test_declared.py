@@ -264,26 +264,30 @@ class Halving(nn.Module):
         return x[:, ::2]
 
 
-class Listing(nn.Module):
+class Nothing(nn.Module):
     def forward(self, x):
-        return [x]
+        return x.shape
 
 
 @pytest.mark.parametrize(
     ("activation", "message"),
     [
-        (Mixing, "mixing of layer 'act' was declared as an activation, and is none: each entry of its output"),
-        (Drawing, "drawing of layer 'act' was declared as an activation, and is none: .* no random numbers"),
-        (Halving, r"must return a tensor of its input's shape \(1, 4, 8, 8\), got one of shape \(1, 2, 8, 8\)"),
-        (Listing, r"must return a tensor of its input's shape \(1, 4, 8, 8\), got list"),
+        (Halving, "halving of layer 'act' was declared as a block, and has width 4 before and 2 after"),
+        (Nothing, "nothing of layer 'act' counts as a block, and must return a tensor of numbers"),
     ],
 )
-def test_what_is_not_elementwise_is_refused(activation, message, images):
+def test_a_module_that_keeps_no_width_is_refused(activation, message, images):
     model = around(activation)
     with pytest.raises(AffscoreError, match=message) as caught:
         signature(model, images, n=8, activations=[activation], progress=False)
     assert "\n" not in str(caught.value)
     assert "forward" not in model.act.__dict__
+
+
+@pytest.mark.parametrize("module", [Mixing, Drawing])
+def test_a_module_that_is_not_elementwise_is_a_block(module, images):
+    result = signature(around(module), images, n=8, activations=[module], progress=False)
+    assert result.summary["kind"].tolist()[::2] == ["block", "block"]
 
 
 def test_a_function_that_is_not_elementwise_is_refused(images):

@@ -55,12 +55,13 @@ def test_the_defaults_are_those_that_keys_leave_out():
     assert vars(Options()) == {
         "n": 512, "images": None, "reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf",
         "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0, "whole": False,
-        "positions": 4, "multiverse": (), "bias": "none", "coupling": "exact",
+        "positions": 4, "multiverse": (), "bias": "none", "coupling": "exact", "units": "activations",
     }  # fmt: skip
     # where the other options leave no choice of the coupling, it is no option of the key
     assert Options(whole=True).changed == {"whole": True}
     assert Options(n=1024, reduction="positions").changed == {"n": 1024, "reduction": "positions"}
     assert Options(coupling="paired").changed == {"coupling": "paired"}
+    assert Options(units="blocks").changed == {"units": "blocks"}  # and the criteria that blocks have by default
     assert describe(Job("mini:digitsnet", "random", Options(images=64))).description["options"] == {"images": 64}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tests.benchmark_files import affinity_rows, multiverse_rows, signature_rows, track_rows, write
+from tests.benchmark_files import affinity_rows, multiverse_rows, penalty_rows, signature_rows, track_rows, write
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = "90_what_it_costs.ipynb"
@@ -21,6 +21,7 @@ def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
     write(tmp_path / "results", "signature", signature_rows())
     write(tmp_path / "results", "multiverse", multiverse_rows())
     write(tmp_path / "results", "track", track_rows())
+    write(tmp_path / "results", "penalty", penalty_rows())
     command = [sys.executable, "-m", "papermill", PAGE, str(tmp_path / PAGE), "--no-progress-bar"]
     parameters = ["-p", "results", str(tmp_path / "results")]
     subprocess.run([*command, *parameters], cwd=REPOSITORY / "notebooks", capture_output=True, check=True)
@@ -43,6 +44,7 @@ def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
     assert "A multiverse costs **2.5 to 3.0 signatures**, where 6 separate ones cost 6.2 to 6.2." in text
     assert "The aim of at most 4 is met by all." in text
     assert "For ResNet-18 the overhead is **1.2 % of the training**. The aim of at most 3 % is met." in text
+    assert "A step of ResNet-18 takes **1.20 times** as long with the penalty. The aim is met." in text
 
 
 def test_make_draws_the_page_again_when_a_result_has_changed() -> None:

@@ -100,5 +100,6 @@ def test_make_help_lists_the_targets() -> None:
 
 def test_the_version_is_the_same_everywhere() -> None:
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text())
-    first = next(line for line in (REPOSITORY / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
+    lines = (REPOSITORY / "CHANGELOG.md").read_text().splitlines()
+    first = next(line for line in lines if line.startswith("## ") and line != "## Unreleased")
     assert PROJECT["version"] == affscore.__version__ == cited["version"] == first.split()[1].rstrip(",")

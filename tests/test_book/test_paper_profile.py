@@ -193,6 +193,7 @@ def test_nonlinear_advantage_with_the_profile_of_the_papers(made, imagenet, down
         write_parquet(table, {"study": "advantage-cifar10"}, [], folder / f"advantage-cifar10{end}.parquet")
     more = {"model": "resnet18@IMAGENET1K_V1"}
     outputs, text, _ = executed(ADVANTAGE, imagenet, downloads, tmp_path / "results", tmp_path, monkeypatch, **more)
+    assert f"% of the images (imagenet:{imagenet})" in text
     assert ("13 ReLUs, 1 task, 3 seeds" in text) is made
     assert ("/studies: advantage-cifar10. There are advantage" in text) is not made
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 9

@@ -101,8 +101,10 @@ def test_bad_pairs_are_refused():
         paired_affinity_score(PairMoments.of(x[:1], x[:1]))
     with pytest.raises(AffscoreError, match="x is constant while y varies"):
         paired_affinity_score(PairMoments.of(torch.ones_like(x), x))
-    with pytest.raises(AffscoreError, match="must have the same shape"):
+    with pytest.raises(AffscoreError, match="must have as many samples, got 10 and 5"):
         PairMoments.of(x, x[:5])
+    with pytest.raises(AffscoreError, match="must have as many coordinates, got 2 and 1"):
+        paired_affinity_score(PairMoments.of(x, x[:, :1]))
     with pytest.raises(AffscoreError, match='coupling must be "exact" or "paired"'):
         affinity_score(x, x, coupling="optimal")
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from affscore.network.criteria.declaration import Criterion
+from affscore.network.columns import ANYWHERE, OTHER_WIDTH
+from affscore.network.criteria.declaration import BatchSamples, Criterion
 from affscore.transport.moments import PairMoments
 from affscore.transport.samples import Samples, as_pair, power_of_two_above
 
@@ -36,7 +37,14 @@ def _norm(difference: Tensor) -> float:
     return float((difference / size).norm()) * size
 
 
+def _of_samples(samples: BatchSamples) -> float:
+    """NaN for a block whose output has another width."""
+    return _norm(samples.x - samples.y) if samples.x.shape == samples.y.shape else math.nan
+
+
 def _of_moments(_: Pair, pairs: PairMoments) -> float:
+    if len(pairs.x.first) != len(pairs.y.first):
+        return math.nan
     size = max(pairs.x.unit, pairs.y.unit)
     a, b = pairs.x.unit / size, pairs.y.unit / size
     shift = float(((pairs.x.mean - pairs.y.mean) / size).square().sum())
@@ -47,6 +55,7 @@ def _of_moments(_: Pair, pairs: PairMoments) -> float:
 CRITERIA = (
     Criterion(
         "norm", "norm", r"Frobenius norm of $r(X) - r(\sigma(X))$ over the batch, in the units of the network",
-        (0, math.inf), of_samples=lambda samples: _norm(samples.x - samples.y), of_moments=_of_moments, place=2,
+        (0, math.inf), of_samples=_of_samples, of_moments=_of_moments,
+        missing=(OTHER_WIDTH, ANYWHERE), place=2,
     ),
 )  # fmt: skip

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
+from affscore.network.recorder.block_kinds import BLOCKS
 from affscore.network.recorder.dataflow import Origin
 from affscore.network.recorder.layout import Place
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 """Places in a block. A module with more activations one behind the other is a stage of a network, and no block."""
 
-KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden")
+KINDS = (*ORDINALS, "after-sum", "gate", "squeeze", "gated-unit", "hidden", "activation", *BLOCKS)
 
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
@@ -39,11 +40,14 @@ class ActivationCall(Place):
             * "first", "second", ..., its place in its block (:func:`affscore.network.recorder.calls.place_in_blocks`);
             * "hidden", any other.
 
-            Known for certain only when the forward pass is over.
+            Where blocks are measured, "activation" for all of these, and of a block what it is
+            (:class:`affscore.network.recorder.blocks.Blocks`). Known for certain only when the forward pass is over.
         upstream: Index of the latest activation before this one on its path, or None.
         builtin: Whether a function of PyTorch computes it, and not a formula or something that was declared.
         shape: Shape of its input.
         within: The modules that were running, outermost first: path, and the index of the module's run.
+        block: Whether it is a block, no elementwise function: its output may have another shape.
+        output: Of a block that has run: where its output has the images and the channels.
     """
 
     index: int
@@ -56,6 +60,8 @@ class ActivationCall(Place):
     builtin: bool = False
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
+    block: bool = False
+    output: Place | None = None
 
     def __str__(self) -> str:
         return f"{self.activation} of layer {self.layer!r}"

@@ -1,4 +1,4 @@
-"""Modules and functions that count as one activation as a whole, whatever they compute it from."""
+"""Modules and functions that count as one activation, or one block, as a whole, whatever they compute it from."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.network.recorder.block_kinds import kind_by_class
 from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.functions import HOMES, Function, spellings
 
@@ -27,7 +28,7 @@ _WANTED = (
 
 
 class Declared(dict[Any, str]):
-    """What a caller declares as one activation as a whole, with the name that it goes by.
+    """What a caller declares as one activation or block as a whole, with the name that it goes by.
 
     Keys are classes of modules (which stand for their subclasses, too), single modules, functions of PyTorch, which
     are seen when they are called, and the codes of functions written in Python.
@@ -100,9 +101,11 @@ def _without_context(function: type[torch.autograd.Function]) -> Function:
     return apply
 
 
-def run_whole(recorder: Recorder, name: str, function: Function, /, *args: Any, **kwargs: Any) -> Any:
-    """Call a function; the call counts as one activation of this name, and nothing inside it counts."""
-    with running_whole(recorder, name, function, args, kwargs) as returned:
+def run_whole(
+    recorder: Recorder, name: str, module: nn.Module, function: Function, /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call the forward of a module; it counts as one activation or block of this name, and nothing inside it counts."""
+    with running_whole(recorder, name, function, args, kwargs, module=module) as returned:
         returned.append(function(*args, **kwargs))
     return returned[0]
 
@@ -115,26 +118,58 @@ def running_whole(
     args: Sequence[Any],
     kwargs: dict[str, Any],
     builtin: bool = False,
+    module: nn.Module | None = None,
 ) -> Iterator[list[Any]]:
-    """While a function runs that counts as one activation: its output is appended, if it returns one."""
+    """While a function runs that counts as one activation: its output is appended, if it returns one.
+
+    A declared module that is not elementwise counts as a block: its first tensor of real numbers goes in, and the
+    first that it returns comes out. A function must be elementwise.
+    """
     if not recorder.attentive or threading.get_ident() != recorder.thread:
         yield []
         return
     with recorder.aside:
         takes = tensors_in((args, kwargs)) if not builtin else [args[0] if args else kwargs["input"]]
-        x = next((tensor for tensor in takes if tensor in recorder.flow), None)
+        takes = [tensor for tensor in takes if tensor in recorder.flow]
+        x = next((tensor for tensor in takes if tensor.is_floating_point()), takes[0] if takes else None)
         if x is None:
             recorder.independent_of_input += 1
             yield []
             return
-        apply = _repeatable(recorder, function, x, args, kwargs)
-        if not builtin and name in recorder.chosen.names and name not in recorder.ran:
+        apply, kind = _repeatable(recorder, function, x, args, kwargs), ""
+        if not builtin and name in recorder.chosen.names:
             axis = recorder.layout.place(x).image_axis
-            check_elementwise(recorder.described(name), apply, x.narrow(axis, 0, 1) if x.ndim else x)
+            one = x.narrow(axis, 0, 1) if x.ndim else x
+            if module is not None:
+                kind = _kind_of_block(recorder, module, apply, one)
+            elif name not in recorder.ran:
+                check_elementwise(recorder.described(name), apply, one)
             recorder.ran.add(name)
-        step = recorder.formulas.step(apply, (x,), {}, elementwise=True)
-        with recorder.activation(name, x, apply, step, builtin=builtin) as returned:
+        if kind and not (x.is_floating_point() and x.ndim > 1):
+            raise AffscoreError(
+                f"{recorder.described(name)} was declared as a block, and takes no real numbers that depend on the "
+                "samples; declare the module that does"
+            )
+        step = None if kind else recorder.formulas.step(apply, (x,), {}, elementwise=True)
+        with recorder.activation(name, x, apply, step, kind, builtin, block=bool(kind)) as returned:
             yield returned
+
+
+def _kind_of_block(recorder: Recorder, module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tensor) -> str:
+    """What kind of block a declared module is; empty if it is elementwise, which is tried out once for a class.
+
+    What its class calls attention, a norm or a pooling is a block: to try it out might fill a cache of keys and values.
+    """
+    known = recorder.kinds_of_declared
+    if type(module) not in known:
+        kind = kind_by_class(module)
+        if not kind:
+            try:
+                check_elementwise("", apply, x)
+            except Exception:  # noqa: BLE001  # one sample may not fit its other arguments; the run itself will tell
+                kind = "block"
+        known[type(module)] = kind
+    return known[type(module)]
 
 
 def _repeatable(

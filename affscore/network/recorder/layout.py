@@ -46,6 +46,7 @@ class Place:
         positions: How many positions (pixels, tokens) of one image share a channel.
         guessed: Whether nothing that ran says where the channels are.
         axes: What the axes hold, where one axis for the images and one for the channels do not say it; else ().
+        channels: How many channels there are.
     """
 
     image_axis: int
@@ -53,6 +54,7 @@ class Place:
     positions: int
     guessed: bool = False
     axes: Axes = ()
+    channels: int = 1
 
 
 class Layout:
@@ -221,9 +223,10 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     slowest = axes[images][0].role == IMAGE or not has(axes[images], IMAGE)
     if len(channels) == 1 and channels[0] != images and slowest and (images == 0 or len(axes[images]) == 1):
         positions = math.prod(shape) // max(1, shape[images] * shape[channels[0]])
-        return Place(images, channels[0], positions, guessed)
+        return Place(images, channels[0], positions, guessed, (), shape[channels[0]])
     positions = math.prod(part.size for parts in axes for part in parts if part.role == POSITION)
-    return Place(images, channels[-1], positions, guessed, axes)
+    width = math.prod(part.size for parts in axes for part in parts if part.role in CHANNELS)
+    return Place(images, channels[-1], positions, guessed, axes, width)
 
 
 def _assumed(axes: Axes) -> Axes:

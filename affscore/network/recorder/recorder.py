@@ -12,11 +12,13 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from affscore.errors import AffscoreError
 from affscore.network.recorder import functions
+from affscore.network.recorder.block_kinds import ATTENDING
+from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.network.recorder.declared import Declared, check_shape, running_whole
@@ -43,7 +45,9 @@ class Recorder(TorchFunctionMode):
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
         self.path: list[tuple[str, int]] = []
+        self.blocks: Blocks | None = None
         self.ran: set[str] = set()
+        self.kinds_of_declared: dict[type, str] = {}
         self.in_other_threads: set[str] = set()
         self.aside = _Aside()  # a context: what is called in it is not the network's
         self.start(())
@@ -58,6 +62,8 @@ class Recorder(TorchFunctionMode):
         self.unseen: set[str] = set()
         self.flow = Dataflow()
         self.formulas = Formulas(self.flow.__contains__)
+        if self.blocks is not None:
+            self.blocks.start()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
         self._runs = itertools.count()
@@ -71,6 +77,8 @@ class Recorder(TorchFunctionMode):
         """The forward pass is over: what is computed until the next one is nobody's activation."""
         if self._listening:
             place_in_blocks(self.calls, self.classes, self._summing)
+            if self.blocks is not None:
+                self.calls = self.blocks.merged(self.calls)
         self._listening = False
 
     @property
@@ -89,16 +97,20 @@ class Recorder(TorchFunctionMode):
         ran = ", ".join(sorted(self.in_other_threads))
         return f"{ran} ran in another thread, where no activation is seen" if ran else ""
 
-    def enter(self, path: str, *_: Any) -> None:
+    def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
         """A module begins to run."""
         if threading.get_ident() != self.thread:
             self.in_other_threads.add(f"layer {path!r}")
             return
         self.path.append((path, next(self._runs)))
+        if self.blocks is not None:
+            self.blocks.enter(path, args, kwargs)
 
-    def leave(self, *_: Any) -> None:
+    def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run."""
         if threading.get_ident() == self.thread:
+            if self.blocks is not None:
+                self.blocks.leave(output)
             self.path.pop()
 
     def __torch_function__(
@@ -149,32 +161,20 @@ class Recorder(TorchFunctionMode):
 
     @contextmanager
     def activation(
-        self, name: str, x: Tensor, apply: Function, step: Step | None = None, kind: str = "", builtin: bool = False
-    ) -> Iterator[list[Any]]:
+        self, name: str, x: Tensor, apply: Function, step: Step | None = None, kind: str = "", builtin: bool = False,
+        block: bool = False,
+    ) -> Iterator[list[Any]]:  # fmt: skip
         """While an activation runs, which the listener receives: its output is appended, if it returns one.
 
         One that returns none has overwritten its input; one that raises is forgotten.
         """
-        origin, layer = self.flow.origin(x), self.frame[0] or "(root)"
-        assert origin is not None
         if is_wrapped(x):
             raise AffscoreError(
                 f"{self.described(name)} runs under torch.vmap or a transform of torch.func, where the samples cannot "
                 "be told apart; write this part of the network for a batch"
             )
-        call = ActivationCall(
-            index=len(self.calls),
-            layer=layer,
-            call=self._counts[layer],
-            activation=name,
-            depth=origin.depth + 1,
-            kind=kind or ("after-sum" if origin.summed else "hidden"),
-            upstream=origin.last_activation,
-            builtin=builtin,
-            shape=tuple(x.shape),
-            within=tuple(self.path),
-            **vars(self.layout.place(x)),
-        )
+        layer = self.frame[0] or "(root)"
+        call = self.new_call(name, x, kind, self._counts[layer], builtin, block)
         self.calls.append(call)
         self._counts[layer] += 1
         returned: list[Any] = []
@@ -186,6 +186,9 @@ class Recorder(TorchFunctionMode):
                 self.forget(call)
                 raise
             y = next((output for output in returned if output is not None), x)
+            if block:
+                self._after_block(call, x, y)
+                return
             check_shape(self.described(name), y, x)
             self.listener.after(call, y)
             self.layout.observe(None, [x], y)
@@ -193,6 +196,45 @@ class Recorder(TorchFunctionMode):
             if step is not None:
                 step.call = call
                 self.formulas.bind(step, y)
+
+    def new_call(
+        self, name: str, x: Tensor, kind: str, number: int, builtin: bool = False, block: bool = False
+    ) -> ActivationCall:
+        """The call that is about to see x, which nobody has heard of yet: the layer's call of this number."""
+        origin = self.flow.origin(x)
+        assert origin is not None
+        return ActivationCall(
+            index=len(self.calls),
+            layer=self.frame[0] or "(root)",
+            call=number,
+            activation=name,
+            depth=origin.depth + 1,
+            kind=kind or ("after-sum" if origin.summed else "hidden"),
+            upstream=origin.last_activation,
+            builtin=builtin,
+            shape=tuple(x.shape),
+            within=tuple(self.path),
+            block=block,
+            **vars(self.layout.place(x)),
+        )
+
+    def _after_block(self, call: ActivationCall, x: Tensor, returned: Any) -> None:
+        """What a module that was declared, and is not elementwise, has returned: a tensor, or several in a tuple."""
+        outputs = [tensor for tensor in tensors_in(returned) if tensor.is_floating_point()]
+        for tensor in outputs:
+            self.layout.observe(None, [x], tensor)
+            self.flow.mark(tensor, Origin(call.depth, call.index, call.index))
+        what = self.described(call.activation)
+        if not outputs or outputs[0].ndim < 2:
+            raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
+        call.output = self.layout.place(outputs[0])
+        if call.output.channels != call.channels:
+            raise AffscoreError(
+                f"{what} was declared as a block, and has width {call.channels} before and {call.output.channels} "
+                "after: its score needs the same width on both sides; declare another module, or use units='blocks', "
+                "whose criterion affine_fit needs no equal widths"
+            )
+        self.listener.after(call, outputs[0])
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was none."""
@@ -206,6 +248,8 @@ class Recorder(TorchFunctionMode):
         """Hand the origin and the axes of the inputs on to the output."""
         origin = merged(origins)
         assert origin is not None
+        if self.blocks is not None and func in ATTENDING:
+            self.blocks.attended()
         if func in functions.RECURRENT:
             self.unseen.add(func.__name__)
         if func in functions.MULTIPLICATIONS:
@@ -214,6 +258,8 @@ class Recorder(TorchFunctionMode):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.frame[0]])
+                if self.blocks is not None:
+                    self.blocks.summed(inputs)
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else tensors_in(output)
         shared = {address(tensor) for tensor in inputs}

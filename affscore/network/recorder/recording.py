@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import Listener
 from affscore.network.recorder.declared import run_whole, running_whole
 from affscore.network.recorder.functions import ACTIVATIONS, library_class_name
@@ -36,7 +37,10 @@ _KERNELS = frozenset(
 
 @contextmanager
 def recording(
-    model: nn.Module, listener: Listener | None = None, activations: Collection[Any] | Mapping[str, Any] = ()
+    model: nn.Module,
+    listener: Listener | None = None,
+    activations: Collection[Any] | Mapping[str, Any] = (),
+    blocks: bool = False,
 ) -> Iterator[Recorder]:
     """Run a model under a :class:`Recorder` that knows which module is running.
 
@@ -52,6 +56,8 @@ def recording(
         listener: Receives the activations; None where the recorder only counts them.
         activations: Modules and functions that count as one activation as a whole
             (:func:`affscore.network.recorder.declared.Declared`).
+        blocks: Whether the listener receives the blocks of the network, too
+            (:class:`affscore.network.recorder.blocks.Blocks`).
 
     >>> class Print:
     ...     def before(self, call, x, apply): print(call.layer, call.call, call.activation, call.depth)
@@ -67,20 +73,23 @@ def recording(
     """
     recorder = Recorder(listener or Listener(), activations)
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
+    recorder.blocks = Blocks(recorder, model) if blocks else None
 
     with ExitStack() as stack:
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
-            stack.callback(module.register_forward_pre_hook(enter, prepend=True).remove)
+            stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
             if name is not None:
+                if recorder.blocks is not None:
+                    recorder.blocks.exclude(path)
                 if "forward" in vars(module):
                     stack.callback(setattr, module, "forward", module.forward)
                 else:
                     stack.callback(delattr, module, "forward")
-                module.forward = functools.partial(run_whole, recorder, name, module.forward)
+                module.forward = functools.partial(run_whole, recorder, name, module, module.forward)
         fast_path = torch.backends.mha.get_fastpath_enabled()
         stack.callback(torch.backends.mha.set_fastpath_enabled, fast_path)
         torch.backends.mha.set_fastpath_enabled(False)

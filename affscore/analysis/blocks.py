@@ -1,0 +1,75 @@
+"""Where the non-linearity of networks is: the blocks of each, by their kinds."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar, get_args
+
+import pandas as pd
+
+from affscore.analysis.tables import check_columns
+from affscore.errors import AffscoreError
+
+Numbers = TypeVar("Numbers", float, pd.Series)
+SummaryName = Literal["mean", "median", "sum"]
+
+PARTS = ("activation", "normalisation", "attention", "pooling", "linear")
+"""Kinds of blocks that do not contain each other, but for linear layers in attention."""
+
+
+def unexplained(affine_fit: Numbers) -> Numbers:
+    r"""The share of the variance of the output that no affine map of the input explains: :math:`u = 2 (1 - a)^2`.
+
+    Args:
+        affine_fit: The criterion a (:func:`affscore.network.affine_fit`), one number or a column.
+
+    >>> unexplained(1.0), round(unexplained(1 - 0.5**0.5), 6)
+    (0.0, 1.0)
+    """
+    return 2 * (1 - affine_fit) ** 2
+
+
+def unexplained_by_kind(blocks: pd.DataFrame, by: list[str], summary: SummaryName = "mean") -> pd.DataFrame:
+    """The unexplained share of the blocks of each kind, together.
+
+    Args:
+        blocks: A row for each block, with ``kind`` and ``affine_fit``. A block whose fit is missing does not count.
+        by: The columns that say of which network, and under which choices.
+        summary: Of the blocks of one kind: "mean", "median" or "sum".
+
+    Returns:
+        A row for each value of ``by``, a column for each kind; missing where there is no block.
+
+    Raises:
+        AffscoreError: Another summary, or columns that are missing.
+
+    >>> blocks = pd.DataFrame({"model": "a", "kind": ["mlp", "mlp", "linear"], "affine_fit": [0.5, 0.0, 1.0]})
+    >>> unexplained_by_kind(blocks, ["model"]).loc["a"].to_dict()
+    {'linear': 0.0, 'mlp': 1.25}
+    """
+    check_columns(blocks, [*by, "kind", "affine_fit"])
+    if summary not in get_args(SummaryName):
+        raise AffscoreError(f"summary must be one of {', '.join(get_args(SummaryName))}, got {summary!r}")
+    found = blocks.assign(share=unexplained(blocks["affine_fit"])).dropna(subset="share")
+    return found.pivot_table(index=by, columns="kind", values="share", aggfunc=summary)
+
+
+def shares_of_parts(blocks: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Of the unexplained shares of all parts of a network, added up: how much is from each kind.
+
+    The parts are those kinds that do not contain each other (:data:`PARTS`). Every block counts once, whether its
+    output goes on alone or is added to a shortcut: these are shares of local departures, which do not add up to that of
+    the whole network.
+
+    Args:
+        blocks: As of :func:`unexplained_by_kind`.
+        by: As there.
+
+    Returns:
+        A row for each value of ``by`` and a column for each of the parts, which add up to 1; 0 where there is no block.
+
+    >>> blocks = pd.DataFrame({"kind": ["activation", "attention", "residual"], "affine_fit": [0.5, 0.0, 0.1]})
+    >>> shares_of_parts(blocks.assign(model="a"), ["model"]).loc["a", ["activation", "attention"]].to_dict()
+    {'activation': 0.2, 'attention': 0.8}
+    """
+    sums = unexplained_by_kind(blocks, by, "sum").reindex(columns=list(PARTS)).fillna(0.0)
+    return sums.div(sums.sum(axis=1), axis=0)

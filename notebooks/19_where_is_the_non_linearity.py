@@ -1,0 +1,577 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Where is the non-linearity?
+#
+# The papers score activations only. But attention, normalisation and pooling are not affine either, and a residual block is
+# more than its activations. Here every block of a network is measured, and the network as one map. First we need another
+# criterion: the affinity score takes a plain linear layer for something very non-linear.
+# Read {doc}`12_what_a_residual_connection_does` first.
+
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
+# %% tags=["parameters"]
+dataset: str = "digits"  # of the two networks that are measured here
+n: int = 512  # images in a batch
+device: str = "auto"  # cpu, cuda, or auto: cuda where there is one
+seed: int = 0  # of random layers
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% tags=["hide-input"]
+import affscore
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from affscore.analysis import (
+    PARTS,
+    shares_of_parts,
+    unexplained,
+    unexplained_by_kind,
+)
+from affscore.figures import shares_of_kinds, table, unexplained_shares
+from affscore.network import affine_fit
+from affscore.papers.estimate import mean_of
+from affscore.papers.networks import network_table
+from affscore.survey.studies import load_study
+from IPython.display import Markdown
+from scipy import stats
+
+# %% [markdown]
+# ## A linear layer has a low score
+#
+# The score compares the output with the optimal transport map, whose matrix is symmetric with no negative eigenvalue. An
+# elementwise activation is well described by such a map. A linear layer has a general matrix: it is affine, but it also
+# *turns*. In one direction only its stretch is seen, and the turn counts as if it were a non-linearity.
+#
+# The **best affine map** asks for less: take the least-squares fit $A x + b$ of the output in place of the transport map.
+# On the scale of the score,
+#
+# $$ a = 1 - \sqrt{\tfrac{u}{2}}, \qquad
+# u = \frac{\min_{A, b} \sum_i \lVert A x_i + b - y_i \rVert^2 / (n - 1 - r)}{\sum_i \lVert y_i - \bar y \rVert^2 / (n - 1)} . $$
+#
+# $u$ is the **unexplained share**: of the variance of the output, the part that no affine map of the input explains. The
+# degrees of freedom, with the rank $r$ of the input, correct for what a fit with many coefficients explains by chance
+# (`affscore.network.affine_fit`). Input and output may have different widths.
+
+# %% tags=["hide-input"]
+draw = np.random.default_rng(seed)
+layers = {}
+for width in (2, 16, 64, 256):
+    x = draw.standard_normal((n, width))
+    weights = draw.standard_normal((width, width)) / np.sqrt(width)
+    for name, y in {"linear": x @ weights, "ReLU": np.maximum(x, 0)}.items():
+        found = affscore.affinity_score(x, y)
+        layers[name, width] = [found.value, found.paired, affine_fit(x, y)]
+layers = pd.DataFrame.from_dict(layers, orient="index")
+layers.columns = ["score", "paired", "fit"]
+layers.index = pd.MultiIndex.from_tuples(layers.index)
+layers = layers.sort_index(level=0, sort_remaining=False)
+table(
+    layers,
+    {"score": "score", "paired": "paired score", "fit": "best affine map"},
+    digits={"fit": 3},
+)
+
+# %% tags=["remove-input"]
+turned, relu = layers.loc["linear"], layers.loc["ReLU"]
+Markdown(
+    f"A random linear layer of 64 channels has a score of "
+    f"{turned.loc[64, 'score']:.2f}, a ReLU one of "
+    f"{relu.loc[64, 'score']:.2f}. With each input paired with its own "
+    f"output the linear layer has {turned.loc[64, 'paired']:.2f}: its turn "
+    "costs everything. In few dimensions the exact coupling hides the turn, "
+    "since a Gaussian cloud stays Gaussian, and it compares clouds; in many "
+    f"dimensions {n} points are too few for that. Under the best affine map "
+    f"every linear layer has {turned['fit'].min():.3f}, and the ReLU "
+    f"{relu['fit'].mean():.2f}. **The scores of blocks of different kinds do "
+    "not compare. The unexplained share does.**"
+)
+
+# %% [markdown]
+# ## The blocks of two networks
+#
+# `affscore.signature(..., units="blocks")` finds the blocks by their structure: a module that adds two tensors of its
+# output's shape is *residual*; several linear layers with activations between them are an *MLP*; and so on
+# (`affscore.network.recorder.blocks.Blocks`). Residual blocks contain other blocks. Linear layers are the control: whatever
+# share they leave unexplained comes from the reduction.
+
+# %% tags=["hide-input"]
+KINDS = ["network", "residual", "mlp", *PARTS]
+rows = {}
+for name in ("resnet18", "vit_b_16"):
+    blocks = affscore.signature(
+        f"mini:{name}",
+        dataset,
+        n=n,
+        units="blocks",
+        criteria="affine_fit",
+        device=device,
+    ).summary
+    blocks["unexplained"] = unexplained(blocks["affine_fit"])
+    of_kind = blocks.groupby("kind")
+    found = of_kind[["score", "paired", "affine_fit", "unexplained"]].mean()
+    found.insert(0, "blocks", of_kind.size())
+    rows[name] = found.reindex([one for one in KINDS if one in found.index])
+two = pd.concat(rows)
+table(
+    two.rename_axis([None, None]),
+    {
+        "blocks": "blocks",
+        "score": "score",
+        "paired": "paired score",
+        "affine_fit": "best affine map",
+        "unexplained": "unexplained (%)",
+    },
+    digits={"unexplained": 1},
+)
+
+# %% tags=["remove-input"]
+resnet, vit = two.loc["resnet18"], two.loc["vit_b_16"]
+Markdown(
+    f"In the ResNet the lowest scores are those of linear layers "
+    f"({resnet.loc['linear', 'score']:.2f}), and those of batch "
+    f"normalisation are below 1 ({resnet.loc['normalisation', 'score']:.2f}), "
+    "although it multiplies each channel by a number: some of these numbers "
+    "are negative, which no optimal transport map has. Under the best affine "
+    f"map it has {resnet.loc['normalisation', 'affine_fit']:.3f}. Attention "
+    f"in the ViT leaves {vit.loc['attention', 'unexplained']:.0%} of its "
+    f"output unexplained, a GELU {vit.loc['activation', 'unexplained']:.0%}, "
+    f"layer normalisation {vit.loc['normalisation', 'unexplained']:.0%}. (A "
+    "dash: the widths differ, so that there is no score.)"
+)
+
+# %% [markdown]
+# ```{admonition} What the mean over positions hides
+# :class: caution
+#
+# A block is measured on reduced features, the mean of each channel over positions. The mean of the output is not a function
+# of the mean of the input. So even a convolution leaves something unexplained, at its borders and strides, and that is the
+# floor for all convolutional parts. A linear layer that acts on each token alone leaves none, and neither does average
+# pooling. With one sampled position in place of the mean, activations and normalisation are functions of what is
+# measured, but whatever looks at other positions (attention, convolution, pooling) is not. Conclusions must hold under both.
+# ```
+#
+# ## All small networks
+
+# %% tags=["hide-input"]
+study = pd.concat(
+    [load_study(name) for name in ("blocks", "blocks-cifar")],
+    ignore_index=True,
+)
+about = network_table(study["model"].unique())
+study = study.join(about[["name", "family"]], on="model")
+digits = study["model"].str.startswith("mini:")
+study.loc[~digits, "family"] = (
+    study.loc[~digits, "name"]
+    .str.extract("(plain|res)")[0]
+    .map({"plain": "plain, CIFAR-10", "res": "residual, CIFAR-10"})
+)
+largest = study.groupby(digits)["images"].transform("max")
+study["sample"] = np.where(study["images"] == largest, "all", "half")
+first = study[(study["reduction"] == "mean") & (study["sample"] == "all")]
+families = first.groupby("model", sort=False)["family"].first()
+shares = unexplained_by_kind(first, ["model"])
+shares = shares.reindex(families.index)[KINDS]
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-19-kinds", "caption": "The unexplained share of blocks of each kind, one point for each network (mean over its blocks). Whole networks and attention leave the most unexplained; batch normalisation nothing, and layer normalisation little. Linear layers are the control (`affscore.figures.unexplained_shares`)."}, "image": {"alt": "Eight rows of points, one for each kind of block. Whole networks on digits lie around 0.2. Residual blocks lie between 0.02 and 0.12, attention between 0.08 and 0.2, activations mostly between 0.05 and 0.1, and above 0.13 in ConvNeXts and Swins. Normalisation lies at 0, and up to 0.07 in ConvNeXts and transformers."}}
+unexplained_shares(shares, families.to_dict())
+plt.show()
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-19-parts", "caption": "How much each kind of part adds to the unexplained shares of all parts of a network, mean over the networks of a family. Linear layers are affine: theirs is what the reduction leaves (`affscore.figures.shares_of_kinds`)."}, "image": {"alt": "A bar for each family. Activations fill most of the bar in convolutional networks, linear layers most of the rest. In ViTs attention and activations have the largest parts; in Swins activations have the largest."}}
+parts = shares_of_parts(first, ["model"]).reindex(families.index)
+of_families = parts.groupby(families.to_numpy(), sort=False).mean()
+shares_of_kinds(of_families[list(PARTS)])
+plt.show()
+
+
+# %% tags=["remove-input"]
+transformers = families.isin(["ViTs", "Swins"])
+small = families.index.str.startswith("mini:")
+batch_norm = first[first["activation"].str.startswith("batchnorm")]
+largest_of_norm = unexplained(batch_norm["affine_fit"]).max()
+convnets = parts[small & ~transformers]
+Markdown(
+    f"In the small convolutional networks activations have "
+    f"{convnets['activation'].mean():.0%} of the sum. Linear layers have "
+    f"{convnets['linear'].mean():.0%}: they are affine, so this much is the "
+    "reduction. In ViTs attention has "
+    f"{of_families.loc['ViTs', 'attention']:.0%} and activations "
+    f"{of_families.loc['ViTs', 'activation']:.0%}; in Swins "
+    f"{of_families.loc['Swins', 'attention']:.0%} and "
+    f"{of_families.loc['Swins', 'activation']:.0%}. Batch normalisation "
+    f"leaves at most {largest_of_norm:.1g} unexplained: rounding."
+)
+
+# %% [markdown]
+# ## What holds under every choice
+#
+# We compare kinds within each network: the difference of their unexplained shares, and over the networks of a group its mean
+# with Student's interval, at 95 % for all six comparisons together (Bonferroni). There are eight choices: mean or
+# sampled position, all images or half of them, mean or median over the blocks of a kind.
+
+
+# %% tags=["hide-input"]
+def compared(one, other, group):
+    """A comparison under every choice; the first is the default."""
+    found = []
+    for reduction in ("mean", "sample"):
+        of_reduction = study[study["reduction"] == reduction]
+        for summary in ("mean", "median"):
+            for _, rows in of_reduction.groupby("sample"):
+                kinds = unexplained_by_kind(rows, ["model"], summary)
+                kinds = kinds[kinds.index.isin(families.index[group])]
+                found.append(mean_of((kinds[one] - kinds[other]).dropna()))
+    return found
+
+
+is_vit, is_swin = families == "ViTs", families == "Swins"
+pooled = families.isin(["Pure convnets", "Inception"])
+residual = shares["residual"].notna()
+COMPARISONS = {
+    "attention above activations, ViTs": ("attention", "activation", is_vit),
+    "activations above attention, Swins": (
+        "activation",
+        "attention",
+        is_swin,
+    ),
+    "activations above normalisation": (
+        "activation",
+        "normalisation",
+        small & shares["normalisation"].notna(),
+    ),
+    "activations above max pooling": ("activation", "pooling", pooled),
+    "activations above whole residual blocks": (
+        "activation",
+        "residual",
+        residual,
+    ),
+    "activations above linear layers": ("activation", "linear", small),
+}
+together = len(COMPARISONS)
+verdicts = {}
+for name, comparison in COMPARISONS.items():
+    found = compared(*comparison)
+    holds = [one.above(together=together) for one in found]
+    half = len(holds) // 2  # means over positions first, then samples
+    low, high = found[0].interval(together)
+    verdicts[name] = {
+        "networks": int(comparison[2].sum()),
+        "difference": f"{found[0].value:+.3f} [{low:+.3f}, {high:+.3f}]",
+        "mean": holds[:half].count(True),
+        "position": holds[half:].count(True),
+        "reversed": holds.count(False),
+        "undecided": holds.count(None),
+    }
+verdicts = pd.DataFrame.from_dict(verdicts, orient="index")
+verdicts["holds"] = verdicts["mean"] + verdicts["position"]
+choices = int(verdicts[["holds", "reversed", "undecided"]].iloc[0].sum())
+table(
+    verdicts,
+    {
+        "networks": "networks",
+        "difference": "difference (default)",
+        "mean": f"holds for means, of {choices // 2}",
+        "position": f"for a position, of {choices // 2}",
+        "reversed": "reversed in",
+        "undecided": "undecided in",
+    },
+)
+
+# %% tags=["remove-input"]
+norms = verdicts.loc["activations above normalisation"]
+in_vits = verdicts.loc["attention above activations, ViTs"]
+in_swins = verdicts.loc["activations above attention, Swins"]
+whole_blocks = verdicts.loc["activations above whole residual blocks"]
+max_pooling = verdicts.loc["activations above max pooling"]
+Markdown(
+    "**That activations leave more unexplained than normalisation holds under "
+    f"{norms['holds']} of {choices} choices** ({norms['difference']}, over "
+    f"{norms['networks']} networks). Activations leave more than the whole "
+    f"residual blocks around them under {whole_blocks['mean']} of "
+    f"{choices // 2} choices with means over positions, and under "
+    f"{whole_blocks['position']} with one position, where the convolutions "
+    "of the block look at others. Whether attention or activations leave "
+    f"more is undecided: in ViTs attention does under {in_vits['mean']} of "
+    f"{choices // 2} choices with means and {in_vits['position']} with a "
+    "position, where it is charged for looking at others; in Swins "
+    f"activations do under {in_swins['holds']} of {choices}. Max pooling "
+    f"leaves less than activations under {max_pooling['mean']} of "
+    f"{choices // 2} choices with means, and more under "
+    f"{max_pooling['reversed']} with a position."
+)
+
+# %% [markdown]
+# ## The network as one map
+#
+# From all pixels of an image to the logits. The widths differ and the reduction plays no part, so what is left
+# unexplained is the network's own. How much of a trained network could a single affine map do? (On CIFAR-10 an image has
+# 3,072 numbers, more than the images that were measured, so no best affine map is known. The digits are 8 x 8 pixels that
+# were enlarged: hundreds of images suffice.)
+
+# %% tags=["hide-input"]
+whole = shares["network"].dropna()
+activations = first[first["kind"] == "activation"].groupby("model").size()
+by_family = pd.DataFrame(
+    {
+        family: {
+            "networks": len(values),
+            "share": f"{mean_of(values, (0, 1)):.2f}",
+            "least": values.min(),
+            "most": values.max(),
+        }
+        for family, values in whole.groupby(
+            families[whole.index].to_numpy(), sort=False
+        )
+    }
+).T
+table(
+    by_family.infer_objects(),
+    {
+        "networks": "networks",
+        "share": "unexplained share",
+        "least": "least",
+        "most": "most",
+    },
+)
+
+# %% tags=["remove-input"]
+depth = stats.spearmanr(activations[whole.index], whole)
+all_of = study[(study["kind"] == "network") & digits]
+spread = unexplained(all_of["affine_fit"]).groupby(all_of["sample"]).mean()
+Markdown(
+    f"Over {len(whole)} networks on digits the best affine map of the pixels "
+    f"leaves {whole.mean():.0%} of the variance of the logits unexplained "
+    f"({whole.min():.0%} to {whole.max():.0%}; with half the images "
+    f"{spread['half']:.0%} on average). With the number of activations it "
+    f"has a rank correlation of {depth.statistic:+.2f} (p = "
+    f"{depth.pvalue:.2f}; networks of a family are no independent "
+    "observations). One of their activations leaves "
+    f"{shares.loc[whole.index, 'activation'].mean():.0%} on average: "
+    "dozens of bends one behind the other make a map that is not much "
+    "further from affine than a few of them."
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+Markdown(
+    f"* **A whole network on digits is {1 - whole.mean():.0%} affine**: so "
+    "much of the variance of its logits one affine map of the pixels "
+    f"explains, on average over {len(whole)} networks "
+    f"({1 - whole.max():.0%} to {1 - whole.min():.0%}).\n"
+    "* **Outside of transformers most of the parts' departure sits in "
+    f"activations** ({convnets['activation'].mean():.0%} on digits; linear "
+    f"layers, the control, have {convnets['linear'].mean():.0%}). Batch "
+    "normalisation is affine, and that activations leave more unexplained "
+    f"than normalisation holds under {norms['holds']} of {choices} choices. "
+    "In transformers attention and activations are both large "
+    f"({shares.loc[is_vit, 'attention'].mean():.0%} and "
+    f"{shares.loc[is_vit, 'activation'].mean():.0%} in ViTs, "
+    f"{shares.loc[is_swin, 'attention'].mean():.0%} and "
+    f"{shares.loc[is_swin, 'activation'].mean():.0%} in Swins), and which is "
+    "larger is undecided.\n"
+    "* **The affinity score cannot compare blocks of different kinds**: a "
+    f"random linear layer of 64 channels has {turned.loc[64, 'score']:.2f}, "
+    f"a ReLU {relu.loc[64, 'score']:.2f}. It counts a rotation as a "
+    "non-linearity."
+)
+
+# %% [markdown]
+# ## Takeaways
+#
+# * Ask of a criterion what it says of something that you know: here, of a linear layer.
+# * A control belongs beside each comparison. What linear layers leave unexplained is due to the reduction.
+# * Local departures do not add up: a block in a branch counts here as much as one that everything passes.
+#
+# ## Exercises
+#
+# ```{exercise} 19.1 Two linear layers
+# :label: ex-19-1
+# :nonumber:
+#
+# *Compute · 10 minutes · easy.* Aim: see which linear maps the score takes for affine.
+#
+# Make up two matrices of shape (16, 16) with the same singular values, none of them 0 and the largest at least 1.5 times the
+# smallest. For 512 standard normal points the first has a score of at least 0.99 (empirical covariance), the second of at most 0.6. Hand in
+# `(stretch, turn)`; rows are samples, so a layer computes `x @ matrix`.
+# ```
+#
+# ```{admonition} Hint for 19.1
+# :class: dropdown hint
+#
+# What is the matrix of an optimal transport map between Gaussians? Which matrices can you multiply it with, and keep its
+# singular values?
+# ```
+
+# %%
+answer = None  # your answer here: two matrices (stretch, turn)
+# affscore.exercises.check("19.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-19-1
+# :class: dropdown
+# ```
+#
+# A diagonal matrix of positive numbers is symmetric with positive eigenvalues. An orthogonal matrix behind it turns the
+# output and keeps the singular values.
+
+# %%
+stretch = np.diag(np.linspace(1, 3, 16))
+turn = np.linalg.qr(np.random.default_rng(0).standard_normal((16, 16)))[0]
+affscore.exercises.check("19.1", (stretch, stretch @ turn))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 19.2 In closed form
+# :label: ex-19-2
+# :nonumber:
+#
+# *Compute · 15 minutes · medium.* Aim: know the criterion on two functions before you trust it on networks.
+#
+# Let $x$ be standard normal. What is `affine_fit` of $\max(x, 0)$ and of $|x|$, for infinitely many samples? Hand in the pair,
+# to two decimals at least.
+# ```
+#
+# ```{admonition} Hint for 19.2
+# :class: dropdown hint
+#
+# In one dimension $u = 1 - \operatorname{corr}(x, y)^2$. $\operatorname{E} \max(x, 0) = 1/\sqrt{2 \pi}$.
+# ```
+
+# %%
+answer = None  # your answer here: (fit of max(x, 0), fit of |x|)
+# affscore.exercises.check("19.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-19-2
+# :class: dropdown
+# ```
+#
+# $\operatorname{Cov}(x, \max(x, 0)) = 1/2$ and $\operatorname{Var} \max(x, 0) = 1/2 - 1/(2 \pi)$, so that $\operatorname{corr}^2 =
+# 0.734$ and $a = 1 - \sqrt{0.266/2} = 0.635$. (The affinity score is $1 - \sqrt{1 - \operatorname{corr}} = 0.621$: its map has to
+# reach the whole variance.) An even function has no covariance with $x$: $u = 1$ and $a = 1 - \sqrt{1/2} = 0.293$.
+
+# %%
+corr2 = 0.25 / (0.5 - 0.5 / np.pi)
+answer = (1 - np.sqrt((1 - corr2) / 2), 1 - np.sqrt(0.5))
+affscore.exercises.check("19.2", answer)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 19.3 A fit of nothing
+# :label: ex-19-3
+# :nonumber:
+#
+# *Compute · 10 minutes · medium.* Aim: know what a fit with many coefficients explains by chance.
+#
+# A block has 100 inputs and its output has nothing to do with them: both are noise. You have 200 samples. Which share of
+# the variance does the least-squares fit explain on average, before and after the degrees of freedom are taken into account? Hand in
+# `(before, after)`.
+# ```
+#
+# ```{admonition} Hint for 19.3
+# :class: dropdown hint
+#
+# Centred samples span 199 directions. The fit gets those that it has coefficients for.
+# ```
+
+# %%
+answer = None  # your answer here: (before, after)
+# affscore.exercises.check("19.3", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-19-3
+# :class: dropdown
+# ```
+#
+# Noise has the same variance in each of 199 directions, and the fit takes 100 of them: $100/199 = 0.50$. The rest has 99 degrees of freedom,
+# and divided by them the variance of the noise: nothing is explained.
+
+# %%
+affscore.exercises.check("19.3", (100 / 199, 0.0))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 19.4 From parts to the whole
+# :label: ex-19-4
+# :nonumber:
+#
+# *Design · 25 minutes · hard.* Aim: turn a description of parts into a statement on causes.
+#
+# The shares of {numref}`fig-19-parts` add up local departures. Design an experiment that says how much of the departure of the *whole* network
+# each kind of part causes: what you change in the network, what you measure, the control, the unit and the interval, and a result that
+# would show that local shares mislead.
+# ```
+#
+# ```{admonition} Hint for 19.4
+# :class: dropdown hint
+#
+# What happens to the last row of the table if all parts of one kind are replaced by their best affine maps?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-19-4
+# :class: dropdown
+# ```
+#
+# **The change.** Replace all parts of one kind by their best affine maps, fitted on features of training images (for activations and
+# normalisation a slope and an offset for each channel; for attention its pattern fixed at the mean), first to last, each
+# fitted behind the parts that were replaced before it.
+#
+# **What is measured.** The unexplained share of the whole network on held-out images before and after, and the accuracy:
+# a network that has broken down may be affine for a reason that says nothing.
+#
+# **Control.** Replace linear layers by their fits: nothing may change. Replace random parts of the same number, since more
+# replacements change more.
+#
+# **Unit and interval.** The training, at least five seeds of each network; Student's interval of the fall over seeds.
+#
+# **Local shares mislead** if a kind with a large local share hardly changes the whole, as parts in branches may that add
+# little to their shortcut.
+#
+# **Rubric** (6 points)
+#
+# * 2: an intervention on all parts of one kind, with an affine map that is fitted and not chosen.
+# * 1: fit and measurement on different images.
+# * 1: a control for the number of parts, or for the fitting itself.
+# * 1: an independent unit, and an interval over it.
+# * 1: a result that would contradict the local shares.
+
+# %% [markdown]
+# ```{solution-end}
+# ```

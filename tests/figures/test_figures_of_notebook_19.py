@@ -1,0 +1,50 @@
+"""The figures of notebook 19 draw what they are given."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from affscore import AffscoreError
+from affscore.figures import shares_of_kinds, unexplained_shares
+
+SHARES = pd.DataFrame(
+    {"network": [0.2, 0.3, 0.25], "attention": [0.1, np.nan, 0.4], "linear": [0.0, 0.05, 0.01]}, index=["a", "b", "$c$"]
+)
+GROUPS = {"a": "ViTs", "b": "ResNets"}
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_every_share_is_a_point_in_its_row_and_what_is_missing_is_none():
+    (axes,) = unexplained_shares(SHARES, GROUPS, xlabel="share").axes
+    points = [
+        point for line in axes.lines for point in zip(*line.get_data(), strict=True) if len(line.get_xdata()) != 2
+    ]
+    drawn = {(round(float(x), 6), round(float(y))) for x, y in points if np.isfinite(x)}
+    expected = {(value, row) for row, kind in enumerate(SHARES) for value in SHARES[kind].dropna()}
+    assert drawn == expected
+    assert axes.get_xlabel() == "share"
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(SHARES)
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+
+
+def test_the_groups_are_in_the_legend():
+    figure = unexplained_shares(SHARES, GROUPS)
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"ViTs", "ResNets", r"\$c\$"}
+
+
+def test_bars_have_the_lengths_of_the_shares_and_follow_each_other():
+    shares = pd.DataFrame({"activation": [0.25, 1.0], "pooling": [0.75, 0.0]}, index=["a", "b"])
+    (axes,) = shares_of_kinds(shares).axes
+    assert [(bar.get_x(), bar.get_width()) for bar in axes.patches] == [(0, 0.25), (0, 1.0), (0.25, 0.75), (1.0, 0.0)]
+
+
+@pytest.mark.parametrize("draw", [lambda empty: unexplained_shares(empty, {}), shares_of_kinds])
+def test_nothing_to_draw_is_an_error(draw):
+    with pytest.raises(AffscoreError, match="to draw, got an empty table"):
+        draw(SHARES.iloc[:0])
