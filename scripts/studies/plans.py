@@ -278,7 +278,7 @@ STUDIES = {
             for seed in FIVE
             if task == "digits" or target in ("free", "low", "high")
         ],
-        paths=16,
+        paths=8,
     ),
     "other-data": Study(
         models=study_models("mini:"),
