@@ -42,7 +42,4 @@ def score_without_gradient(x: Values, y: Values) -> Hints:
     yield cut.item() > 0, f"The score of these is {cut.item():.2f}: the pairing is too good a coupling."
     slopes = [torch.autograd.grad(one, inputs)[0].abs().max().item() for one in (cut, raw)]
     yield slopes[1] < 1e-9, "The raw score has no gradient here either: is y a multiple of x?"
-    yield (
-        True,
-        right(f"Cut, nothing has a gradient; the raw score of {raw.item():.2f} has up to {slopes[1]:.1g}."),
-    )
+    yield (True, right(f"Cut, nothing has a gradient; the raw score of {raw.item():.2f} has up to {slopes[1]:.1g}."))

@@ -127,9 +127,10 @@ def load_study(name: str) -> pd.DataFrame:
         ``keep``, ``kept``, and the accuracies before, at once and after some epochs.
 
         Networks that were pulled to a score have ``task`` and ``target``, and on the test images of their task
-        ``test_accuracy``, ``cross_entropy``, ``calibration_error``, ``accuracy_noise_0.5`` and ``accuracy_noise_1`` (with
-        noise of so many standard deviations), ``accuracy_kept_0.75`` and ``accuracy_kept_0.5`` (with so many channels left,
-        the others linear), and ``transfer`` (of a logistic regression on the last features, for the other task).
+        ``test_accuracy``, ``cross_entropy``, ``calibration_error``, ``accuracy_noise_0.5`` and ``accuracy_noise_1``
+        (with noise of so many standard deviations), ``accuracy_kept_0.75`` and ``accuracy_kept_0.5`` (with so many
+        channels left, the others linear), and ``transfer`` (of a logistic regression on the last features, for the
+        other task).
 
         Language models have ``bits`` (the loss a held-out character, in their course by step), ``by_character`` and
         ``by_pair`` (:func:`affscore.experiments.character_losses`), and ``python`` and ``text``, the version of Python
