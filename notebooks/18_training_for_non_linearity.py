@@ -176,7 +176,8 @@ plt.show()
 # difference. On the digits there are three targets more, which come below.
 
 # %% tags=["hide-input"] mystnb={"figure": {"name": "fig-18-accuracy", "caption": "Accuracy on held-out images against the mean score that was reached, a point for each training; both axes are fitted to the data (`affscore.figures.two_measures`)."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high."}}
-study = load_study("steered")
+names = ("steered", "steered-targets")
+study = pd.concat(map(load_study, names), ignore_index=True)
 choices = len(study.groupby(words))
 ours = under(study)
 every = outcomes(ours)

@@ -15,6 +15,8 @@ from affscore.survey.shipped import shipped_signature
 
 VGG = "examples/region_networks.py:vgg8"
 
+TRAININGS = [*STUDIES["steered"].trainings, *STUDIES["steered-targets"].trainings]
+
 
 @pytest.fixture
 def short(monkeypatch):
@@ -22,8 +24,8 @@ def short(monkeypatch):
 
 
 def test_the_study_pairs_every_pulled_training_with_a_free_one():
-    trainings = {(one.model, one.task, one.way.partition("-")[2], one.seed) for one in STUDIES["steered"].trainings}
-    assert len(trainings) == len(STUDIES["steered"].trainings)
+    trainings = {(one.model, one.task, one.way.partition("-")[2], one.seed) for one in TRAININGS}
+    assert len(trainings) == len(TRAININGS)
     assert all((model, task, "free", seed) in trainings for model, task, _, seed in trainings)
     assert {seed for *_, seed in trainings} == {1, 2, 3, 4, 5}
     assert {(task, target) for _, task, target, _ in trainings} >= {

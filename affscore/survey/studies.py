@@ -107,8 +107,9 @@ def load_study(name: str) -> pd.DataFrame:
             "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training"; of 16 "regions" and
             "regions-width", and the segments that their networks were followed along, "regions-paths" and
             "regions-width-paths"; of 17 "advantage", "advantage-scores", "advantage-sizes", "advantage-criteria" and
-            "advantage-translation"; of 18 "steered" and "steered-paths"; of 19 "blocks" and "blocks-cifar"; of 20
-            "language", "language-course", "language-positions", "language-encoder" and "language-encoder-positions".
+            "advantage-translation"; of 18 "steered", "steered-paths" and "steered-targets"; of 19 "blocks" and
+            "blocks-cifar"; of 20 "language", "language-course", "language-positions", "language-encoder" and
+            "language-encoder-positions".
 
     Returns:
         A table with the columns of :func:`study_of`. Where networks were trained for it also ``network``, ``way`` (how,

@@ -70,7 +70,7 @@ def _impact(results: Results, column: str, what: str) -> Verdict:
     """Whether an accuracy of pulled networks differs from that of free ones."""
     require("steered" in results.studies)
     study = results.studies["steered"]
-    found = differences(study[study["target"].isin([FREE, *PULLED])], [column])
+    found = differences(study, [column])
     require(len(found))
     cells = by_cell(found, column)
     ends = {cell: one.interval(len(cells)) for cell, one in cells.items()}
