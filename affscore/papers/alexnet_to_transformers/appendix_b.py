@@ -66,20 +66,26 @@ def by_cell(found: pd.DataFrame, column: str) -> dict[tuple[str, str, str], Esti
     return {tuple(map(str, cell)): mean_of(rows[column]) for cell, rows in found.groupby(CELL, sort=False)}
 
 
+def over_all(found: pd.DataFrame, column: str) -> dict[str, Estimate]:
+    """The mean difference for each target, over networks and tasks, with its interval over seeds.
+
+    The networks and tasks of one seed are averaged first: those of the hard task share their images.
+    """
+    means = found.groupby(["target", "seed"], sort=False)[column].mean()
+    return {str(target): mean_of(rows) for target, rows in means.groupby(level="target", sort=False)}
+
+
 def _impact(results: Results, column: str, what: str) -> Verdict:
     """Whether an accuracy of pulled networks differs from that of free ones."""
     require("steered" in results.studies)
-    study = results.studies["steered"]
-    found = differences(study, [column])
+    found = differences(results.studies["steered"], [column])
     require(len(found))
-    cells = by_cell(found, column)
-    ends = {cell: one.interval(len(cells)) for cell, one in cells.items()}
-    changed = {cell: 100 * cells[cell] for cell, (low, high) in ends.items() if low > 0 or high < 0}
-    same = all(max(-low, high) < SMALL for low, high in ends.values())
-    listed = "; ".join(f"{' '.join(cell)} {points:+.1f}" for cell, points in changed.items())
-    said = f"in {len(changed)} of {len(cells)} comparisons" + (f" ({listed})" if listed else "")
-    holds = True if changed else False if same else None
-    return Verdict(holds, f"Points of {what} change {said}.", len(found))
+    means = over_all(found, column)
+    ends = [one.interval(len(means)) for one in means.values()]
+    changed = any(low > 0 or high < 0 for low, high in ends)
+    same = all(max(-low, high) < SMALL for low, high in ends)
+    listed = " and ".join(f"{100 * one:+.1f} (pulled {target})" for target, one in means.items())
+    return Verdict(True if changed else False if same else None, f"Points of {what}: {listed}.", len(found))
 
 
 @claim(76, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)
@@ -87,8 +93,8 @@ def training_for_scores_changes_accuracy(results: Results) -> Verdict:
     """Optimising affinity scores by backpropagation has an impact on performance.
 
     Test: The accuracy of networks whose mean score was pulled down or up differs from that of the same networks trained
-    without a penalty, with intervals over seeds that hold for all networks, tasks and targets together. The claim does
-    not hold where all of these intervals are within a point of zero.
+    without a penalty, by the mean over networks and tasks, with intervals over seeds that hold for both targets
+    together. The claim does not hold where both intervals are within a point of zero.
     """
     return _impact(results, "test_accuracy", "accuracy")
 
