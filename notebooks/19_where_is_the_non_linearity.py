@@ -31,7 +31,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 dataset: str = "digits"  # of the two networks that are measured here
 n: int = 512  # images in a batch
 device: str = "auto"  # cpu, cuda, or auto: cuda where there is one

@@ -36,7 +36,7 @@ if importlib.util.find_spec("affscore") is None:
         "the book, run `make book` there, and open it with `make lab`"
     )
 
-# %% tags=["parameters"]
+# %% tags=["parameters", "hide-input"]
 steps: int = 200  # of the training on this page
 seed: int = 0  # of its weights and windows
 

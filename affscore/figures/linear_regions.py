@@ -118,8 +118,9 @@ def _borders(plane: Plane) -> list[NDArray[np.float64]]:
 
 @house_style()
 def two_measures(
-    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False
-) -> Figure:
+    table: pd.DataFrame, x: str, y: str, panels: str, series: str, labels: tuple[str, str], from_zero: bool = False,
+    columns: int = 3,
+) -> Figure:  # fmt: skip
     """Draw one measure of networks against another.
 
     Args:
@@ -130,9 +131,10 @@ def two_measures(
         series: Of what has a colour and marker of its own.
         labels: Of both axes, with units.
         from_zero: Whether the axes begin at 0, so that distances show ratios.
+        columns: Panels in a row.
 
     Returns:
-        The figure, as wide as a page, three panels in a row.
+        The figure, as wide as a page.
 
     Raises:
         AffscoreError: No network.
@@ -145,7 +147,7 @@ def two_measures(
     if table.empty:
         raise AffscoreError("expected a network at least to draw")
     names = list(dict.fromkeys(table[panels]))
-    figure, grid = page(len(names), 0.8, each=2.6, columns=3, xlabel=labels[0], ylabel=labels[1])
+    figure, grid = page(len(names), 0.8, each=2.6, columns=columns, xlabel=labels[0], ylabel=labels[1])
     looks = {name: series_style(number) for number, name in enumerate(dict.fromkeys(table[series]))}
     for axes, name in zip(grid, names, strict=True):
         for group, rows in table[table[panels] == name].groupby(series, sort=False):

@@ -107,8 +107,9 @@ def load_study(name: str) -> pd.DataFrame:
             "other-data-photographs", "classes" and "classes-cifar"; of 14 "other-training"; of 16 "regions" and
             "regions-width", and the segments that their networks were followed along, "regions-paths" and
             "regions-width-paths"; of 17 "advantage", "advantage-scores", "advantage-sizes", "advantage-criteria" and
-            "advantage-translation"; of 19 "blocks" and "blocks-cifar"; of 20 "language", "language-course",
-            "language-positions", "language-encoder" and "language-encoder-positions".
+            "advantage-translation"; of 18 "steered", "steered-paths" and "steered-targets"; of 19 "blocks" and
+            "blocks-cifar"; of 20 "language", "language-course", "language-positions", "language-encoder" and
+            "language-encoder-positions".
 
     Returns:
         A table with the columns of :func:`study_of`. Where networks were trained for it also ``network``, ``way`` (how,
@@ -125,6 +126,12 @@ def load_study(name: str) -> pd.DataFrame:
         ``layer``, ``call``, ``channels``, ``active``, and where it was measured ``score_after`` and ``channel_auc``
         (how likely a channel that stays had a lower score than one that became linear). One of criteria has ``by``,
         ``keep``, ``kept``, and the accuracies before, at once and after some epochs.
+
+        Networks that were pulled to a score have ``task`` and ``target``, and on the test images of their task
+        ``test_accuracy``, ``cross_entropy``, ``calibration_error``, ``accuracy_noise_0.5`` and ``accuracy_noise_1``
+        (with noise of so many standard deviations), ``accuracy_kept_0.75`` and ``accuracy_kept_0.5`` (with so many
+        channels left, the others linear), and ``transfer`` (of a logistic regression on the last features, for the
+        other task).
 
         Language models have ``bits`` (the loss a held-out character, in their course by step), ``by_character`` and
         ``by_pair`` (:func:`affscore.experiments.character_losses`), and ``python`` and ``text``, the version of Python

@@ -12,6 +12,7 @@ from affscore.papers import study_models
 from studies.cifar import CifarTraining
 from studies.language import LanguageTraining
 from studies.slopes import Slopes
+from studies.steered import RECIPES, Steered
 from studies.trainings import Training
 from studies.ways import REGION_WAYS, WAYS
 
@@ -267,6 +268,24 @@ STUDIES = {
     ),
     "advantage-translation": Study(
         slopes=_pulled(["examples/translation_networks.py:number_translator"], ["numbers"], (NEVER, EARLY, LATE))
+    ),
+    "steered": Study(
+        [
+            Steered(f"{REGIONS}:{network}", f"{task}-{target}", seed)
+            for network in ("vgg8", "resnet8")
+            for task in RECIPES
+            for target in ("free", "low", "high")
+            for seed in FIVE
+        ],
+        paths=8,
+    ),
+    "steered-targets": Study(
+        [
+            Steered(f"{REGIONS}:{network}", f"digits-{target}", seed)
+            for network in ("vgg8", "resnet8")
+            for target in ("paired", "as-vit", "as-resnet")
+            for seed in FIVE
+        ]
     ),
     "other-data": Study(
         models=study_models("mini:"),

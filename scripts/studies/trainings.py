@@ -95,6 +95,10 @@ class Training:
         more = {"after": after} if self.every else {}  # not every way can be measured meanwhile
         return ALL_WAYS[self.way](model, images, labels, self.recipe, **more)
 
+    def measured(self, model: nn.Module, images: Tensor, labels: Tensor) -> dict[str, float]:
+        """What else the record says of the trained network, on held-out images."""
+        return {}
+
     def weights(self, folder: Path) -> Path:
         """The file of its weights."""
         return folder / f"{self.name}.safetensors"
@@ -143,10 +147,12 @@ class Training:
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
         reached, fitted = accuracy(model, *test), accuracy(model, images, self.given(labels))
+        with one_thread():
+            measured = self.measured(model, *test)
         seconds = time.perf_counter() - start
         record = {
             "name": self.name, "accuracy": round(reached, 4), "fitted": round(fitted, 4), "seconds": round(seconds, 1),
-            "job": job,
+            "measured": measured, "job": job,
         }  # fmt: skip
         folder.mkdir(parents=True, exist_ok=True)
         if self.every:

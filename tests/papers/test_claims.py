@@ -58,6 +58,21 @@ def domain(**functions):
     return Results("synthetic functions", sweeps={"domain": pd.DataFrame(rows)})
 
 
+def steered(low=0.0, high=0.0, noise=0.0005, seeds=5, targets=("free", "low", "high")):
+    """Results of networks with pulled scores: how far accuracies of all sorts are from those of free ones."""
+    names = ("test_accuracy", "accuracy_noise_0.5", "transfer")
+    rows = [
+        {
+            "network": network, "task": task, "target": target, "seed": seed, "index": index, "score": 0.5,
+            **dict.fromkeys(names, 0.9 + 0.01 * seed + {"low": low, "high": high}.get(target, 0.0)
+                            + (noise * (seed % 3 - 1) if target != "free" else 0.0)),
+        }
+        for network in ("vgg8", "resnet8") for task in ("digits", "hard") for target in targets
+        for seed in range(1, seeds + 1) for index in range(2)
+    ]  # fmt: skip
+    return Results("synthetic networks", studies={"steered": pd.DataFrame(rows)})
+
+
 def language(gap=0.0, fall=0.1, with_gates=0.0, noise=0.001, seeds=3, networks=(), ways=("untrained", "language")):
     """Results of language models: how far gates move the mean score, and how far training lowers it."""
     rows = []
@@ -621,6 +636,11 @@ CASES = {
 }
 
 CASES |= {
+    f"training-for-scores-changes-{what}": (lambda: steered(low=-0.1), lambda: steered())
+    for what in ("accuracy", "robustness", "transfer")
+}
+
+CASES |= {
     "gates-show-in-language-models": (lambda: language(gap=-0.03), lambda: language(gap=0.0)),
     "training-bends-language-models": (lambda: language(fall=0.1), lambda: language(fall=-0.1)),
 }
@@ -629,6 +649,9 @@ SINGLE = {"digits": {"batches": 1}}
 
 # further results, and what they decide: None where they are compatible with both
 EDGES = [
+    ("training-for-scores-changes-accuracy", lambda: steered(high=0.1), True),
+    ("training-for-scores-changes-accuracy", lambda: steered(low=-0.02, noise=0.05), None),
+    ("training-for-scores-changes-robustness", lambda: steered(noise=0.05), None),
     ("gates-show-in-language-models", lambda: language(gap=0.03), True),
     ("gates-show-in-language-models", lambda: language(gap=0.02, noise=0.05), None),
     ("gates-show-in-language-models", lambda: language(gap=0.0, noise=0.05), None),
@@ -731,6 +754,8 @@ EDGES = [
 
 # results that have nothing to say
 SILENT = [
+    ("training-for-scores-changes-accuracy", lambda: steered(targets=["low", "high"])),
+    ("training-for-scores-changes-transfer", lambda: steered(targets=["free"])),
     ("gates-show-in-language-models", lambda: language(seeds=1)),
     ("gates-show-in-language-models", lambda: language(networks=["char_gpt"])),
     ("training-bends-language-models", lambda: language(ways=["language"])),

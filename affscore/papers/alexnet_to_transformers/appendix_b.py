@@ -1,0 +1,118 @@
+"""Appendix B leaves open whether training for a score changes what a network can do: what small networks say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from affscore.papers.alexnet_to_transformers import PAPER
+from affscore.papers.claim import Verdict, claim
+from affscore.papers.estimate import Estimate, mean_of, require
+from affscore.papers.results import Results
+
+_NEEDS = "a study of networks trained with a penalty (python scripts/make_studies.py --only steered)"
+
+FREE = "free"
+"""The target of the trainings without a penalty."""
+
+PULLED = ("low", "high")
+"""The targets of the claims: a mean score below and above that of free training."""
+
+CELL = ["network", "task", "target"]
+TRAINING = [*CELL, "seed"]
+
+SMALL = 0.01
+"""An accuracy that differs by less than a point is the same."""
+
+
+def outcomes(study: pd.DataFrame) -> pd.DataFrame:
+    """A row for each training: what was measured of it, and ``mean_score``.
+
+    Args:
+        study: A row for each training and activation, under one specification.
+    """
+    trainings = study.groupby(TRAINING, sort=False)
+    return trainings.first().assign(mean_score=trainings["score"].mean()).reset_index()
+
+
+def differences(study: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """What pulled trainings have more of than the free one of the same network, task and seed.
+
+    Both begin with the same weights and see the same images in the same order.
+
+    Args:
+        study: As in :func:`outcomes`.
+        columns: Numbers of a training, ``mean_score`` among them.
+
+    Returns:
+        A row for each pulled training that has a free one.
+
+    >>> rows = pd.DataFrame({"target": ["free", "low"], "seed": 1, "score": [0.8, 0.6], "accuracy": [0.9, 0.7]})
+    >>> differences(rows.assign(network="vgg8", task="digits"), ["accuracy"]).round(2).values.tolist()
+    [['vgg8', 'digits', 'low', 1, -0.2]]
+    """
+    table, one = outcomes(study), ["network", "task", "seed"]
+    free = table.loc[table["target"] == FREE, [*one, *columns]]
+    both = table[table["target"] != FREE].merge(free, on=one, suffixes=("", "_free"))
+    found = both[TRAINING].copy()
+    for column in columns:
+        found[column] = both[column] - both[f"{column}_free"]
+    return found.reset_index(drop=True)
+
+
+def by_cell(found: pd.DataFrame, column: str) -> dict[tuple[str, str, str], Estimate]:
+    """The mean difference for each network, task and target, with its interval over seeds."""
+    return {tuple(map(str, cell)): mean_of(rows[column]) for cell, rows in found.groupby(CELL, sort=False)}
+
+
+def over_all(found: pd.DataFrame, column: str) -> dict[str, Estimate]:
+    """The mean difference for each target, over networks and tasks, with its interval over seeds.
+
+    The networks and tasks of one seed are averaged first: those of the hard task share their images.
+    """
+    means = found.groupby(["target", "seed"], sort=False)[column].mean()
+    return {str(target): mean_of(rows) for target, rows in means.groupby(level="target", sort=False)}
+
+
+def _impact(results: Results, column: str, what: str) -> Verdict:
+    """Whether an accuracy of pulled networks differs from that of free ones."""
+    require("steered" in results.studies)
+    found = differences(results.studies["steered"], [column])
+    require(len(found))
+    means = over_all(found, column)
+    ends = [one.interval(len(means)) for one in means.values()]
+    changed = any(low > 0 or high < 0 for low, high in ends)
+    same = all(max(-low, high) < SMALL for low, high in ends)
+    listed = " and ".join(f"{100 * one:+.1f} (pulled {target})" for target, one in means.items())
+    return Verdict(True if changed else False if same else None, f"Points of {what}: {listed}.", len(found))
+
+
+@claim(76, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)
+def training_for_scores_changes_accuracy(results: Results) -> Verdict:
+    """Optimising affinity scores by backpropagation has an impact on performance.
+
+    Test: The accuracy of networks whose mean score was pulled down or up differs from that of the same networks trained
+    without a penalty, by the mean over networks and tasks, with intervals over seeds that hold for both targets
+    together. The claim does not hold where both intervals are within a point of zero.
+    """
+    return _impact(results, "test_accuracy", "accuracy")
+
+
+@claim(77, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)
+def training_for_scores_changes_robustness(results: Results) -> Verdict:
+    """Optimising affinity scores by backpropagation has an impact on robustness.
+
+    Test: The same, for the accuracy on test images with noise of half the standard deviation of the data.
+    """
+    return _impact(results, "accuracy_noise_0.5", "accuracy under noise")
+
+
+@claim(78, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)
+def training_for_scores_changes_transfer(results: Results) -> Verdict:
+    """Optimising affinity scores by backpropagation has an impact on transferability.
+
+    Test: The same, for the accuracy of a logistic regression on the last features, fitted and tested on the other of
+    two tasks.
+    """
+    return _impact(results, "transfer", "accuracy on the other task")

@@ -1,0 +1,623 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#       jupytext_version: 1.19.6
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Training for non-linearity
+#
+# The score has a gradient, so a network can be trained to be more or less linear. Appendix B of the paper leaves open whether
+# that changes what a network can do. Here 90 small networks are pulled to a low score, to a high one, or to the signature of
+# another network, and compared with the same networks trained freely: in accuracy, calibration, robustness to noise,
+# transfer, linear regions, and how much non-linearity they need. Read {doc}`04_signature_of_a_network` first.
+
+# %% tags=["remove-cell", "setup"]
+# Where this runs: with the library, or not.
+import importlib.util
+
+if importlib.util.find_spec("affscore") is None:
+    raise ModuleNotFoundError(
+        "this notebook needs the book's library, affscore: get the files of "
+        "the book, run `make book` there, and open it with `make lab`"
+    )
+
+# %% tags=["parameters", "hide-input"]
+model: str = (
+    "../examples/region_networks.py:vgg8"  # trained here, from scratch
+)
+target: float = 0.6  # its mean score is pulled here
+weight: float = 20.0  # of the penalty
+epochs: int = 10  # of the training on this page
+seed: int = 0  # of random weights and the order of images
+
+# %% tags=["remove-cell"]
+from affscore.parameters import check_parameters
+
+check_parameters(globals())
+
+# %% tags=["hide-input"]
+import affscore
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from affscore.figures import (
+    bundles_of_signatures,
+    raw_signature,
+    table,
+    two_measures,
+)
+from affscore.options import Specification
+from affscore.papers.alexnet_to_transformers.appendix_b import (
+    CELL,
+    FREE,
+    PULLED,
+    by_cell,
+    differences,
+    outcomes,
+    over_all,
+)
+from affscore.papers.all_results import AllResults
+from affscore.papers.estimate import Estimate, mean_of
+from affscore.papers.ledger import Ledger
+from affscore.papers.linear_regions.networks import with_scores
+from affscore.survey.shipped import shipped_signature
+from affscore.survey.studies import load_study, under
+from affscore.transport import differentiable_affinity
+from IPython.display import Markdown
+
+pd.set_option("display.max_colwidth", None)  # conclusions are sentences
+words = list(Specification._fields)
+
+# %% [markdown]
+# ## The gradient of a score
+#
+# `affscore.transport.differentiable_affinity` is the score as a function that PyTorch can differentiate: through both
+# covariances, their shrinkage, and the matrix root ({ref}`the formula <gradient-of-the-score>`). Take one ReLU with a bias
+# on normal inputs, and follow the gradient from a bias of zero. Up, it moves the kink out of the data; down, into the
+# part where few inputs pass.
+
+
+# %%
+def follow(sign, steps=60, rate=0.1):
+    """The score of one ReLU whose bias follows the gradient."""
+    draw = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(512, 1, generator=draw, dtype=torch.float64)
+    bias = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    scores = []
+    for _ in range(steps):
+        x = inputs + bias
+        score = differentiable_affinity(x, x.relu())
+        (gradient,) = torch.autograd.grad(score, bias)
+        bias.data += sign * rate * gradient
+        scores.append(score.item())
+    return scores[0], scores[-1], bias.item()
+
+
+begin, up, bias_up = follow(+1)
+_, down, bias_down = follow(-1)
+Markdown(
+    f"The score begins at {begin:.2f}. After 60 steps upwards it is "
+    f"{up:.2f} with a bias of {bias_up:.2f}, after 60 downwards {down:.2f} "
+    f"with {bias_down:.2f}."
+)
+
+# %% [markdown]
+# ## One training
+#
+# `affscore.AffinityPenalty` does this for all activations of a network: to the loss it adds
+# $\omega\,(\text{mean score} - t)^2$. The network below learns the digits twice from the same weights, freely and pulled
+# to a target. The coupling is the optimal one, held during a step (`coupling="fixed"`); the reason comes below.
+
+# %%
+prepare = affscore.zoo.card_of(affscore.load_model(model)).preprocessing
+(images, labels), (test_images, test_labels) = (
+    (torch.stack([prepare(image) for image in some]), names)
+    for some, names in map(affscore.zoo.digits, ("train", "test"))
+)
+
+
+def train(network, penalty=None):
+    optimizer = torch.optim.AdamW(network.parameters(), lr=2e-3)
+    order = torch.Generator().manual_seed(seed)
+    network.train()
+    for _ in range(epochs):
+        for some in torch.randperm(len(images), generator=order).split(128):
+            loss = F.cross_entropy(network(images[some]), labels[some])
+            if penalty:
+                loss = loss + penalty()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return network.eval()
+
+
+free = train(affscore.load_model(model, seed))
+pulled = affscore.load_model(model, seed)
+with affscore.AffinityPenalty(
+    pulled, target, weight, coupling="fixed"
+) as penalty:
+    train(pulled, penalty)
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-18-one-training", "caption": "Signatures of the same network after the same training, without and with a penalty that pulls the mean score down (`affscore.figures.raw_signature`)."}, "image": {"alt": "Two signatures of seven activations. Trained freely, scores lie between 0.7 and 0.95. Pulled down, most lie between 0.5 and 0.75."}}
+data = (test_images, test_labels)
+ends = [
+    affscore.signature(one, data, criteria=False, progress=False)
+    for one in (free, pulled)
+]
+named = [one.metadata["accuracy"] for one in ends]
+raw_signature(
+    ends,
+    titles=[
+        f"{how}: mean {one.scores.mean():.2f}, accuracy {100 * share:.1f} %"
+        for how, one, share in zip(
+            ("free", f"pulled to {target:g}"), ends, named, strict=True
+        )
+    ],
+)
+plt.show()
+
+# %% [markdown]
+# ## Ninety trainings
+#
+# Two piecewise affine networks without normalisation, a VGG and a ResNet ({doc}`16_are_all_linear_regions_equal`), learn
+# two tasks in equally many epochs: *digits* (1,200 images, moved at random) and *hard* (200 images, turned, scaled, moved
+# and noisy). Their mean score is pulled to 0.6 (*low*) or 0.95 (*high*), or not at all (*free*), from five seeds each. A
+# pulled network and the free one of the same seed begin alike and see the same images, so that we look at their
+# difference. On the digits there are three targets more, which come below.
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-18-accuracy", "caption": "Accuracy on held-out images against the mean score that was reached, a point for each training; both axes are fitted to the data (`affscore.figures.two_measures`)."}, "image": {"alt": "Four panels, one for each network and task, with accuracy over the mean score in three groups of points: pulled low, free and pulled high."}}
+names = ("steered", "steered-targets")
+study = pd.concat(map(load_study, names), ignore_index=True)
+choices = len(study.groupby(words))
+ours = under(study)
+every = outcomes(ours)
+every["panel"] = every["network"] + ", " + every["task"]
+main = every[every["target"].isin([FREE, *PULLED])].sort_values("panel")
+two_measures(
+    main.assign(accuracy=100 * main["test_accuracy"]),
+    "mean_score",
+    "accuracy",
+    "panel",
+    "target",
+    ("mean score (held-out digits)", "accuracy (%)"),
+    columns=2,
+)
+plt.show()
+
+# %% [markdown]
+# The differences from free training, in points, with 95 % intervals over five seeds: for each network and task, and for all
+# together (the mean of a seed counts once; these intervals hold for both targets together). *Noise* is normal, of half the
+# standard deviation of the pixels; *transfer* the accuracy of a logistic regression on the last features for the other of
+# the two tasks; the *calibration error* is the mean distance of confidence and accuracy (15 bins), so that less is better.
+
+# %% tags=["hide-input"]
+MEASURES = {
+    "test_accuracy": "accuracy",
+    "accuracy_noise_0.5": "under noise",
+    "transfer": "transfer",
+    "calibration_error": "calibration error",
+}
+COLUMNS = ["mean_score", *MEASURES, "accuracy_kept_0.75", "cross_entropy"]
+paired = differences(ours, COLUMNS)
+of_claims = paired[paired["target"].isin(PULLED)]
+
+
+def usual(one):
+    """A number and its interval in points."""
+    return f"{100 * one:+.1f}"
+
+
+def in_cells(rows, column, shown=usual):
+    """The mean difference in words: for each network, task and target."""
+    cells = sorted(by_cell(rows, column).items())
+    return {cell: shown(one) for cell, one in cells}
+
+
+def for_all(rows, column, shown=usual):
+    """The same over networks and tasks, with intervals for both targets."""
+    means = over_all(rows, column)
+    wider = {
+        target: Estimate(one.value, one.error * widened(one), one.freedom)
+        for target, one in sorted(means.items())
+    }
+    return {("all", "", target): shown(one) for target, one in wider.items()}
+
+
+def widened(one):
+    """How much wider intervals are that hold for both targets."""
+    half, both = (np.ptp(one.interval(together)) for together in (1, 2))
+    return both / half
+
+
+def compared(rows, columns, shown=usual):
+    """A table of differences: cell by cell, and over all."""
+    found = pd.DataFrame(
+        {
+            name: in_cells(rows, name, shown) | for_all(rows, name, shown)
+            for name in columns
+        }
+    )
+    return found.rename_axis(CELL)
+
+
+shown = compared(of_claims, MEASURES)
+shown["mean_score"] = compared(
+    of_claims, ["mean_score"], lambda one: f"{one:+.2f}"
+)["mean_score"]
+table(shown, {"mean_score": "mean score", **MEASURES})
+
+
+# %% tags=["remove-input"]
+def side(rows, column, target):
+    """Where the mean over networks and tasks lies: above 0, below, or open."""
+    above = over_all(rows, column)[target].above(0, together=2)
+    return {True: "up", False: "down", None: "undecided"}[above]
+
+
+def list_of(names):
+    names = list(names)
+    return " and ".join(
+        [", ".join(names[:-1])] * (len(names) > 1) + names[-1:]
+    )
+
+
+def what_moves(target, rows=of_claims, measures=MEASURES):
+    """What is decided over all networks and tasks, in words."""
+    sides = {name: side(rows, name, target) for name in measures}
+    said = [
+        f"{list_of(measures[name] for name in some)} {word}"
+        for word, how in (("goes up", "up"), ("goes down", "down"))
+        if (some := [name for name in sides if sides[name] == how])
+    ]
+    left = [measures[name] for name in sides if sides[name] == "undecided"]
+    return f"{list_of(said) or 'nothing is decided'}" + (
+        f" ({list_of(left)}: undecided)" if said and left else ""
+    )
+
+
+follows = dict.fromkeys(PULLED, 0)
+pulled_rows = study[study["target"].isin([FREE, *PULLED])]
+for _, rows in pulled_rows.groupby(words):
+    moved = differences(rows, ["mean_score"])
+    follows["low"] += side(moved, "mean_score", "low") == "down"
+    follows["high"] += side(moved, "mean_score", "high") == "up"
+Markdown(
+    f"The mean score follows its target under {follows['high']} (high) and "
+    f"{follows['low']} (low) of {choices} specifications. Over all networks "
+    f"and tasks, pulled **high**: {what_moves('high')}. Pulled **low**: "
+    f"{what_moves('low')}."
+)
+
+# %% [markdown]
+# ```{admonition} What is compared
+# :class: caution
+#
+# A penalty is also a regulariser, whatever it penalises, and one weight was tried for each target. A difference says that
+# pulling the scores changes the outcome, not that the score of a network causes it; exercise 18.3 designs the control.
+# The mean over networks and tasks was chosen after the single comparisons had been seen.
+# ```
+#
+# ## Which score is pulled
+#
+# The pairing $i \to i$ is cheaper than the optimal coupling, and a lower bound of the score. A network that is pulled by
+# it can lower the bound alone: it need not become non-linear, only permute. So we pull the digits networks to the same
+# target by the pairing, too, and measure both scores on held-out images.
+
+# %% tags=["hide-input"]
+of_two = study[
+    study["way"].isin(["digits-low", "digits-paired", "digits-free"])
+]
+asked = under(of_two).iloc[0][words]
+same = (of_two[words].drop(columns="coupling") == asked.drop("coupling")).all(
+    axis=1
+)
+couplings = of_two[same].pivot_table(
+    "score", ["network", "target", "seed"], "coupling"
+)
+measured = couplings.groupby(level=["network", "target"]).agg(
+    lambda one: f"{mean_of(one):.2f}"
+)
+table(
+    measured.rename(
+        {"low": "exact", "paired": "pairing"}, level=1
+    ).rename_axis(["network", "pulled by"]),
+    {"exact": "exact score", "paired": "paired score"},
+)
+
+# %% tags=["remove-input"]
+fell = couplings.groupby(level=["network", "target"]).mean()
+fell = fell.xs(FREE, level="target") - fell
+shares = fell["exact"] / fell["paired"]
+by_pairing = shares.xs("paired", level="target")
+by_exact = shares.xs("low", level="target")
+Markdown(
+    f"Pulled by the pairing, the exact score falls by {100 * by_pairing.min():.0f} "
+    f"to {100 * by_pairing.max():.0f} % of what the paired score falls by; "
+    f"pulled by the exact one, by {100 * by_exact.min():.0f} to "
+    f"{100 * by_exact.max():.0f} %."
+)
+
+# %% [markdown]
+# ## A signature as the target
+#
+# The target may be a number for each activation. Two networks of the mini zoo lend their signatures, brought to the length
+# of seven activations: the ViT (*as-vit*) and the residual network (*as-resnet*).
+
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-18-signatures", "caption": "Signatures on held-out digits after free training and after training towards the signature of another network, thin lines for five seeds and a thick one for their mean; dashed, the targets are in the table below (`affscore.figures.bundles_of_signatures`)."}, "image": {"alt": "Two panels, for the VGG and the residual network, with three bundles of lines over seven depths: free, as the ViT, and as the residual network."}}
+AS = {"as-vit": "mini:vit_b_16", "as-resnet": "mini:resnet18"}
+shaped = ours[(ours["task"] == "digits") & ours["target"].isin([FREE, *AS])]
+bundles_of_signatures(
+    shaped.assign(group=shaped["target"], line=shaped["seed"]),
+    panels="network",
+    columns=2,
+)
+plt.show()
+
+
+# %% tags=["hide-input"]
+def wanted(name, length):
+    """The signature of a network of the mini zoo, brought to a length."""
+    scores = shipped_signature(name).scores
+    places = np.linspace(0, 1, len(scores))
+    return np.interp(np.linspace(0, 1, length), places, scores)
+
+
+rows = []
+for (network, seed_), own in shaped.groupby(["network", "seed"]):
+    by_target = own.pivot_table("score", "index", "target")
+    for name, source in AS.items():
+        goal = wanted(source, len(by_target))
+        for trained in (FREE, name):
+            far = (by_target[trained] - goal).pow(2).mean() ** 0.5
+            kind = "free" if trained == FREE else "pulled"
+            rows.append((network, name, seed_, kind, far))
+far = pd.DataFrame(rows, columns=["network", "target", "seed", "kind", "far"])
+far = far.pivot_table(
+    index=["network", "target", "seed"], columns="kind", values="far"
+)
+nearer = far.groupby(level=[0, 1]).agg(lambda one: f"{mean_of(one):.3f}")
+of_shapes = paired[paired["target"].isin(list(AS))]
+cells = in_cells(of_shapes, "test_accuracy")
+nearer["accuracy"] = pd.Series(cells).droplevel(1)
+table(
+    nearer,
+    {
+        "free": "distance, free",
+        "pulled": "distance, pulled",
+        "accuracy": "accuracy (points)",
+    },
+)
+
+# %% [markdown]
+# The distance to the target is the root of the mean squared difference of scores, on held-out images.
+#
+# ## Linear regions, and the need for non-linearity
+#
+# Do other measures of non-linearity follow ({doc}`16_are_all_linear_regions_equal`, {doc}`17_nonlinear_advantage`)? Around 8 held-out
+# images we follow closed paths and count the linear regions on them. And we make a random quarter of the channels linear at
+# once, the mean over five draws. Numbers are of the pulled networks over those of the free ones; of accuracy, points lost.
+
+# %% tags=["hide-input"]
+segments = load_study("steered-paths")
+regions = with_scores(ours, segments)
+regions[["task", "target"]] = regions["way"].str.split("-", n=1, expand=True)
+REGIONS = {
+    "crossings": "regions",
+    "absolute_deviation": "absolute deviation",
+    "relative_deviation": "relative deviation",
+}
+for name in REGIONS:
+    regions[name] = np.log(regions[name])
+turned = differences(regions, ["mean_score", *REGIONS])
+turned = turned[turned["target"].isin(PULLED)]
+
+
+def times(one):
+    """A mean difference of logarithms as a factor, with its interval."""
+    low, high = one.interval()
+    return f"{np.exp(one.value):.2f} [{np.exp(low):.2f}, {np.exp(high):.2f}]"
+
+
+factors = compared(turned, REGIONS, times)
+lost = of_claims.assign(
+    lost=of_claims["test_accuracy"] - of_claims["accuracy_kept_0.75"]
+)
+factors["lost"] = compared(lost, ["lost"])["lost"]
+table(factors, {**REGIONS, "lost": "lost when a quarter is linear (points)"})
+
+# %% tags=["remove-input"]
+turned = turned.merge(lost[[*CELL, "seed", "lost"]], validate="1:1")
+LATER = {**REGIONS, "lost": "the cost of a linear quarter"}
+LATER["crossings"] = "the number of regions"
+Markdown(
+    f"Over all networks and tasks, pulled high: "
+    f"{what_moves('high', turned, LATER)}. Pulled low: "
+    f"{what_moves('low', turned, LATER)}."
+)
+
+# %% [markdown]
+# ## What the paper leaves open, and what we see
+#
+# The columns are those of {doc}`80_the_ledger`.
+
+# %% tags=["hide-input"]
+ledger = Ledger(AllResults.gather())
+conclusions = ledger.conclusions(
+    "training-for-scores-changes-accuracy",
+    "training-for-scores-changes-robustness",
+    "training-for-scores-changes-transfer",
+)
+table(
+    conclusions.set_index("tested on", append=True).rename_axis([None, None]),
+    {"verdict": "verdict", "under other choices": "under other choices"},
+)
+
+# %% [markdown]
+# ## What we found
+
+# %% tags=["remove-input", "findings"]
+reached = outcomes(ours).groupby("target")["mean_score"].mean()
+change = over_all(of_claims, "test_accuracy")
+ends = {target: one.interval(together=2) for target, one in change.items()}
+points = {
+    target: f"{100 * one.value:+.1f} [{100 * ends[target][0]:+.1f}, "
+    f"{100 * ends[target][1]:+.1f}]"
+    for target, one in change.items()
+}
+nearest = far.groupby(level=[0, 1]).mean().mean()
+Markdown(
+    f"* **A network can be trained to a score**: mean scores of "
+    f"{reached[FREE]:.2f} become {reached['low']:.2f} or "
+    f"{reached['high']:.2f}, and the distance to the signature of another "
+    f"network falls from {nearest['free']:.2f} to {nearest['pulled']:.2f}.\n"
+    f"* **What it does to a network.** Accuracy changes by {points['high']} "
+    f"points where the score is pulled up and by {points['low']} where it is "
+    f"pulled down ({len(of_claims)} pulled trainings, 5 seeds). Decided over "
+    f"all networks and tasks, pulled high: {what_moves('high')}; pulled low: "
+    f"{what_moves('low')}.\n"
+    "* **Pull the exact score, not the pairing**: networks pulled by the "
+    "pairing lower their paired score, and "
+    f"{100 * by_pairing.min():.0f} to {100 * by_pairing.max():.0f} % of "
+    "that is a fall of the exact score, against "
+    f"{100 * by_exact.min():.0f} to {100 * by_exact.max():.0f} %."
+)
+
+# %% [markdown]
+# ## Takeaways
+#
+# * Scores can be pulled far to both sides. What else changes is small beside what seeds do; decided is only that networks
+#   which were made more linear name fewer images.
+# * Five seeds decide little in one network on one task. The mean over networks and tasks decides more.
+# * Measure what you trained for on held-out images and with the exact coupling; the training batch flatters it.
+#
+# ## Exercises
+#
+# ```{exercise} 18.1 A gradient by hand
+# :label: ex-18-1
+# :nonumber:
+#
+# *Compute · 15 minutes · medium.* Aim: see what the gradient of a score is made of.
+#
+# For $d = 1$ the paired score is $1 - \sqrt{1 - r}$ with $r$ the correlation of $x$ and $y$, where that is positive. Let $x =
+# (-1, 0, 1)$ and $y = (0, 0, 1)$. By how much does the score change for a small change of $y_3$? Hand in the derivative.
+# ```
+#
+# ```{admonition} Hint for 18.1
+# :class: dropdown hint
+#
+# $r = c / \sqrt{v_x v_y}$ with $c = \tfrac13 y_3$; and $v_y$ depends on $y_3$. What happens to a correlation when $y$ is multiplied by a number?
+# ```
+
+# %%
+answer = None  # your answer here: the derivative
+# affscore.exercises.check("18.1", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-18-1
+# :class: dropdown
+# ```
+#
+# With $y = (0, 0, t)$ all values are $t$ times those of $(0, 0, 1)$, and no correlation depends on $t$: the derivative is 0.
+
+# %%
+affscore.exercises.check("18.1", 0.0)
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 18.2 A score that does not train
+# :label: ex-18-2
+# :nonumber:
+#
+# *Compute · 15 minutes · medium.* Aim: know where the cut at 0 hides the gradient.
+#
+# Find samples $x$ and $y$ of 10 to 200 points in one dimension whose paired score is 0 with a gradient of 0, while the raw
+# score has a gradient. Hand in `(x, y)`.
+# ```
+#
+# ```{admonition} Hint for 18.2
+# :class: dropdown hint
+#
+# Which map has a correlation below zero? Compare `clip=True` and `clip=False`.
+# ```
+
+# %%
+answer = None  # your answer here: two arrays (x, y)
+# affscore.exercises.check("18.2", answer)
+
+# %% [markdown]
+# ```{solution-start} ex-18-2
+# :class: dropdown
+# ```
+#
+# Where $y$ falls with $x$, the pairing is the worst coupling: $1 - \sqrt{1 - r} < 0$. So the penalty uses the raw score.
+
+# %%
+x = np.linspace(-1, 1, 20)
+affscore.exercises.check("18.2", (x, np.maximum(-x, 0)))
+
+# %% [markdown]
+# ```{solution-end}
+# ```
+#
+# ```{exercise} 18.3 Is it the score?
+# :label: ex-18-3
+# :nonumber:
+#
+# *Design · 25 minutes · hard.* Aim: separate what is trained for from the training.
+#
+# Networks that were pulled to a mean score of 0.95 differ from free ones in their accuracy under noise. Somebody concludes
+# that linear networks are robust. Design the study that could show it: which other trainings, what is held equal, which
+# unit and test, and which result would refute the conclusion.
+# ```
+#
+# ```{admonition} Hint for 18.3
+# :class: dropdown hint
+#
+# What else does a penalty of weight 20 do to a training? Which other penalty does the same without the score?
+# ```
+
+# %% [markdown]
+# *Your answer:*
+
+# %% [markdown]
+# ```{solution-start} ex-18-3
+# :class: dropdown
+# ```
+#
+# **What else may be the reason.** A penalty shrinks weights, moves biases, slows the fit and ends at another accuracy; each may
+# change robustness. And the accuracy under noise depends on that without noise.
+#
+# **A study.** Fixed before: network, task, noise, and five or more seeds. Beside free and pulled networks: (a) weight decay of
+# several strengths, and early stopping, so that some have the same accuracy as the pulled ones; (b) pulls by the same distance to
+# the other side; (c) pulls of other statistics of the same activations, such as their mean or norm, of the same gradient norm.
+# Compare at equal accuracy without noise, by the difference within a seed. Then a regression of robustness on the score
+# over all trainings, with the kind of training as a factor.
+#
+# **Refuted** if controls of the same accuracy without a higher score are as robust, or if networks pulled low are more robust,
+# too.
+#
+# **Rubric** (6 points)
+#
+# * 2: a penalty is a regulariser; the control has one without the score.
+# * 1: compared at equal accuracy, or with it as a covariate.
+# * 1: both directions of the score.
+# * 1: paired by seed, with an interval.
+# * 1: a result that would refute the conclusion.
+
+# %% [markdown]
+# ```{solution-end}
+# ```
