@@ -555,8 +555,8 @@ at_once = affscore.linearize(
     progress=False,
 )
 Markdown(
-    f"{model} is right on {100 * at_once.accuracy_before:.1f} % of the images "
-    f"({dataset}), and with 90 % of its channels left on "
+    f"{model} is right on {100 * at_once.accuracy_before:.1f} % of the "
+    f"images ({dataset}), and with 90 % of its channels left on "
     f"{100 * at_once.accuracy_after:.1f} %."
 )
 
