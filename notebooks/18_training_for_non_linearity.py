@@ -32,9 +32,7 @@ if importlib.util.find_spec("affscore") is None:
     )
 
 # %% tags=["parameters", "hide-input"]
-model: str = (
-    "../examples/region_networks.py:vgg8"  # trained here, from scratch
-)
+model: str = "../examples/region_networks.py:vgg8"  # trained on this page
 target: float = 0.6  # its mean score is pulled here
 weight: float = 20.0  # of the penalty
 epochs: int = 10  # of the training on this page

@@ -583,8 +583,9 @@ affscore.exercises.check("20.1", (k, k**2))
 #
 # *Change code · 15 minutes · medium.* Aim: average over the tokens of a text and over nothing else.
 #
-# This function averages over all positions, padding included. Change it so that padding does not count, whatever it holds,
-# NaN included. Hand in the function.
+# `features.mean(dim=1)` of features (n, tokens, c) averages over all positions, padding included. Change it to a function
+# `average(features, mask)`, with a mask (n, tokens) of 1 and 0, that returns (n, c) and for which padding does not count,
+# whatever it holds, NaN included. Hand in the function.
 # ```
 #
 # ```{admonition} Hint for 20.2
