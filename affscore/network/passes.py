@@ -103,7 +103,7 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
     """
     if layers is None:
         return None
-    if isinstance(layers, (str, bytes)) or not isinstance(layers, Collection) or not layers:
+    if isinstance(layers, (str, bytes, set, frozenset)) or not isinstance(layers, Collection) or not len(layers):
         raise AffscoreError(f"layers must be a list of names or places of activations, got {layers!r}")
     for layer in layers:
         if not isinstance(layer, str) and not (isinstance(layer, Integral) and not isinstance(layer, bool)):
