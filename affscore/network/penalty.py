@@ -55,8 +55,8 @@ class AffinityPenalty:
         model: The network.
         target: A number in [0, 1]; or a sequence of such numbers, one for each of ``layers`` in their order, or one for
             each activation of the network in the order in which they run; or an :class:`affscore.Signature` of the same
-            reduction and covariance, whose paired scores are taken (its scores, where ``coupling`` is "fixed"); of one of
-            as many activations as the network has, each takes the score in its place, whatever the order of ``layers``.
+            reduction and covariance, whose paired scores are taken (its scores, where ``coupling`` is "fixed"). If it
+            has as many activations as the network, each takes the score in its own place, whatever ``layers`` says.
             Nothing is interpolated: bring the scores of a network of another depth to the length with ``np.interp``.
         weight: The weight, at least 0. It may be changed between steps.
         layers: Which activations, by the names of their layers or by their places from 0, as the columns ``layer`` and
