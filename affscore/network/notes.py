@@ -209,6 +209,14 @@ def on_positions(options: Options) -> Iterator[str]:
             )
 
 
+def too_few(used: int, items: str) -> str:
+    """What to say of so few samples."""
+    return (
+        f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
+        f"give at least {FEWEST}, and better hundreds"
+    )
+
+
 def on_n(result: Signature) -> Iterator[str]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
     asked, items = result.metadata["n"], result.metadata["items"]
@@ -216,10 +224,7 @@ def on_n(result: Signature) -> Iterator[str]:
     if used < asked and (result.metadata["coupling"] == "exact" or "positions" in result.metadata):
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
     if used < FEWEST:
-        yield as_warning(
-            f"{used} {items} in a batch are too few for any score (two are always mapped exactly, and score 1): "
-            f"give at least {FEWEST}, and better hundreds"
-        )
+        yield as_warning(too_few(used, items))
     bias = np.nan_to_num(result.expected_bias)
     tolerance = WARNED_OF if bias.max() > WARNED_OF else NOTED
     many = bias > tolerance

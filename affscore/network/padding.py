@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -50,6 +52,21 @@ def tokens_of_text(entries: Any, unused: Any) -> Tensor | None:
     if not bool(mask.any(dim=1).all()):
         raise AffscoreError(f"a sample of the data is all padding by its {MASK}; leave it out")
     return mask
+
+
+def tokens_of_call(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tensor | None:
+    """As :func:`tokens_of_text`, of the arguments of a forward: the mask is one of them, or stands in a dictionary.
+
+    >>> mask = torch.tensor([[1, 0]])
+    >>> tokens_of_call(lambda input_ids, attention_mask: None, (torch.tensor([[7, 0]]), mask), {})
+    tensor([[ True, False]])
+    """
+    try:
+        arguments: Mapping[str, Any] = inspect.signature(forward).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # a function of C; or they do not fit, which the forward says itself
+        arguments = {**kwargs, "": args[0] if args else None}
+    inner = (value for value in arguments.values() if isinstance(value, Mapping))
+    return tokens_of_text(ChainMap(dict(arguments), *map(dict, inner)), {})
 
 
 def without_padding(tokens: Tensor, text: Tensor) -> Tensor:

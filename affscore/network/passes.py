@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from affscore.errors import AffscoreError
 from affscore.network.collect import reduced
 from affscore.network.recorder import ActivationCall, Listener
 
@@ -34,6 +36,7 @@ class Pass(Listener):
 
     Args:
         layers: Names and places of the chosen ones; None for all.
+        text: Which tokens are none of padding, as in :func:`affscore.network.padding.tokens_of_text`.
 
     Attributes:
         images: How many samples go through the network; to be set before the first activation.
@@ -42,17 +45,17 @@ class Pass(Listener):
         pairs: For each of them its input and output, or None where it was not chosen.
     """
 
-    def __init__(self, layers: Collection[str | int] | None) -> None:
+    def __init__(self, layers: Sequence[str | int] | None, text: Tensor | None = None) -> None:
         self.images, self.dtype = 0, torch.float32
         self.calls: list[ActivationCall] = []
         self.pairs: list[Part | None] = []
-        self._layers = layers
+        self._layers, self._text = layers, text
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
         wanted, pair = self._layers is None or call.layer in self._layers or call.index in self._layers, None
         if wanted:
-            points = reduced(call, x, self.images, "mean")
+            points = reduced(call, x, self.images, "mean", text=self._text)
             pair, self.dtype = Part(points, points, torch.is_grad_enabled()), points.dtype
         self.calls.append(call)
         self.pairs.append(pair)
@@ -60,11 +63,55 @@ class Pass(Listener):
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output."""
         if (pair := self.pairs[call.index]) is not None:
-            pair.y = reduced(call, y, self.images, "mean", output=call.output)
+            pair.y = reduced(call, y, self.images, "mean", text=self._text, output=call.output)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
         del self.calls[call.index], self.pairs[call.index]
+
+    def chosen(self) -> list[int]:
+        """The places of the chosen activations, in the order of ``layers``; several calls of a layer in their order.
+
+        Raises:
+            AffscoreError: One is not there, or is chosen twice.
+        """
+        if self._layers is None:
+            return list(range(len(self.calls)))
+        found = list[int]()
+        for layer in self._layers:
+            places = [call.index for call in self.calls if layer in (call.layer, call.index)]
+            if not places:
+                names = ", ".join(dict.fromkeys(repr(call.layer) for call in self.calls))
+                raise AffscoreError(
+                    f"there is no activation {layer!r} among the {len(self.calls)} of this network, whose layers are "
+                    f"{names}"
+                )
+            if twice := [self.calls[place] for place in places if place in found]:
+                raise AffscoreError(f"layers chooses {twice[0]} twice, by {layer!r} too; name each one once")
+            found += places
+        return found
+
+
+def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
+    """Names or places of activations, each once; None for all.
+
+    Raises:
+        AffscoreError: Something else.
+
+    >>> checked_layers(["features.1", 3])
+    ('features.1', 3)
+    """
+    if layers is None:
+        return None
+    if isinstance(layers, (str, bytes, set, frozenset)) or not isinstance(layers, Collection) or not len(layers):
+        raise AffscoreError(f"layers must be a list of names or places of activations, got {layers!r}")
+    for layer in layers:
+        if not isinstance(layer, str) and not (isinstance(layer, Integral) and not isinstance(layer, bool)):
+            raise AffscoreError(f"layers must be names or places of activations, got {layer!r}")
+    found = tuple(layer if isinstance(layer, str) else int(layer) for layer in layers)
+    if len(set(found)) < len(found):
+        raise AffscoreError(f"layers must name each activation once, got {layers!r}")
+    return found
 
 
 class Watched:

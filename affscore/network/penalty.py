@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from affscore.errors import AffscoreError, first_line
+from affscore.errors import AffscoreError, AffscoreWarning, first_line
 from affscore.network.criteria.declaration import naming
 from affscore.network.model_state import check_whole, unwrapped
-from affscore.network.passes import Pass, Watched
+from affscore.network.notes import FEWEST, too_few
+from affscore.network.padding import tokens_of_call
+from affscore.network.passes import Pass, Watched, checked_layers
 from affscore.network.recorder import recording
 from affscore.network.recorder.declared import Declared
+from affscore.network.target import Target
 from affscore.options import is_number
 from affscore.transport.covariance import CovarianceName
 from affscore.transport.differentiable import HeldCoupling, differentiable_affinity
+from affscore.zoo.models import card_of
+from affscore.zoo.text import TextPreprocessing
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -36,36 +40,46 @@ class AffinityPenalty:
     .. math:: \omega \Bigl(\frac1L \sum_{l=1}^L r_l - t\Bigr)^2 \quad\text{for a number } t,\qquad
        \frac{\omega}{L} \sum_{l=1}^L (r_l - t_l)^2 \quad\text{for a signature } t_1, \dots, t_L.
 
-    A number is a target of the mean score alone, and leaves the signature's shape to the training.
+    A number is a target of the mean score alone, and leaves the signature's shape to the training. First derivatives
+    only.
 
     Each forward pass of the network in training mode with gradients enabled counts; passes under ``torch.no_grad`` or
     of a network in evaluation mode do not. Calling the penalty takes the passes since the last call as one batch: call
     it once for each ``backward()``, and :meth:`reset` where passes shall not count. The network may be in
     DistributedDataParallel (each process takes its own samples), under autocast (scores are computed in float64 from
     the rounded activations), or use ``torch.utils.checkpoint`` with ``use_reentrant=False``. Parts of it that are
-    compiled run uncompiled. A copy of the network has no penalty.
+    compiled run uncompiled. A copy of the network has no penalty. Padding of texts (``attention_mask``) does not count,
+    as in :func:`affscore.signature`.
 
     Args:
         model: The network.
-        target: A number in [0, 1]; or a :class:`affscore.Signature`, or a sequence of such numbers, one for each
-            activation of the network, or for each one of ``layers``. Nothing is interpolated: bring the signature of
-            a network of another depth to the length with ``np.interp``.
+        target: A number in [0, 1]; or a sequence of such numbers, one for each of ``layers`` in their order, or one for
+            each activation of the network in the order in which they run; or an :class:`affscore.Signature` of the same
+            reduction and covariance, whose paired scores are taken (its scores, where ``coupling`` is "fixed"). If it
+            has as many activations as the network, each takes the score in its own place, whatever ``layers`` says.
+            Nothing is interpolated: bring the scores of a network of another depth to the length with ``np.interp``.
         weight: The weight, at least 0. It may be changed between steps.
         layers: Which activations, by the names of their layers or by their places from 0, as the columns ``layer`` and
-            ``index`` of a signature have them; None for all.
+            ``index`` of a signature have them, each once; None for all. One name stands for all calls of its layer, in
+            the order of the calls.
         covariance: As in :func:`affscore.signature`.
         coupling: As in :func:`affscore.transport.differentiable_affinity`.
         activations: As in :func:`affscore.signature`.
 
     Attributes:
         weight: As above.
-        scores: The raw scores of the last batch, a tensor (L,) without gradients; None before the first one.
+        scores: The raw scores of the last batch, a tensor (L,) without gradients, in the order of ``layers``; None
+            before the first one.
 
     Raises:
         AffscoreError: A network in DataParallel, TorchScript or ``torch.compile``, whose activations are not seen, or
             with a penalty already; a target, weight or layers that make no sense. When it is called: no pass since the
-            last call, other activations than in the pass before, layers that are not there or run without gradients,
-            a target of another length, fewer than two samples, NaN or infinity.
+            last call, other activations than in the pass before, layers that are not there, are chosen twice or run
+            without gradients, scores that no weight decides, a target of another length, fewer than two samples, NaN
+            or infinity. In a forward pass: no activation, or padding that a signature refuses.
+
+    Warns:
+        AffscoreWarning: When it is first called with fewer than 8 samples.
 
     >>> _ = torch.manual_seed(0)
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -86,11 +100,11 @@ class AffinityPenalty:
         model: nn.Module,
         target: float | Signature | ArrayLike,
         weight: float = 1.0,
-        layers: Collection[str | int] | None = None,
+        layers: Sequence[str | int] | None = None,
         *,
         covariance: CovarianceName = "ledoit-wolf",
         coupling: HeldCoupling = "paired",
-        activations: Collection[Any] | Mapping[str, Any] = (),
+        activations: Collection[Any] | Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
             raise AffscoreError(
@@ -103,22 +117,28 @@ class AffinityPenalty:
             raise AffscoreError("this network has a penalty already; remove() that one first")
         self.weight = weight
         self.scores: Tensor | None = None
-        self._target, self._layers = _checked_target(target), _checked_layers(layers)
+        self._layers, self._removed, self._warned = checked_layers(layers), False, False
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
         # these know what they take
         self._checked_weight()
         self._score(torch.eye(2), torch.eye(2))
-        Declared(activations)
-        self._activations, self._passes = activations, list[Pass]()
+        self._target = Target(target, covariance, coupling)
+        self._activations = getattr(self.model, "declared_activations", ()) if activations is None else activations
+        Declared(self._activations)
+        self._of_texts = isinstance(card_of(self.model).preprocessing, TextPreprocessing)
+        self._passes = list[Pass]()
         self.model.forward = Watched(self.model, self._run)
 
     def __call__(self) -> Tensor:
         """The penalty of the samples since the last call: a scalar, to be added to the loss."""
         weight, passes, self._passes = self._checked_weight(), self._passes, []
         if not passes:
+            if self._removed:
+                raise AffscoreError("the penalty was removed from its network; make a new one to train with it")
             raise AffscoreError(
                 "there was no forward pass since the last call: call the penalty after model(x), with the network in "
-                "training mode and gradients enabled"
+                "training mode and gradients enabled; a network of which others call only the parts has no pass of its "
+                "own, so give the one whose forward runs, and choose by layers=[...]"
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()
@@ -136,6 +156,7 @@ class AffinityPenalty:
         watched = vars(self.model).get("forward")
         if isinstance(watched, Watched) and watched.run == self._run:
             watched.remove()
+        self._removed = True
 
     def __enter__(self) -> AffinityPenalty:
         return self
@@ -148,7 +169,7 @@ class AffinityPenalty:
         recomputed = torch._C._current_graph_task_id() != -1  # by a checkpoint, within backward()
         if not self.model.training or not torch.is_grad_enabled() or recomputed:
             return forward(*args, **kwargs)
-        seen = Pass(self._layers)
+        seen = Pass(self._layers, tokens_of_call(forward, args, kwargs) if self._of_texts else None)
         with ExitStack() as stack:
             try:
                 recorder = stack.enter_context(recording(self.model, seen, self._activations))
@@ -168,59 +189,35 @@ class AffinityPenalty:
         places = [[(call.layer, call.call) for call in one.calls] for one in passes]
         if any(other != places[0] for other in places):
             raise AffscoreError("the passes since the last call ran different activations; call the penalty after each")
-        known = {call.layer for call in first.calls} | set(range(len(first.calls)))
-        if missing := [layer for layer in self._layers or () if layer not in known]:
-            names = ", ".join(dict.fromkeys(repr(call.layer) for call in first.calls))
-            raise AffscoreError(
-                f"there is no activation {', '.join(map(repr, missing))} among the {len(first.calls)} of this network, "
-                f"whose layers are {names}"
-            )
-        chosen = [index for index, pair in enumerate(first.pairs) if pair is not None]
-        scores = []
+        chosen, scores = first.chosen(), []
         for index in chosen:
             parts = [pair for one in passes if (pair := one.pairs[index]) is not None]
-            call = first.calls[index]
+            call, x, y = first.calls[index], torch.cat([one.x for one in parts]), torch.cat([one.y for one in parts])
             if not all(part.has_gradients for part in parts):
                 raise AffscoreError(
                     f"{call} runs without gradients (torch.no_grad, or a checkpoint with use_reentrant=True): "
                     "set use_reentrant=False, or name the other layers"
                 )
             with naming(call):
-                scores.append(self._score(torch.cat([part.x for part in parts]), torch.cat([part.y for part in parts])))
+                self._check_size(len(x))
+                scores.append(self._score(x, y))
         found = torch.stack([score.to(scores[0].device) for score in scores])
-        target = self._target.to(found)
-        if target.ndim and len(target) == len(first.calls):
-            target = target[chosen]
-        if target.ndim and len(target) != len(found):
+        if not found.requires_grad:
             raise AffscoreError(
-                f"the target has {len(target)} scores for {len(found)} activations; give as many, or bring it to that "
-                f"length: np.interp(np.linspace(0, 1, {len(found)}), np.linspace(0, 1, {len(target)}), target)"
+                "the penalty has no gradient, since no weight in front of its activations is trained: set "
+                "requires_grad, or choose later activations by layers=[...]"
             )
-        return found, target
+        return found, self._target.of_activations(chosen, len(first.calls)).to(found)
+
+    def _check_size(self, n: int) -> None:
+        advice = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)"
+        if n < 2:
+            raise AffscoreError(f"a score needs at least 2 samples, got {n}; {advice}")
+        if n < FEWEST and not self._warned:
+            self._warned = True
+            warnings.warn(f"{too_few(n, 'samples')}; {advice}", AffscoreWarning, stacklevel=4)
 
     def _checked_weight(self) -> float:
         if not is_number(self.weight) or not 0 <= self.weight < float("inf"):
             raise AffscoreError(f"weight must be a number of at least 0, got {self.weight!r}")
         return float(self.weight)
-
-
-def _checked_target(target: Any) -> Tensor:
-    """A number, or one for each activation."""
-    try:
-        found = torch.as_tensor(np.array(getattr(target, "scores", target), dtype=float))
-    except (TypeError, ValueError) as error:
-        raise AffscoreError(f"target must be a number, a Signature or a sequence of numbers, got {target!r}") from error
-    if found.ndim > 1 or not found.numel() or not bool(((found >= 0) & (found <= 1)).all()):
-        raise AffscoreError(f"target must be a number in [0, 1], or one for each activation, got {target!r}")
-    return found
-
-
-def _checked_layers(layers: Any) -> tuple[str | int, ...] | None:
-    if layers is None:
-        return None
-    if isinstance(layers, (str, bytes)) or not isinstance(layers, Collection) or not layers:
-        raise AffscoreError(f"layers must be a list of names or places of activations, got {layers!r}")
-    for layer in layers:
-        if not isinstance(layer, str) and not (isinstance(layer, Integral) and not isinstance(layer, bool)):
-            raise AffscoreError(f"layers must be names or places of activations, got {layer!r}")
-    return tuple(layer if isinstance(layer, str) else int(layer) for layer in layers)

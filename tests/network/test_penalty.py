@@ -3,6 +3,7 @@
 import copy
 import io
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 import affscore
-from affscore import AffinityPenalty, AffscoreError
+from affscore import AffinityPenalty, AffscoreError, AffscoreWarning
 from affscore.network.passes import Watched
 from tests.network.cheap_networks import cheaply
+from tests.network.test_padding import net as padded_net
+from tests.network.test_padding import texts
 
 
 class Mixed(nn.Module):
@@ -30,6 +33,13 @@ class Mixed(nn.Module):
         x = F.gelu(self.tokens(x.flatten(2).transpose(1, 2)))
         x = F.relu_(self.tokens.weight.mean() + x)
         return self.last((torch.sigmoid(x) * x).mean(dim=1))
+
+
+class Turn(nn.Module):
+    """No elementwise function, whose best coupling is not the pairing."""
+
+    def forward(self, x):
+        return torch.sin(5 * x)
 
 
 LAYERS = ["relu", "relu", "(root)", "(root)", "(root)"]
@@ -102,7 +112,7 @@ def test_they_are_those_of_a_signature():
 def test_a_number_is_a_target_of_the_mean_and_a_signature_of_each_score():
     network, x = plain(), samples()
     target = affscore.signature(plain(activation=nn.GELU), x, n=len(x))
-    for given, numbers in ((target, target.scores), ([0.5, 0.25], [0.5, 0.25]), (0.7, 0.7)):
+    for given, numbers in ((target, target.summary["paired"]), ([0.5, 0.25], [0.5, 0.25]), (0.7, 0.7)):
         with AffinityPenalty(network, given, weight=3.0) as penalty:
             network(x)
             value = penalty().item()
@@ -112,7 +122,7 @@ def test_a_number_is_a_target_of_the_mean_and_a_signature_of_each_score():
 
 
 @pytest.mark.parametrize(
-    ("layers", "chosen"), [(["relu"], [0, 1]), ([2], [2]), (["(root)", 0], [0, 2, 3, 4]), (None, [0, 1, 2, 3, 4])]
+    ("layers", "chosen"), [(["relu"], [0, 1]), ([2], [2]), (["(root)", 0], [2, 3, 4, 0]), (None, [0, 1, 2, 3, 4])]
 )
 def test_layers(layers, chosen):
     network, x = mixed(), images()
@@ -126,6 +136,23 @@ def test_layers(layers, chosen):
         assert value == pytest.approx(np.mean((expected - target)[chosen] ** 2), rel=1e-6)
 
 
+@pytest.mark.parametrize(("layers", "chosen"), [(["3", "1"], [1, 0]), ([1, "1"], [1, 0]), (["1", "3"], [0, 1])])
+def test_targets_are_paired_with_layers_in_their_order(layers, chosen):
+    network, x = plain(), samples()
+    expected = raw_scores(network, x)[chosen]
+    with AffinityPenalty(network, [0.9, 0.1], layers=layers) as penalty:
+        network(x)
+        assert penalty().item() == pytest.approx(np.mean((expected - [0.9, 0.1]) ** 2), rel=1e-6)
+
+
+def test_a_signature_of_the_whole_network_is_paired_by_activation():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, affscore.signature(network, x, n=len(x)), layers=["3", "1"]) as penalty:
+        network(x)
+        assert penalty().item() == pytest.approx(0, abs=1e-12)
+        assert penalty.scores[0] != pytest.approx(penalty.scores[1].item(), abs=0.01)
+
+
 @pytest.mark.parametrize("options", [{"covariance": "empirical"}, {"coupling": "fixed"}])
 def test_options(options):
     network, x = plain(), samples()
@@ -135,6 +162,55 @@ def test_options(options):
     how = {"coupling": "exact"} if options.get("coupling") == "fixed" else options
     expected = affscore.track(network, x, n=len(x), **how).table["raw"]
     np.testing.assert_allclose(penalty.scores, expected, atol=1e-8)
+
+
+def test_the_scores_of_a_signature_that_fit_the_coupling_are_taken():
+    network, x = nn.Sequential(nn.Linear(5, 6), Turn()).train(), samples()
+    signature = affscore.signature(network, x, n=len(x), activations=[Turn])
+    assert signature.scores[0] > signature.summary["paired"][0] + 0.01
+    paired = affscore.signature(network, x, n=len(x), activations=[Turn], whole=True, criteria=False)
+    for coupling, targets in (("paired", [signature, paired]), ("fixed", [signature])):
+        for target in targets:
+            with AffinityPenalty(network, target, coupling=coupling, activations=[Turn]) as penalty:
+                network(x)
+                assert penalty().item() == pytest.approx(0, abs=1e-10)
+
+
+@pytest.mark.parametrize("spoil", [0.0, 1e6])
+@pytest.mark.parametrize("how", ["by name", "by position", "in parts"])
+def test_padding_does_not_count(spoil, how):
+    network, data = padded_net(spoil).train(), texts()
+    expected = affscore.signature(network, data, n=24, criteria=False).summary["paired"]
+    with AffinityPenalty(network, 0.5) as penalty:
+        for part in (slice(10), slice(10, 24)) if how == "in parts" else (slice(24),):
+            ids, mask = data["input_ids"][part], data["attention_mask"][part]
+            network(ids, mask) if how == "by position" else network(input_ids=ids, attention_mask=mask)
+        found = gradients(penalty(), network)
+        np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
+        assert all(bool(one.isfinite().all()) for one in found[1:5])
+        with pytest.raises(AffscoreError, match="all padding"):
+            network(data["input_ids"], torch.zeros_like(data["attention_mask"]))
+
+
+def test_a_mask_in_a_dictionary_marks_padding():
+    network, data = padded_net().train(), texts()
+    expected = affscore.signature(network, data, n=24, criteria=False).summary["paired"]
+    own = network.forward
+    network.forward = lambda batch: own(**batch)
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(data)
+        penalty()
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
+
+
+def test_what_the_network_declares_counts():
+    network, x = nn.Sequential(nn.Linear(5, 6), Turn(), nn.ReLU()).train(), samples()
+    network.declared_activations = [Turn]
+    for given, count in (({}, 2), ({"activations": ()}, 1)):
+        with AffinityPenalty(network, 0.5, **given) as penalty:
+            network(x)
+            penalty()
+        assert len(penalty.scores) == count == len(affscore.signature(network, x, n=32, **given))
 
 
 # The gradients ------------------------------------------------------------------------------------------
@@ -357,13 +433,20 @@ def test_of_a_network_of_transformers():
         ({"target": []}, r"target must be a number in \[0, 1\]"),
         ({"target": [[0.5]]}, r"target must be a number in \[0, 1\]"),
         ({"target": "high"}, "target must be a number, a Signature"),
+        ({"target": "0.9"}, "target must be a number, a Signature"),
+        ({"target": ["0.9", "0.8"]}, "target must be a number, a Signature"),
+        ({"target": True}, "target must be a number, a Signature"),
+        ({"target": torch.tensor([True, False])}, "target must be a number, a Signature"),
+        ({"target": [[0.5], [0.5, 0.5]]}, "target must be a number, a Signature"),
         ({"target": None}, r"target must be a number"),
         ({"weight": -1}, "weight must be a number of at least 0, got -1"),
         ({"weight": math.inf}, "weight must be a number"),
         ({"weight": "1"}, "weight must be a number"),
         ({"layers": "relu"}, "layers must be a list"),
         ({"layers": []}, "layers must be a list"),
+        ({"layers": {"1", "3"}}, "layers must be a list"),
         ({"layers": [0.5]}, "layers must be names or places"),
+        ({"layers": ["1", "3", "1"]}, "layers must name each activation once"),
         ({"covariance": "none"}, "covariance must be"),
         ({"coupling": "exact"}, 'coupling must be "paired" or "fixed"'),
         ({"activations": "relu"}, "activations must be a list"),
@@ -407,7 +490,8 @@ def test_a_compiled_network_is_refused():
         ({"target": [0.5, 0.5, 0.5]}, samples(), r"the target has 3 scores for 2 activations; .*np\.interp"),
         ({"target": 0.5, "layers": ["9"]}, samples(), "no activation '9' among the 2 .*, whose layers are '1', '3'"),
         ({"target": 0.5, "layers": [2]}, samples(), "no activation 2 among the 2"),
-        ({"target": 0.5}, samples(1), "relu of layer '1' .*at least 2 samples"),
+        ({"target": 0.5, "layers": ["1", 0]}, samples(), "layers chooses relu of layer '1' twice, by 0 too"),
+        ({"target": 0.5}, samples(1), r"relu of layer '1' .*at least 2 samples.*DataLoader\(\.\.\., drop_last=True\)"),
         ({"target": 0.5}, samples() * math.nan, "relu of layer '1' .*must be finite"),
     ],
 )
@@ -417,6 +501,100 @@ def test_calls_that_make_no_sense(options, x, message):
         network(x)
         with pytest.raises(AffscoreError, match=message):
             penalty()
+
+
+def test_few_samples_are_warned_of_once():
+    network = plain()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(samples(8))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            penalty()
+        network(samples(2))
+        with pytest.warns(AffscoreWarning, match=r"2 samples in a batch are too few .*drop_last=True") as caught:
+            penalty()
+        assert caught[0].filename == __file__
+        network(samples(2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            penalty()
+
+
+def test_frozen_weights_are_no_silent_constant():
+    network, x = plain(), samples()
+    for layer in network[:3]:
+        layer.requires_grad_(False)
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        with pytest.raises(AffscoreError, match="the penalty has no gradient, since no weight"):
+            penalty()
+        network[2].requires_grad_(True)  # the weights in front of one are enough
+        network(x)
+        assert gradients(penalty(), network)[2].any()
+
+
+def test_a_target_that_requires_gradients_gets_none():
+    network, target = plain(), torch.tensor([0.5, 0.25], dtype=torch.bfloat16, requires_grad=True)
+    with AffinityPenalty(network, target) as penalty:
+        network(samples())
+        penalty().backward()
+    assert target.grad is None
+
+
+def test_signatures_that_are_no_target():
+    network, x = plain(), samples()
+
+    def message(target, **options):
+        with pytest.raises(AffscoreError) as error:
+            AffinityPenalty(network, target, **options)
+        assert "forward" not in vars(network)
+        return str(error.value)
+
+    measured = affscore.signature(network, x, n=len(x), criteria=False)
+    assert "covariance='ledoit-wolf', and the penalty's" in message(measured, covariance="empirical")
+    for options in ({"reduction": "sum"}, {"order": "reduce-first"}, {"covariance": "empirical"}):
+        other = affscore.signature(network, x, n=len(x), criteria=False, **options)
+        ((name, value),) = options.items()
+        assert f"a signature with {name}={value!r}" in message(other)
+        AffinityPenalty(network, other.scores).remove()  # as the message says
+    blocks = affscore.signature(network, x, n=len(x), criteria=False, units="blocks")
+    assert "a signature of blocks" in message(blocks)
+    paired = affscore.signature(network, x, n=len(x), criteria=False, whole=True)
+    assert "under the paired coupling" in message(paired, coupling="fixed")
+    dead = affscore.Signature(measured.table.copy(), measured.metadata)
+    dead.table.loc[1, ["score", "raw", "paired", "flag"]] = [math.nan, math.nan, math.nan, "constant input"]
+    for coupling in ("paired", "fixed"):
+        assert "without a score of tanh of layer '3' (constant input)" in message(dead, coupling=coupling)
+    old = affscore.Signature(measured.table.drop(columns="paired"), measured.metadata)
+    assert "without paired scores" in message(old)
+    assert AffinityPenalty(network, old, coupling="fixed").remove() is None
+
+
+def test_the_recipe_for_a_signature_of_another_length_works():
+    network, x = plain(), samples()
+    deeper = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 6), nn.Tanh(), nn.Linear(6, 6), nn.ReLU())
+    target = affscore.signature(deeper, x, n=len(x), criteria=False)
+    for coupling in ("paired", "fixed"):
+        with AffinityPenalty(network, target, coupling=coupling) as penalty:
+            network(x)
+            with pytest.raises(AffscoreError, match="3 scores for 2 activations") as error:
+                penalty()
+        recipe = str(error.value).partition("length: ")[2]
+        with AffinityPenalty(network, eval(recipe, {"np": np, "target": target}), coupling=coupling) as penalty:
+            network(x)
+            penalty().backward()
+
+
+def test_why_there_is_no_pass():
+    network, x = plain(), samples()
+    penalty = AffinityPenalty(network, 0.5)
+    network[1](network[0](x))
+    with pytest.raises(AffscoreError, match="of which others call only the parts"):
+        penalty()
+    penalty.remove()
+    network(x)
+    with pytest.raises(AffscoreError, match="the penalty was removed"):
+        penalty()
 
 
 def test_a_part_without_gradients():
