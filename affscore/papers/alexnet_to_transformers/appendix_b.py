@@ -61,7 +61,7 @@ def differences(study: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
     return found.reset_index(drop=True)
 
 
-def by_cell(found: pd.DataFrame, column: str) -> dict[tuple[str, str, str], Estimate]:
+def by_cell(found: pd.DataFrame, column: str) -> dict[tuple[str, ...], Estimate]:
     """The mean difference for each network, task and target, with its interval over seeds."""
     return {tuple(map(str, cell)): mean_of(rows[column]) for cell, rows in found.groupby(CELL, sort=False)}
 
