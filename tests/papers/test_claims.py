@@ -1095,6 +1095,9 @@ affinity-chooses-channels-well: digits open
 efficient-designs-shake: digits open
 gates-show-in-language-models: language yes
 training-bends-language-models: language yes
+training-for-scores-changes-accuracy: digits yes
+training-for-scores-changes-robustness: digits open
+training-for-scores-changes-transfer: digits open
 """
 """What is known of each claim, by the results that it was tested on; a change of it is made on purpose."""
 
