@@ -212,9 +212,14 @@ paired = differences(ours, COLUMNS)
 of_claims = paired[paired["target"].isin(PULLED)]
 
 
+def kept_together(text):
+    """A number and its interval, which is not broken."""
+    return text.replace(", ", ",\u00a0")
+
+
 def usual(one):
-    """A number and its interval in points."""
-    return f"{100 * one:+.1f}"
+    """The same in points."""
+    return kept_together(f"{100 * one:+.1f}")
 
 
 def in_cells(rows, column, shown=usual):
@@ -252,7 +257,7 @@ def compared(rows, columns, shown=usual):
 
 shown = compared(of_claims, MEASURES)
 shown["mean_score"] = compared(
-    of_claims, ["mean_score"], lambda one: f"{one:+.2f}"
+    of_claims, ["mean_score"], lambda one: kept_together(f"{one:+.2f}")
 )["mean_score"]
 table(shown, {"mean_score": "mean score", **MEASURES})
 
@@ -309,9 +314,9 @@ Markdown(
 #
 # ## Which score is pulled
 #
-# The pairing $i \to i$ is cheaper than the optimal coupling, and a lower bound of the score. A network that is pulled by
-# it can lower the bound alone: it need not become non-linear, only permute. So we pull the digits networks to the same
-# target by the pairing, too, and measure both scores on held-out images.
+# With the pairing $i \to i$ the score is quicker to compute, and a lower bound. A network that is pulled by it can lower
+# the bound alone, by taking samples to the places of others, and need not become more non-linear. So we pull the digits
+# networks to the same target by the pairing, too, and measure both scores on held-out images.
 
 # %% tags=["hide-input"]
 of_two = study[
@@ -425,7 +430,9 @@ turned = turned[turned["target"].isin(PULLED)]
 def times(one):
     """A mean difference of logarithms as a factor, with its interval."""
     low, high = one.interval()
-    return f"{np.exp(one.value):.2f} [{np.exp(low):.2f}, {np.exp(high):.2f}]"
+    return kept_together(
+        f"{np.exp(one.value):.2f} [{np.exp(low):.2f}, {np.exp(high):.2f}]"
+    )
 
 
 factors = compared(turned, REGIONS, times)
