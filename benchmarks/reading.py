@@ -45,6 +45,11 @@ _SIGNATURE = (
     "spread_criteria_smallest spread_criteria_largest",
 )
 
+_PENALTY = (
+    "model weights how device batch_size size activations plain_best plain_median plain_largest penalised_best "
+    "penalised_median penalised_largest ratio_penalised spread_penalised_smallest spread_penalised_largest",
+)
+
 BENCHMARKS: Mapping[str, Kind] = {
     "affinity": Kind(
         "python benchmarks/bench_affinity.py",
@@ -69,11 +74,8 @@ BENCHMARKS: Mapping[str, Kind] = {
         "spread_overhead_smallest spread_overhead_largest",
         "measurement_best measurement_median measurement_largest tracked_best tracked_median tracked_largest",
     ),
-    "penalty": Kind(
-        "python benchmarks/bench_penalty.py",
-        "model weights how device batch_size size activations plain_best plain_median plain_largest penalised_best "
-        "penalised_median penalised_largest ratio_penalised spread_penalised_smallest spread_penalised_largest",
-    ),
+    "penalty": Kind("python benchmarks/bench_penalty.py", *_PENALTY),
+    "penalty_gpu": Kind("python benchmarks/bench_penalty.py --device cuda --name penalty_gpu", *_PENALTY),
     "linear_regions": Kind(
         "python benchmarks/bench_linear_regions.py",
         "model dataset how device n batch_size regions chunk line_median line_best line_largest walk_median walk_best "

@@ -349,13 +349,16 @@ ends = [
     "spread_penalised_smallest",
     "spread_penalised_largest",
 ]
-steps = penalty.table.set_index("model").assign(
+both = [penalty.table, measured["penalty_gpu"].table]
+steps = pd.concat([one for one in both if len(one)] or both[:1])
+steps = steps.set_index("model").assign(
     times=[
         f"{median:.2f} ({low:.2f} to {high:.2f})"
-        for median, low, high in penalty.table[ends].to_numpy(float)
+        for median, low, high in steps[ends].to_numpy(float)
     ]
 )
 headings = {
+    "device": "device",
     "how": "what was timed",
     "batch_size": "batch",
     "activations": "activations",

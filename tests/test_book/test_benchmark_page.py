@@ -34,7 +34,8 @@ def test_the_page_without_some_of_its_files(tmp_path: Path) -> None:
         output.get("text", "") + str(output.get("data", {}).get("text/markdown", "")) for output in outputs
     )
     assert text.count("agreement.json is missing: `python benchmarks/check_real_networks.py` writes it.") == 3
-    assert text.count("gpu.json is missing") == 1  # in the list of files; no empty figure says it again
+    assert text.count(" penalty_gpu.json is missing") == 1
+    assert text.count(" gpu.json is missing") == 1  # in the list of files; no empty figure says it again
     assert "On a GPU" not in text
     assert "affinity.json" not in text
     assert "signature.json" not in text
