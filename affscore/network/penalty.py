@@ -63,7 +63,8 @@ class AffinityPenalty:
             ``index`` of a signature have them, each once; None for all. One name stands for all calls of its layer, in
             the order of the calls.
         covariance: As in :func:`affscore.signature`.
-        coupling: As in :func:`affscore.transport.differentiable_affinity`.
+        coupling: As in :func:`affscore.transport.differentiable_affinity`. "paired" is quicker, but a network can lower
+            it by permuting samples alone; "fixed" pulls the exact score (chapter 18 of the book).
         activations: As in :func:`affscore.signature`.
 
     Attributes:

@@ -60,7 +60,7 @@ def domain(**functions):
 
 def steered(low=0.0, high=0.0, noise=0.0005, seeds=5, targets=("free", "low", "high")):
     """Results of networks with pulled scores: how far accuracies of all sorts are from those of free ones."""
-    names = ("test_accuracy", "accuracy_noise_0.5", "transfer")
+    names = ("test_accuracy", "accuracy_noise_0.5", "accuracy_noise_1", "transfer")
     rows = [
         {
             "network": network, "task": task, "target": target, "seed": seed, "index": index, "score": 0.5,
