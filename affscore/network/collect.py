@@ -258,8 +258,8 @@ class Collector(Listener):
         if isinstance(count, np.ndarray) and least < each:  # of texts, whose lengths differ within a batch
             tokens = "token" if least == 1 else "tokens"
             raise AffscoreError(
-                f"a text has {least} {tokens}, fewer than positions={each}; use positions={least}, or leave short texts "
-                "out"
+                f"a text has {least} {tokens}, fewer than positions={each}; use positions={least}, or leave short "
+                "texts out"
             )
         uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
         return chosen_positions(uniform, count)
