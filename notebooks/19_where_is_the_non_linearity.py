@@ -109,7 +109,8 @@ Markdown(
     f"dimensions {n} points are too few for that. Under the best affine map "
     f"every linear layer has {turned['fit'].min():.3f}, and the ReLU "
     f"{relu['fit'].mean():.2f}. **The scores of blocks of different kinds do "
-    "not compare. The unexplained share does.**"
+    "not compare.** Unexplained shares compare under one reduction, and "
+    "another reduction may order them otherwise."
 )
 
 # %% [markdown]
@@ -202,8 +203,13 @@ shares = shares.reindex(families.index)[KINDS]
 unexplained_shares(shares, families.to_dict())
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-19-parts", "caption": "How much each kind of part adds to the unexplained shares of all parts of a network, mean over the networks of a family. Linear layers are affine: theirs is what the reduction leaves (`affscore.figures.shares_of_kinds`)."}, "image": {"alt": "A bar for each family. Activations fill most of the bar in convolutional networks, linear layers most of the rest. In ViTs attention and activations have the largest parts; in Swins activations have the largest."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-19-parts", "caption": "How much each kind of part adds to the unexplained shares of all parts of a network, mean over the networks of a family; with means over positions. Linear layers are affine: theirs is what the reduction leaves (`affscore.figures.shares_of_kinds`)."}, "image": {"alt": "A bar for each family. Activations fill most of the bar in convolutional networks, linear layers most of the rest. In ViTs attention and activations have the largest parts; in Swins activations have the largest."}}
 parts = shares_of_parts(first, ["model"]).reindex(families.index)
+one_position = study[
+    (study["reduction"] == "sample") & (study["sample"] == "all")
+]
+parts_there = shares_of_parts(one_position, ["model"])
+parts_there = parts_there.reindex(families.index)
 of_families = parts.groupby(families.to_numpy(), sort=False).mean()
 shares_of_kinds(of_families[list(PARTS)])
 plt.show()
@@ -214,12 +220,19 @@ transformers = families.isin(["ViTs", "Swins"])
 small = families.index.str.startswith("mini:")
 batch_norm = first[first["activation"].str.startswith("batchnorm")]
 largest_of_norm = unexplained(batch_norm["affine_fit"]).max()
-convnets = parts[small & ~transformers]
+convnets = parts[small & ~transformers].mean()
+convnets_there = parts_there[small & ~transformers].mean()
+convnext = of_families.loc["ConvNeXts"]
 Markdown(
-    f"In the small convolutional networks activations have "
-    f"{convnets['activation'].mean():.0%} of the sum. Linear layers have "
-    f"{convnets['linear'].mean():.0%}: they are affine, so this much is the "
-    "reduction. In ViTs attention has "
+    f"With means over positions, activations have "
+    f"{convnets['activation']:.0%} of the sum in the small convolutional "
+    f"networks. Linear layers have {convnets['linear']:.0%}: they are "
+    "affine, so this much is the reduction. ConvNeXts are an exception: "
+    f"{convnext['activation']:.0%} against {convnext['linear']:.0%}. With "
+    f"one position, activations have {convnets_there['activation']:.0%}, "
+    f"linear layers {convnets_there['linear']:.0%} and pooling "
+    f"{convnets_there['pooling']:.0%}: convolutions and pooling look at "
+    "other positions. In ViTs attention has, with means, "
     f"{of_families.loc['ViTs', 'attention']:.0%} and activations "
     f"{of_families.loc['ViTs', 'activation']:.0%}; in Swins "
     f"{of_families.loc['Swins', 'attention']:.0%} and "
@@ -251,6 +264,8 @@ def compared(one, other, group):
 
 is_vit, is_swin = families == "ViTs", families == "Swins"
 pooled = families.isin(["Pure convnets", "Inception"])
+# batch normalisation is affine: there is nothing to compare
+layer_norm = families.isin(["ViTs", "Swins", "ConvNeXts"])
 residual = shares["residual"].notna()
 COMPARISONS = {
     "attention above activations, ViTs": ("attention", "activation", is_vit),
@@ -259,10 +274,10 @@ COMPARISONS = {
         "attention",
         is_swin,
     ),
-    "activations above normalisation": (
+    "activations above layer normalisation": (
         "activation",
         "normalisation",
-        small & shares["normalisation"].notna(),
+        layer_norm,
     ),
     "activations above max pooling": ("activation", "pooling", pooled),
     "activations above whole residual blocks": (
@@ -303,15 +318,17 @@ table(
 )
 
 # %% tags=["remove-input"]
-norms = verdicts.loc["activations above normalisation"]
+norms = verdicts.loc["activations above layer normalisation"]
 in_vits = verdicts.loc["attention above activations, ViTs"]
 in_swins = verdicts.loc["activations above attention, Swins"]
 whole_blocks = verdicts.loc["activations above whole residual blocks"]
 max_pooling = verdicts.loc["activations above max pooling"]
 Markdown(
-    "**That activations leave more unexplained than normalisation holds under "
-    f"{norms['holds']} of {choices} choices** ({norms['difference']}, over "
-    f"{norms['networks']} networks). Activations leave more than the whole "
+    "**That activations leave more unexplained than layer normalisation "
+    f"holds under {norms['holds']} of {choices} choices** "
+    f"({norms['difference']}, over the {norms['networks']} networks that "
+    "have it; batch normalisation leaves nothing). Activations leave more "
+    "than the whole "
     f"residual blocks around them under {whole_blocks['mean']} of "
     f"{choices // 2} choices with means over positions, and under "
     f"{whole_blocks['position']} with one position, where the convolutions "
@@ -371,27 +388,33 @@ Markdown(
     f"has a rank correlation of {depth.statistic:+.2f} (p = "
     f"{depth.pvalue:.2f}; networks of a family are no independent "
     "observations). One of their activations leaves "
-    f"{shares.loc[whole.index, 'activation'].mean():.0%} on average: "
-    "dozens of bends one behind the other make a map that is not much "
-    "further from affine than a few of them."
+    f"{shares.loc[whole.index, 'activation'].mean():.0%} on average."
 )
 
 # %% [markdown]
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
+both = {one["activation"] > 0.5 for one in (convnets, convnets_there)}
+most = {(True,): "true", (False,): "false"}.get(tuple(both), "undecided")
 Markdown(
-    f"* **A whole network on digits is {1 - whole.mean():.0%} affine**: so "
-    "much of the variance of its logits one affine map of the pixels "
-    f"explains, on average over {len(whole)} networks "
+    f"* **One affine map explains {1 - whole.mean():.0%} of the logits' "
+    "variance on digits**: a map of the pixels, on average over "
+    f"{len(whole)} networks "
     f"({1 - whole.max():.0%} to {1 - whole.min():.0%}).\n"
-    "* **Outside of transformers most of the parts' departure sits in "
-    f"activations** ({convnets['activation'].mean():.0%} on digits; linear "
-    f"layers, the control, have {convnets['linear'].mean():.0%}). Batch "
-    "normalisation is affine, and that activations leave more unexplained "
-    f"than normalisation holds under {norms['holds']} of {choices} choices. "
-    "In transformers attention and activations are both large "
-    f"({shares.loc[is_vit, 'attention'].mean():.0%} and "
+    "* **Whether most of the departure of a convolutional network's parts "
+    f"sits in activations is {most}**: on digits their share is "
+    f"{convnets['activation']:.0%} with means over positions (linear layers, "
+    f"the control: {convnets['linear']:.0%}; ConvNeXts are an exception, "
+    f"{convnext['activation']:.0%} against {convnext['linear']:.0%}), and "
+    f"{convnets_there['activation']:.0%} with one position (linear layers "
+    f"{convnets_there['linear']:.0%}, pooling "
+    f"{convnets_there['pooling']:.0%}).\n"
+    "* **Activations leave more unexplained than normalisation**: batch "
+    "normalisation is affine, and against layer normalisation it holds under "
+    f"{norms['holds']} of {choices} choices. "
+    "In transformers attention and activations are both large (with means "
+    f"{shares.loc[is_vit, 'attention'].mean():.0%} and "
     f"{shares.loc[is_vit, 'activation'].mean():.0%} in ViTs, "
     f"{shares.loc[is_swin, 'attention'].mean():.0%} and "
     f"{shares.loc[is_swin, 'activation'].mean():.0%} in Swins), and which is "

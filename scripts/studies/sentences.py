@@ -1,4 +1,4 @@
-"""Sentences of docstrings for encoders of text: as their tokenizer makes them, with its marks and with padding."""
+"""First paragraphs of docstrings for encoders of text: as a tokenizer makes them, with its marks and with padding."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def sentences() -> list[str]:
 
 
 def encoded(folder: Path, count: int, length: int) -> dict[str, Tensor]:
-    """So many sentences as token ids (N, length) with marks at both ends, cut or padded, and their mask.
+    """So many of :func:`sentences` as token ids (N, length) with marks at both ends, cut or padded, and their mask.
 
     Args:
         folder: Of the network, with a tokenizer.json.

@@ -116,10 +116,17 @@ def test_positions_are_drawn_among_the_tokens_of_the_text_all_as_likely(left):
         torch.testing.assert_close(share.double(), expected.double(), atol=0.03, rtol=0)
 
 
-def test_several_positions_need_as_many_tokens():
-    data = texts()
-    with pytest.raises(AffscoreError, match=r"has . positions for some samples and . for others|all samples must"):
-        signature(net(), data, n=24, reduction="positions", positions=7, criteria=False, batch_size=3, progress=False)
+@pytest.mark.parametrize("size", [64, 128])
+@pytest.mark.parametrize("short", [0, 100])
+def test_several_positions_need_as_many_tokens(size, short):
+    data = {"input_ids": torch.arange(128 * LENGTH).reshape(128, LENGTH) % 20}
+    mask = torch.ones(128, LENGTH, dtype=torch.long)
+    mask[short, 3:] = 0
+    options = {"n": 128, "reduction": "positions", "criteria": False, "batch_size": size, "progress": False}
+    with pytest.raises(AffscoreError, match=r"a text has 3 tokens, fewer than positions=4; use positions=3"):
+        signature(net(), data | {"attention_mask": mask}, positions=4, **options)
+    found = signature(net(), data | {"attention_mask": mask}, positions=3, **options)
+    assert np.isfinite(found.scores[0])
 
 
 def test_a_multiverse_and_a_tracker_know_of_padding():

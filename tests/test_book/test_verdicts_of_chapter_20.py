@@ -48,8 +48,19 @@ def test_training_bends_them_under_every_choice(network: str, study: pd.DataFram
 def test_gated_units_are_more_linear_under_some_choices_and_under_none_less(trained: pd.DataFrame) -> None:
     assert gap_of_gates(under(trained)).above() is True
     assert signs(under_each(trained, gap_of_gates)) == (8, 0, 4)
+    for (covariance, order), some in trained.groupby(["covariance", "order"]):
+        is_open = (covariance, order) == ("empirical", "activate-first")
+        assert all((one.above() is None) == is_open for one in under_each(some, gap_of_gates))
     _, gap = gap_at_equal_loss(load_study("language-course"))
     assert gap.above() is True
+
+
+def test_exact_and_paired_scores_agree_so_that_each_choice_counts_twice(study: pd.DataFrame) -> None:
+    rest = [word for word in WORDS if word != "coupling"]
+    scores = study.pivot_table("score", [*rest, "network", "way", "seed", "index"], "coupling")
+    assert len(study.groupby(rest)) == 6
+    assert len(scores.dropna()) * 2 == len(study)
+    assert (scores["exact"] - scores["paired"]).abs().max() < 1e-3
 
 
 def test_later_blocks_are_more_linear_under_some_choices(trained: pd.DataFrame) -> None:

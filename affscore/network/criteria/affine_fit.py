@@ -30,8 +30,9 @@ def affine_fit(x: Samples | CentredSample, y: Samples | CentredSample) -> float:
     negative eigenvalue, takes one to the other. That suits an elementwise function. A rotation, a convolution or a
     linear layer with a general matrix is affine, but none of these maps, and the score of its 512 samples in 64
     coordinates is far below 1. This one is 1 for every affine map. The scale is that of the score: its map and its
-    pairing :math:`i \to i` make the score's numerator an upper bound of the one here (but for the degrees of freedom),
-    so that ``paired`` is at most this, and the difference is due to the direction of an affine map.
+    pairing :math:`i \to i` make the score's numerator an upper bound of the one here, so that ``paired`` is at most
+    this (but for the degrees of freedom, which lower this one and not ``paired``), and the difference is due to the
+    direction of an affine map.
 
     Input and output may have different widths. Each coordinate counts by its variance, other than in
     :func:`affscore.network.criteria.r2.r2`, which is 1 for any y where d >= n.
