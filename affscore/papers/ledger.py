@@ -57,7 +57,7 @@ def figures_and_tables() -> tuple[ModuleType, ...]:
     """The modules of all papers' figures and tables, paper by paper and by their names.
 
     >>> [module.__name__.rpartition(".")[2] for module in figures_and_tables()][:2]
-    ['appendix_f', 'appendix_h']
+    ['appendix_b', 'appendix_f']
     """
     found = pkgutil.walk_packages(affscore.papers.__path__, "affscore.papers.")
     return tuple(import_module(one.name) for one in found if one.name.count(".") == 3)
