@@ -120,8 +120,8 @@ def test_a_network_that_keeps_keys_and_values_has_the_same_scores(kind, network)
     without = signature(model, ids(), n=N, criteria=False, progress=False)
     model.config.use_cache = True
     kept = signature(model, ids(), n=N, criteria=False, progress=False)
-    assert kept.scores.tolist() == without.scores.tolist()
-    assert kept.notes == without.notes
+    assert kept.scores == pytest.approx(without.scores, abs=1e-6)
+    assert set(kept.notes) >= set(without.notes)  # old versions call a function of positions alone, too, which is noted
 
 
 @pytest.mark.parametrize("kind", CAUSAL)
