@@ -56,6 +56,7 @@ from affscore.figures import (
     table,
     two_measures,
 )
+from affscore.network import resampled
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.appendix_b import (
     CELL,
@@ -67,7 +68,7 @@ from affscore.papers.alexnet_to_transformers.appendix_b import (
     over_all,
 )
 from affscore.papers.all_results import AllResults
-from affscore.papers.estimate import Estimate, mean_of
+from affscore.papers.estimate import mean_of
 from affscore.papers.ledger import Ledger
 from affscore.papers.linear_regions.networks import with_scores
 from affscore.survey.shipped import shipped_signature
@@ -214,14 +215,12 @@ paired = differences(ours, COLUMNS)
 of_claims = paired[paired["target"].isin(PULLED)]
 
 
-def kept_together(text):
-    """A number and its interval, which is not broken."""
-    return text.replace(", ", ",\u00a0")
-
-
-def usual(one):
-    """The same in points."""
-    return kept_together(f"{100 * one:+.1f}")
+def usual(one, together=1, factor=100, digits=1):
+    """A number and its interval, which is not broken; in points."""
+    low, high = (
+        f"{factor * end:+.{digits}f}" for end in one.interval(together)
+    )
+    return f"{factor * one.value:+.{digits}f} [{low},\u00a0{high}]"
 
 
 def in_cells(rows, column, shown=usual):
@@ -232,18 +231,10 @@ def in_cells(rows, column, shown=usual):
 
 def for_all(rows, column, shown=usual):
     """The same over networks and tasks, with intervals for both targets."""
-    means = over_all(rows, column)
-    wider = {
-        target: Estimate(one.value, one.error * widened(one), one.freedom)
-        for target, one in sorted(means.items())
+    means = sorted(over_all(rows, column).items())
+    return {
+        ("all", "", target): shown(one, len(means)) for target, one in means
     }
-    return {("all", "", target): shown(one) for target, one in wider.items()}
-
-
-def widened(one):
-    """How much wider intervals are that hold for both targets."""
-    half, both = (np.ptp(one.interval(together)) for together in (1, 2))
-    return both / half
 
 
 def compared(rows, columns, shown=usual):
@@ -297,7 +288,7 @@ for _, rows in pulled_rows.groupby(words):
     follows["high"] += side(moved, "mean_score", "high") == "up"
 ACCURACY = {"test_accuracy": "accuracy"}
 scores = for_all(
-    of_claims, "mean_score", lambda one: kept_together(f"{one:+.2f}")
+    of_claims, "mean_score", lambda one, more: usual(one, more, 1, 2)
 )
 Markdown(
     f"The mean score changes by {scores['all', '', 'high']} and by "
@@ -375,18 +366,11 @@ plt.show()
 
 
 # %% tags=["hide-input"]
-def wanted(name, length):
-    """The signature of a network of the mini zoo, brought to a length."""
-    scores = shipped_signature(name).scores
-    places = np.linspace(0, 1, len(scores))
-    return np.interp(np.linspace(0, 1, length), places, scores)
-
-
 rows = []
 for (network, seed_), own in shaped.groupby(["network", "seed"]):
     by_target = own.pivot_table("score", "index", "target")
     for name, source in AS.items():
-        goal = wanted(source, len(by_target))
+        goal = resampled(shipped_signature(source).scores, len(by_target))
         for trained in (FREE, name):
             far = (by_target[trained] - goal).pow(2).mean() ** 0.5
             kind = "free" if trained == FREE else "pulled"
@@ -432,12 +416,10 @@ turned = differences(regions, ["mean_score", *REGIONS])
 turned = turned[turned["target"].isin(PULLED)]
 
 
-def times(one):
+def times(one, together=1):
     """A mean difference of logarithms as a factor, with its interval."""
-    low, high = one.interval()
-    return kept_together(
-        f"{np.exp(one.value):.2f} [{np.exp(low):.2f}, {np.exp(high):.2f}]"
-    )
+    low, high = (f"{np.exp(end):.2f}" for end in one.interval(together))
+    return f"{np.exp(one.value):.2f} [{low},\u00a0{high}]"
 
 
 factors = compared(turned, REGIONS, times)
@@ -483,15 +465,8 @@ table(
 
 # %% tags=["remove-input", "findings"]
 reached = every.groupby("target")["mean_score"].mean()
-change = over_all(of_claims, "test_accuracy")
-intervals = {
-    target: one.interval(together=2) for target, one in change.items()
-}
-points = {
-    target: f"{100 * change[target].value:+.1f} "
-    f"[{100 * low:+.1f}, {100 * high:+.1f}]"
-    for target, (low, high) in intervals.items()
-}
+change = over_all(of_claims, "test_accuracy").items()
+points = {target: usual(one, len(change)) for target, one in change}
 nearest = far.groupby(level=[0, 1]).mean().mean()
 rest = {
     name: words_ for name, words_ in MEASURES.items() if name not in ACCURACY

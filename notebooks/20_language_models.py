@@ -54,7 +54,7 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from affscore.experiments import character_losses
+from affscore.experiments import bits_a_character, character_losses
 from affscore.figures import bits_along_training, scores_along, table
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.language_models import (
@@ -125,15 +125,8 @@ behind = probe[1 : count * length + 1].view(-1, length)
 generator = torch.Generator().manual_seed(seed)
 optimiser = torch.optim.AdamW(network.parameters(), lr=5e-3)
 
-
-def bits(model, some=256):
-    """The loss on held-out windows, in bits a character."""
-    with torch.no_grad():
-        logits = model(windows[:some]).flatten(0, 1)
-    return float(F.cross_entropy(logits, behind[:some].flatten())) / np.log(2)
-
-
-before = bits(network)
+shown = windows[:256], behind[:256]
+before = bits_a_character(network, *shown)
 with affscore.track(network, windows, every=max(steps // 4, 1)) as tracker:
     for _ in range(steps):
         first = torch.randint(len(ids) - length, (32, 1), generator=generator)
@@ -144,7 +137,7 @@ with affscore.track(network, windows, every=max(steps // 4, 1)) as tracker:
         loss.backward()
         optimiser.step()
         tracker.step()
-after = bits(network)
+after = bits_a_character(network, *shown)
 
 # %% tags=["remove-input"]
 live = tracker.table.groupby("step")["score"].mean()

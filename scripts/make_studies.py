@@ -91,7 +91,7 @@ def main() -> None:
         if study.at:
             tables[f"{name}-positions"] = by_position(study.at_places(places), options.work, options.jobs)
         # the last has the name of the study: where it is, all are
-        tables |= pulled(name, study, options.work, options.jobs) if study.slopes else {}
+        tables |= of_slopes(name, study, options.work, options.jobs) if study.slopes else {}
         tables |= {} if study.slopes else {name: measure(study.at_places(places), options.work, options.jobs)}
         command = " ".join(["make_studies.py --only", name, *(f"--{place} DIR" for place in sorted(study.needs))])
         about = {"study": name, "job": describe(study), "command": command, **provenance()}
@@ -210,7 +210,7 @@ def along(study: Study, work: Path, jobs: int) -> pd.DataFrame:
     return pd.concat(tqdm(tables, total=len(tasks), desc="paths", unit="network"), ignore_index=True)
 
 
-def pulled(name: str, study: Study, work: Path, jobs: int) -> dict[str, pd.DataFrame]:
+def of_slopes(name: str, study: Study, work: Path, jobs: int) -> dict[str, pd.DataFrame]:
     """What became of activations whose slopes were pulled to 1, and the scores that they had before, by table."""
     tasks = [delayed(one.run)(work) for one in study.slopes]
     tables = Parallel(n_jobs=jobs, return_as="generator", inner_max_num_threads=1, backend="loky")(tasks)

@@ -5,12 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import make_studies
-import numpy as np
 import pandas as pd
 import pytest
 import torch
 from studies import language
-from studies.language import LanguageTraining, bits
+from studies.language import LanguageTraining
 from studies.plans import STUDIES, Study
 from studies.sentences import encoded, sentences
 
@@ -42,21 +41,6 @@ def test_characters_are_read_and_others_are_question_marks():
     characters = load_model(TINY, 1).preprocessing.tokenizer
     assert characters("\n ~é?") == [0, 1, 95, 32, 32]
     assert set(characters(docstrings("test"))) <= set(range(96))
-
-
-def test_bits_are_the_mean_loss():
-    windows, behind = (torch.randint(0, 96, (70, 8), generator=torch.Generator().manual_seed(seed)) for seed in (0, 1))
-
-    class Even(torch.nn.Module):
-        def forward(self, ids):
-            return torch.zeros(*ids.shape, 96)
-
-    class Sure(torch.nn.Module):
-        def forward(self, ids):
-            return 100 * torch.nn.functional.one_hot(ids, 96).float()
-
-    assert bits(Even(), windows, behind)[0] == pytest.approx(np.log2(96))
-    assert bits(Sure(), windows, windows) == pytest.approx((0, 1), abs=1e-6)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from affscore.experiments.activation_domain import domain_sweep as domain_sweep
 from affscore.experiments.activations import ACTIVATIONS as ACTIVATIONS
 from affscore.experiments.activations import activation_graphs as activation_graphs
 from affscore.experiments.by_position import scores_by_position as scores_by_position
+from affscore.experiments.character_losses import bits_a_character as bits_a_character
 from affscore.experiments.character_losses import character_losses as character_losses
 from affscore.experiments.estimation import bias_and_spread as bias_and_spread
 from affscore.experiments.estimation import bias_checks as bias_checks

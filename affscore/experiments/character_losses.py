@@ -1,10 +1,48 @@
-"""How well characters are predicted without a network: by how often they occur, alone and behind another one."""
+"""How well the next character is predicted: by a network, and by how often characters and pairs of them occur."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import torch
+from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.network.model_state import prepared
+
+
+@torch.no_grad()
+def bits_a_character(network: nn.Module, windows: Tensor, following: Tensor, batch_size: int = 64) -> float:
+    r"""The loss of a language model: the mean of :math:`-\log_2 p` of the characters that follow.
+
+    Args:
+        network: Gives logits (N, length, characters) for windows, in evaluation mode; it stays as it is.
+        windows: Tensor (N, length) of integers.
+        following: The character that follows each of them, likewise.
+        batch_size: Windows that go through the network at once.
+
+    Returns:
+        Bits, at least 0.
+
+    Raises:
+        AffscoreError: No windows, or other shapes.
+
+    >>> even = nn.Embedding.from_pretrained(torch.zeros(8, 8))
+    >>> round(bits_a_character(even, torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3, dtype=torch.long)), 5)
+    3.0
+    """
+    if not windows.numel() or windows.shape != following.shape:
+        raise AffscoreError(
+            f"expected windows and the characters that follow, both (N, length), got shapes {tuple(windows.shape)} and "
+            f"{tuple(following.shape)}"
+        )
+    loss = 0.0
+    with prepared(network, windows.device):
+        for some, wanted in zip(windows.split(batch_size), following.split(batch_size), strict=True):
+            logits = network(some).flatten(0, 1)
+            loss += float(nn.functional.cross_entropy(logits, wanted.flatten(), reduction="sum"))
+    return loss / following.numel() / math.log(2)
 
 
 def character_losses(text: str, held_out: str) -> tuple[float, float]:

@@ -19,8 +19,6 @@ from affscore.figures.estimation import bias_against_points as bias_against_poin
 from affscore.figures.estimation import drift as drift
 from affscore.figures.estimation import reductions as reductions
 from affscore.figures.history import timeline as timeline
-from affscore.figures.language import bits_along_training as bits_along_training
-from affscore.figures.language import scores_along as scores_along
 from affscore.figures.linear_regions import against_width as against_width
 from affscore.figures.linear_regions import logits_along_path as logits_along_path
 from affscore.figures.linear_regions import mosaic as mosaic
@@ -46,5 +44,7 @@ from affscore.figures.signature import raw_signature as raw_signature
 from affscore.figures.style import family_styles as family_styles
 from affscore.figures.style import house_style as house_style
 from affscore.figures.tables import table as table
+from affscore.figures.training import bits_along_training as bits_along_training
+from affscore.figures.training import scores_along as scores_along
 from affscore.figures.training import scores_over_steps as scores_over_steps
 from affscore.figures.zoo import zoo_accuracies as zoo_accuracies

@@ -22,14 +22,13 @@ from affscore.figures.style import (
 
 
 @house_style()
-def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str], *, xlabel: str = "") -> Figure:
+def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str]) -> Figure:
     """Draw a share for each network and kind of block: a row for each kind, a point for each network.
 
     Args:
         shares: A row for each network, a column for each kind (:func:`affscore.analysis.unexplained_by_kind`), in the
             order from top to bottom.
         groups: The group of each network, as its family, which has colour, marker and a line of its own.
-        xlabel: What the shares are; empty for "share of the variance that no affine map explains".
 
     Returns:
         The figure, as wide as a page. What is missing leaves its place empty.
@@ -57,7 +56,7 @@ def unexplained_shares(shares: pd.DataFrame, groups: Mapping[str, str], *, xlabe
     for row in range(1, shares.shape[1]):
         axes.axhline(row - 0.5, color=PALETTE["grey"], linewidth=0.5)
     name_rows(axes, list(shares.columns))
-    axes.set(xlabel=xlabel or "share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
+    axes.set(xlabel="share of the variance that no affine map explains", ylim=(shares.shape[1] - 0.5, -0.5))
     axes.set_xlim(left=-0.01)
     legend_below(figure, 5, loc="outside upper center")
     return figure

@@ -1,21 +1,39 @@
-"""The scores of a network while it trains."""
+"""Scores and losses of networks while they train; and scores along a text."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 import pandas as pd
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from affscore.errors import AffscoreError
-from affscore.figures.style import PAGE_WIDTH, PALETTE, house_style, legend_below, literal, plt, score_axis
+from affscore.figures.style import (
+    MARKERS,
+    PAGE_WIDTH,
+    PALETTE,
+    house_style,
+    legend_below,
+    literal,
+    page,
+    plt,
+    score_axis,
+    series_style,
+)
 
 _FEW = 12
 """Up to so many measurements are marked by dots, too."""
+
+_LIGHTEST = 0.85
+"""Of the colour map; what lies above is too light for a line on white."""
+
+_LINES = ("-", "--", "-.", ":")
 
 
 @house_style()
@@ -70,4 +88,100 @@ def scores_over_steps(table: pd.DataFrame, title: str = "") -> Figure:
     grid[-1, 0].set_xlabel("optimisation steps")
     grid[-1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
     legend_below(figure, 1)
+    return figure
+
+
+@house_style()
+def scores_along(panels: Mapping[str, pd.DataFrame], by: str, xlabel: str, *, doubling: bool = False) -> Figure:
+    """Draw the score of each activation along something: a line for its mean, and a band from least to most.
+
+    Args:
+        panels: For each title a row for each activation (``index``), value of ``by`` and repetition (a seed), with the
+            ``score``.
+        by: What is on the horizontal axis, a column of numbers from 0.
+        xlabel: What that is called.
+        doubling: Whether the axis is logarithmic, with 1 added to every number, as positions of a text are counted.
+
+    Returns:
+        The figure, as wide as a page: a panel for each title; the first activation is the darkest.
+
+    Raises:
+        AffscoreError: Nothing to draw.
+
+    >>> rows = [(step, index, seed, 0.9 - 0.1 * step) for step in (0, 1) for index in (0, 1) for seed in (1, 2)]
+    >>> table = pd.DataFrame(rows, columns=["step", "index", "seed", "score"])
+    >>> figure = scores_along({"net": table}, "step", "steps")
+    >>> len(figure.axes[0].lines), figure.axes[0].get_xlabel()
+    (2, 'steps')
+    """
+    import seaborn as sns  # slow to load
+
+    if not panels or any(rows.empty for rows in panels.values()):
+        raise AffscoreError("there is no score to draw: give a row for each activation at least")
+    figure, grid = page(
+        len(panels), 0.8, each=2.5, columns=min(len(panels), 3), sharey=True, xlabel=xlabel, ylabel="affinity score"
+    )
+    numbers = sorted({index for rows in panels.values() for index in rows["index"]})
+    colours = mpl.colormaps["viridis"](np.linspace(0, _LIGHTEST, len(numbers)))
+    for axes, (title, rows) in zip(grid, panels.items(), strict=True):
+        places = sorted(set(rows[by] + doubling))
+        for index, own in rows.groupby("index"):
+            place = numbers.index(index)
+            marker = MARKERS[place % len(MARKERS)] if len(places) <= _FEW else ""
+            look: Any = {"color": colours[place], "marker": marker, "markersize": 3, "markeredgewidth": 0}
+            whole: Any = {"errorbar": ("pi", 100), "err_kws": {"linewidth": 0}}  # from the least to the largest
+            sns.lineplot(
+                x=own[by] + doubling, y=own["score"], ax=axes, linestyle="-", linewidth=1.2, legend=False,
+                label=f"activation {own['index'].iloc[0] + 1}", **look, **whole,
+            )  # fmt: skip
+        axes.set_title(literal(title))
+        if doubling:
+            axes.set_xscale("log", base=2)
+            axes.xaxis.set_major_locator(FixedLocator(places))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.xaxis.set_minor_locator(NullLocator())
+    score_axis(grid, np.concatenate([rows["score"] for rows in panels.values()]))
+    legend_below(figure, min(len(numbers), 7))
+    return figure
+
+
+@house_style()
+def bits_along_training(tables: Mapping[str, pd.DataFrame], baselines: Mapping[str, float]) -> Figure:
+    """Draw the loss of language models in bits a character over the steps of their training.
+
+    Args:
+        tables: By name, a row for each training (``seed``) and ``step`` with the ``bits``; rows that repeat one are
+            taken once.
+        baselines: The loss of simpler predictions by name, as horizontal lines.
+
+    Returns:
+        The figure, as wide as a page.
+
+    Raises:
+        AffscoreError: Nothing to draw.
+
+    >>> table = pd.DataFrame({"step": [0, 100], "seed": 1, "bits": [6.5, 2.5]})
+    >>> len(bits_along_training({"net": table}, {"pairs of characters": 3.8}).axes[0].lines)
+    2
+    """
+    import seaborn as sns  # slow to load
+
+    if not tables:
+        raise AffscoreError("there is no loss to draw: give a table at least")
+    figure, (axes,) = page(1, 2.6, xlabel="optimisation steps", ylabel="bits a character, held out")
+    for number, (name, rows) in enumerate(tables.items()):
+        look: Any = {
+            "color": series_style(number)["color"],
+            "linestyle": _LINES[number % len(_LINES)],
+            "linewidth": 1.3,
+        }
+        once = rows.drop_duplicates(["seed", "step"])
+        each: Any = {"x": "step", "y": "bits", "units": "seed", "estimator": None}
+        sns.lineplot(once, **each, **look, ax=axes, label=literal(name), legend=False)
+    end = max(rows["step"].max() for rows in tables.values())
+    for name, value in baselines.items():
+        axes.axhline(value, color=PALETTE["grey"], linestyle=":", linewidth=1.2)
+        axes.annotate(literal(name), (end, value), ha="right", va="bottom", fontsize=8, color="#555555")
+    axes.set_ylim(bottom=0)
+    legend_below(figure, max(len(tables), 1))
     return figure

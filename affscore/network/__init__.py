@@ -15,6 +15,7 @@ from affscore.network.recorder.calls import ActivationCall
 from affscore.network.reduction import reduce
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
+from affscore.network.target import resampled
 from affscore.network.tracker import Tracker, track
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "r2",
     "recording",
     "reduce",
+    "resampled",
     "signature",
     "track",
 ]

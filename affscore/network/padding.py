@@ -28,7 +28,8 @@ def tokens_of_text(entries: Any, unused: Any) -> Tensor | None:
         unused: All entries of the data.
 
     Raises:
-        AffscoreError: The network is not told of the padding; a sample that is nothing else; another kind of mask.
+        AffscoreError: The data has padding, and the mask does not go into the network; a sample is all padding; or the
+            mask is no tensor (N, length) of zeros and ones.
 
     >>> tokens_of_text({"attention_mask": torch.tensor([[1, 1], [1, 0]])}, {})
     tensor([[ True,  True],

@@ -57,7 +57,8 @@ class AffinityPenalty:
             each activation of the network in the order in which they run; or an :class:`affscore.Signature` of the same
             reduction and covariance, whose paired scores are taken (its scores, where ``coupling`` is "fixed"). If it
             has as many activations as the network, each takes the score in its own place, whatever ``layers`` says.
-            Nothing is interpolated: bring the scores of a network of another depth to the length with ``np.interp``.
+            Nothing is interpolated: bring those of a network of another depth to the length by
+            :func:`affscore.network.resampled`.
         weight: The weight, at least 0. It may be changed between steps.
         layers: Which activations, by the names of their layers or by their places from 0, as the columns ``layer`` and
             ``index`` of a signature have them, each once; None for all. One name stands for all calls of its layer, in

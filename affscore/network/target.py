@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
@@ -15,6 +16,28 @@ from affscore.transport.covariance import CovarianceName
 from affscore.transport.differentiable import HeldCoupling
 
 _AS_IT_IS = "target.scores takes its numbers as they are"
+
+
+def resampled(scores: ArrayLike, length: int) -> NDArray[np.float64]:
+    """The signature of a network brought to the length of another one, by straight lines between its scores.
+
+    Args:
+        scores: In the order of the activations, (L,), L >= 1.
+        length: Of the result, at least 1. The first and the last score stay, where it has more than one.
+
+    Returns:
+        Array (length,).
+
+    Raises:
+        AffscoreError: No scores, or no length.
+
+    >>> resampled([0.5, 0.9], 3).tolist()
+    [0.5, 0.7, 0.9]
+    """
+    known = np.asarray(scores, dtype=float)
+    if known.ndim != 1 or not len(known) or length < 1:
+        raise AffscoreError(f"expected a row of scores and a length, got shape {known.shape} and {length!r}")
+    return np.interp(np.linspace(0, 1, length), np.linspace(0, 1, len(known)), known)
 
 
 class Target:
@@ -64,7 +87,7 @@ class Target:
             return numbers[list(chosen)]
         raise AffscoreError(
             f"the target has {len(numbers)} scores for {len(chosen)} activations; give as many, or bring it to that "
-            f"length: np.interp(np.linspace(0, 1, {len(chosen)}), np.linspace(0, 1, {len(numbers)}), {self._written})"
+            f"length: affscore.network.resampled({self._written}, {len(chosen)})"
         )
 
 

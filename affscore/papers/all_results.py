@@ -130,12 +130,15 @@ class AllResults:
         """The specification that was asked for, else the papers' own."""
         return own if self.specification is None else (self.specification,)
 
-    def _studies(self, ending: str = "") -> dict[str, pd.DataFrame]:
-        """The studies whose names end so, under the specification, and by their names without it."""
+    def _studies(self, ending: str = "", start: str = "") -> dict[str, pd.DataFrame]:
+        """The studies of a kind, whose names begin or end so, under the specification, by name without that end."""
+        rest = not ending and not start
         found = {
             name.removesuffix(ending): under(study, self.specification or PAPERS_CHOICE)
             for name, study in self.studies.items()
-            if (name.endswith(ending) if ending else not name.endswith(_OF_KINDS) and not name.startswith(_OF_TEXT))
+            if name.startswith(start)
+            and name.endswith(ending)
+            and not (rest and (name.endswith(_OF_KINDS) or name.startswith(_OF_TEXT)))
         }
         return {name: study for name, study in found.items() if len(study)}
 
@@ -287,13 +290,12 @@ class AllResults:
     @cached_property
     def language(self) -> Results:
         """Small language models, before and after training."""
-        found = {name: under(study, self.specification or PAPERS_CHOICE) for name, study in self.studies.items()}
         return Results(
             "small language models on the docstrings of Python",
             "3 trainings of each network, 2 batches of 512 windows of 128 characters, activate first, averaged over "
             "positions",
             analogue=True,
-            studies={name: study for name, study in found.items() if name.startswith(_OF_TEXT) and len(study)},
+            studies=self._studies(start=_OF_TEXT),
         )
 
     @property

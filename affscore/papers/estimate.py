@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,6 +113,22 @@ def mean_of(values: ArrayLike, within: tuple[float, float] = (-np.inf, np.inf)) 
     require(len(sample))
     spread = sample.std(ddof=1) if len(sample) > 1 else np.inf
     return Estimate(float(sample.mean()), float(spread / len(sample) ** 0.5), len(sample) - 1 or np.inf, within)
+
+
+def differ(numbers: Sequence[Estimate], small: float) -> bool | None:
+    """Whether any of several numbers differs from zero, with intervals that hold for all of them together.
+
+    Args:
+        numbers: As differences.
+        small: False where all intervals are within this of zero; None where neither is so.
+
+    >>> differ([mean_of([1.0, 1.1]), mean_of([0.0, 0.1])], 0.2), differ([mean_of([0.0, 0.001, -0.001])], 0.2)
+    (None, False)
+    """
+    ends = [one.interval(len(numbers)) for one in numbers]
+    if any(low > 0 or high < 0 for low, high in ends):
+        return True
+    return False if all(max(-low, high) < small for low, high in ends) else None
 
 
 def mean_or_deviation(values: ArrayLike, what: str) -> float:

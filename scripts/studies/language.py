@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import platform
 import time
 from dataclasses import asdict, dataclass
@@ -16,12 +15,10 @@ import torch.nn.functional as F
 from mini_zoo.members import half, layout
 from mini_zoo.recipes import Recipe
 from mini_zoo.training import one_thread, optimise
-from safetensors.torch import save
 from torch import Tensor, nn
 
 from affscore import track
-from affscore.experiments import character_losses
-from affscore.network.files import atomic_write
+from affscore.experiments import bits_a_character, character_losses
 from affscore.zoo import card_of
 from affscore.zoo.data.docstrings import docstrings, fingerprint_of_docstrings
 from affscore.zoo.text import TextPreprocessing
@@ -97,8 +94,7 @@ class LanguageTraining(Training):
             folder: Where.
 
         Returns:
-            The record: of held-out characters ``bits``, the mean loss, and ``accuracy``, the share that are named
-            rightly.
+            The record; ``bits`` is the mean loss of held-out characters.
         """
         start, job, losses = time.perf_counter(), self.describe(), dict[int, float]()
         with one_thread(), torch.random.fork_rng():
@@ -107,12 +103,13 @@ class LanguageTraining(Training):
             tracker = track(model, windows[:PROBE], self.every, data_name=self.dataset) if self.every else None
 
             def look() -> None:
-                losses[tracker.steps if tracker else 0] = bits(model, windows[:ON_THE_WAY], behind[:ON_THE_WAY])[0]
+                losses[tracker.steps if tracker else 0] = bits_a_character(
+                    model, windows[:ON_THE_WAY], behind[:ON_THE_WAY]
+                )
 
             def after() -> None:
                 if tracker is not None and tracker.step():
                     look()
-                    model.train()
 
             look()
             length, recipe = windows.shape[1], self.recipe
@@ -126,39 +123,16 @@ class LanguageTraining(Training):
                 model = optimise(model, recipe.steps * recipe.batch_size, loss_of, recipe, after)
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
-        reached, right = bits(model, windows, behind)
+        with one_thread():
+            reached = bits_a_character(model, windows, behind)
         record = {
-            "name": self.name, "bits": round(reached, 4), "accuracy": round(right, 4),
+            "name": self.name, "bits": round(reached, 4),
             "losses": {step: round(one, 4) for step, one in losses.items()},
             "python": platform.python_version(), "text": fingerprint_of_docstrings(),
             "seconds": round(time.perf_counter() - start, 1), "job": job,
         }  # fmt: skip
-        folder.mkdir(parents=True, exist_ok=True)
-        if tracker is not None:
-            tracker.measure()
-            tracker.save(self.course(folder))
-        with atomic_write(self.weights(folder)) as part:
-            part.write_bytes(save(weights))
-        with atomic_write(self.weights(folder).with_suffix(".json")) as part:
-            part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        self.write(folder, weights, record, tracker)
         return record
-
-
-def bits(model: nn.Module, windows: Tensor, behind: Tensor) -> tuple[float, float]:
-    """The mean loss in bits a character, and the share of the characters that are named rightly.
-
-    Args:
-        model: It is put into evaluation mode.
-        windows: Characters (N, length).
-        behind: The character behind each, (N, length).
-    """
-    loss, right = 0.0, 0
-    with one_thread(), torch.inference_mode():
-        for some, wanted in zip(windows.split(64), behind.split(64), strict=True):
-            logits = model.eval()(some)
-            loss += float(F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), reduction="sum"))
-            right += int((logits.argmax(dim=2) == wanted).sum())
-    return loss / behind.numel() / math.log(2), right / behind.numel()
 
 
 @cache

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torchmetrics.functional.classification import multiclass_calibration_error
 
 from affscore import AffinityPenalty, linearize, signature
+from affscore.network import resampled
 from affscore.survey.shipped import shipped_signature
 from affscore.transport.differentiable import HeldCoupling
 from studies.trainings import Part, Training
@@ -153,5 +154,4 @@ class Steered(Training):
             assert self.target is not None
             return self.target
         own = len(signature(model, images[:64], n=64, criteria=False, progress=False).scores)
-        scores = shipped_signature(self.target).scores
-        return np.interp(np.linspace(0, 1, own), np.linspace(0, 1, len(scores)), scores)
+        return resampled(shipped_signature(self.target).scores, own)

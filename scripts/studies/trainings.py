@@ -16,7 +16,7 @@ from mini_zoo.training import accuracy, one_thread, prepared
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from affscore import load_model, track
+from affscore import Tracker, load_model, track
 from affscore.network.files import atomic_write
 from affscore.zoo import card_of
 from affscore.zoo.weight_files import load_state_dict
@@ -138,12 +138,9 @@ class Training:
             torch.manual_seed(self.seed)  # a way may put another last layer into the network
             model = self.build()
             (images, labels), test = self.images(model, "train"), self.images(model, "test")
-            after: Callable[[], Any] = int
-            if self.every:
-                probe = (test[0][:PROBE], test[1][:PROBE])
-                tracker = track(model, probe, self.every, data_name=self.dataset)
-                after = tracker.step
-            model = self.fit(model, images, labels, after)
+            probe = (test[0][:PROBE], test[1][:PROBE])
+            tracker = track(model, probe, self.every, data_name=self.dataset) if self.every else None
+            model = self.fit(model, images, labels, tracker.step if tracker else int)
         weights = half(model, self.name)
         load_state_dict(model, weights, self.name)
         reached, fitted = accuracy(model, *test), accuracy(model, images, self.given(labels))
@@ -154,12 +151,16 @@ class Training:
             "name": self.name, "accuracy": round(reached, 4), "fitted": round(fitted, 4), "seconds": round(seconds, 1),
             "measured": measured, "job": job,
         }  # fmt: skip
+        self.write(folder, weights, record, tracker)
+        return record
+
+    def write(self, folder: Path, weights: dict[str, Tensor], record: dict[str, Any], tracker: Tracker | None) -> None:
+        """Write what a training leaves; the record comes last, so that where it is, all is."""
         folder.mkdir(parents=True, exist_ok=True)
-        if self.every:
+        if tracker is not None:
             tracker.measure()
             tracker.save(self.course(folder))
         with atomic_write(self.weights(folder)) as part:
             part.write_bytes(save(weights))
         with atomic_write(self.weights(folder).with_suffix(".json")) as part:
             part.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-        return record

@@ -21,14 +21,14 @@ def closed():
 
 
 def test_every_share_is_a_point_in_its_row_and_what_is_missing_is_none():
-    (axes,) = unexplained_shares(SHARES, GROUPS, xlabel="share").axes
+    (axes,) = unexplained_shares(SHARES, GROUPS).axes
     points = [
         point for line in axes.lines for point in zip(*line.get_data(), strict=True) if len(line.get_xdata()) != 2
     ]
     drawn = {(round(float(x), 6), round(float(y))) for x, y in points if np.isfinite(x)}
     expected = {(value, row) for row, kind in enumerate(SHARES) for value in SHARES[kind].dropna()}
     assert drawn == expected
-    assert axes.get_xlabel() == "share"
+    assert axes.get_xlabel() == "share of the variance that no affine map explains"
     assert [label.get_text() for label in axes.get_yticklabels()] == list(SHARES)
     assert axes.get_ylim()[0] > axes.get_ylim()[1]
 

@@ -487,7 +487,7 @@ def test_a_compiled_network_is_refused():
 @pytest.mark.parametrize(
     ("options", "x", "message"),
     [
-        ({"target": [0.5, 0.5, 0.5]}, samples(), r"the target has 3 scores for 2 activations; .*np\.interp"),
+        ({"target": [0.5, 0.5, 0.5]}, samples(), r"the target has 3 scores for 2 activations; .*resampled"),
         ({"target": 0.5, "layers": ["9"]}, samples(), "no activation '9' among the 2 .*, whose layers are '1', '3'"),
         ({"target": 0.5, "layers": [2]}, samples(), "no activation 2 among the 2"),
         ({"target": 0.5, "layers": ["1", 0]}, samples(), "layers chooses relu of layer '1' twice, by 0 too"),
@@ -580,7 +580,8 @@ def test_the_recipe_for_a_signature_of_another_length_works():
             with pytest.raises(AffscoreError, match="3 scores for 2 activations") as error:
                 penalty()
         recipe = str(error.value).partition("length: ")[2]
-        with AffinityPenalty(network, eval(recipe, {"np": np, "target": target}), coupling=coupling) as penalty:
+        brought = eval(recipe, {"affscore": affscore, "target": target})
+        with AffinityPenalty(network, brought, coupling=coupling) as penalty:
             network(x)
             penalty().backward()
 
@@ -631,3 +632,14 @@ def test_passes_with_other_activations():
         network(samples(4))
         with pytest.raises(AffscoreError, match="ran different activations"):
             penalty()
+
+
+def test_a_signature_is_brought_to_a_length_by_straight_lines():
+    scores = [0.2, 0.8, 0.5]
+    assert affscore.network.resampled(scores, 3).tolist() == scores
+    np.testing.assert_allclose(affscore.network.resampled(scores, 5), [0.2, 0.5, 0.8, 0.65, 0.5])
+    assert affscore.network.resampled(scores, 2).tolist() == [0.2, 0.5]
+    assert affscore.network.resampled([0.4], 3).tolist() == [0.4] * 3
+    for wrong, length in (([], 3), (scores, 0), ([scores], 3)):
+        with pytest.raises(AffscoreError, match="expected a row of scores and a length"):
+            affscore.network.resampled(wrong, length)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from studies.steered import TARGETS
 
+from affscore.network import resampled
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers.appendix_b import differences, outcomes, over_all
 from affscore.papers.estimate import mean_of
@@ -98,7 +99,7 @@ def test_a_signature_can_be_a_target(network: str, target: str, study: pd.DataFr
     rows = under(pd.concat([study, load_study("steered-targets")], ignore_index=True))
     own = rows[(rows["network"] == network) & (rows["task"] == "digits")]
     scores = shipped_signature(TARGETS[target]).scores
-    goal = np.interp(np.linspace(0, 1, 7), np.linspace(0, 1, len(scores)), scores)
+    goal = resampled(scores, 7)
     by_seed = own.pivot_table("score", ["target", "seed"], "index")
     far = np.sqrt((by_seed - goal).pow(2).mean(axis=1))
     assert mean_of(far["free"] - far[target]).above() is True

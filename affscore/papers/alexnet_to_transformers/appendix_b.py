@@ -8,7 +8,7 @@ import pandas as pd
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import Estimate, mean_of, require
+from affscore.papers.estimate import Estimate, differ, mean_of, require
 from affscore.papers.results import Results
 
 _NEEDS = "a study of networks trained with a penalty (python scripts/make_studies.py --only steered)"
@@ -81,11 +81,8 @@ def _impact(results: Results, what: str, *columns: str) -> Verdict:
     found = differences(results.studies["steered"], columns)
     require(len(found))
     means = {(column, target): one for column in columns for target, one in over_all(found, column).items()}
-    ends = [one.interval(len(means)) for one in means.values()]
-    changed = any(low > 0 or high < 0 for low, high in ends)
-    same = all(max(-low, high) < SMALL for low, high in ends)
     listed = ", ".join(f"{100 * one:+.1f} (pulled {target})" for (_, target), one in means.items())
-    return Verdict(True if changed else False if same else None, f"Points of {what}: {listed}.", len(found))
+    return Verdict(differ([*means.values()], SMALL), f"Points of {what}: {listed}.", len(found))
 
 
 @claim(76, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)

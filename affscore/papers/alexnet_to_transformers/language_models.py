@@ -9,7 +9,7 @@ import pandas as pd
 from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import Estimate, every, mean_of, require
+from affscore.papers.estimate import Estimate, differ, every, mean_of, require
 from affscore.papers.results import Results
 
 _NEEDS = "a study of language models (python scripts/make_studies.py --only language)"
@@ -112,10 +112,8 @@ def gates_show_in_language_models(results: Results) -> Verdict:
     require("language" in results.studies)
     study = results.studies["language"]
     gap = gap_of_gates(study)
-    low, high = gap.interval()
-    holds = True if low > 0 or high < 0 else False if max(-low, high) < SAME else None
     found = f"With gates the mean score is {gap:+.3f} from {mean_scores(study, PLAIN).mean():.3f} without."
-    return Verdict(holds, found, study.loc[study["way"] == "language", "weights"].nunique())
+    return Verdict(differ([gap], SAME), found, study.loc[study["way"] == "language", "weights"].nunique())
 
 
 @claim(75, f"{PAPER}, section 5 and figure 9, carried over to language models", _NEEDS)
