@@ -36,7 +36,7 @@ def differentiable_affinity(
     equal eigenvalues do no harm (page Definitions, "The gradient of the score").
 
     The arithmetic is float64 for inputs of any type, and each gradient is rounded once, to the type of its input: for
-    float32 a relative error of at most 6e-8 in each entry. First derivatives only.
+    float32 a relative error of at most 6e-8 in each entry. First derivatives only: ``create_graph=True`` is an error.
 
     Args:
         x: Tensor (n, d) of n >= 2 samples; or an array, as a constant.
@@ -163,8 +163,12 @@ class _Centred(torch.autograd.Function):
         return sample.points.clone()
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        if torch.is_grad_enabled():  # create_graph=True: a second derivative would be silently wrong
+            raise AffscoreError(
+                "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
+                "needs a second one"
+            )
         return ((gradient - gradient.mean(dim=0)) / ctx.scale).to(**ctx.kind), None
 
 

@@ -291,3 +291,13 @@ def test_no_warning_is_given():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gradients(*example(0))
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_second_derivative_is_refused(which):
+    samples = [torch.randn(20, 3, generator=torch.Generator().manual_seed(seed)).double() for seed in (0, 1)]
+    wanted = samples[which].requires_grad_()
+    score = differentiable_affinity(samples[0], samples[1].clamp(min=0), clip=False)
+    torch.autograd.grad(score, wanted, retain_graph=True)
+    with pytest.raises(AffscoreError, match="first derivatives only"):
+        torch.autograd.grad(score, wanted, create_graph=True)
