@@ -18,7 +18,7 @@ from affscore.papers.alexnet_to_transformers.figure_16 import other_training_cha
 from affscore.papers.all_results import AllResults
 from affscore.papers.claim import DOES_NOT_HOLD, HOLDS, UNDECIDED
 from affscore.papers.claim import WORDS as CLAIM_WORDS
-from affscore.papers.estimate import Estimate, MissingResultsError, every, mean_of
+from affscore.papers.estimate import Estimate, MissingResultsError, differ, every, mean_of
 from affscore.papers.groups import study_groups
 from affscore.papers.ledger import MATERIAL, all_claims
 from affscore.papers.results import Results
@@ -876,6 +876,15 @@ def test_estimates():
     assert (lead.above(), lead.below(), lead.above(2.4), mean_of([5.0]).above()) == (True, False, None, None)
     assert (Estimate(1.0, 0.0, 3) - Estimate(0.5, 0.0, 3)).above(0.4)
     assert [every(parts) for parts in ([], [True, None], [None, False], [True])] == [True, None, False, True]
+
+
+def test_several_numbers_differ_from_zero_together():
+    near, wide, far = Estimate(0.0, 0.001, 4), Estimate(0.0, 1.0, 4), Estimate(3.0, 1.0, 4)  # t of 3; 2.78 is enough
+    assert [differ(some, 0.01) for some in ([near], [wide], [far])] == [False, None, True]
+    assert differ([far, near], 0.01) is None  # for two together it is not
+    assert differ([near, near], 0.01) is False
+    assert differ([near, wide], 0.01) is None
+    assert differ([near, Estimate(-9.0, 1.0, 4)], 0.01) is True
 
 
 def test_results_leave_out_missing_scores_and_take_parts_of_names_as_they_are():
