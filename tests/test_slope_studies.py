@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from make_studies import describe, is_made, pulled
+from make_studies import describe, is_made
+from mini_zoo.training import one_thread
 from studies import plans, tasks
 from studies import slopes as of_slopes
 from studies.plans import EARLY, LATE, NEVER, STUDIES, STUDIES_OF_PAPERS, Study
@@ -76,7 +77,8 @@ def by_hand(one, omega, start, epochs=4):
     model = to_prelu(load_model(one.model, one.seed), images[:2])
     rates = {"rate": lambda epoch: task.annealed(1e-2, epoch), "slope_rate": lambda epoch: task.annealed(0.2, epoch)}
     more = {"test": tuple(test), "seed": one.seed, "progress": False, **rates, **task.more}
-    return model, train(model, images, labels, epochs, omega, start, **more)
+    with one_thread():
+        return model, train(model, images, labels, epochs, omega, start, **more)
 
 
 @pytest.mark.parametrize("start", [NEVER, EARLY])
@@ -254,7 +256,7 @@ def two(small):
 
 def test_tables_of_a_study(small, tmp_path):
     study = two(small)
-    found = pulled("mine", study, tmp_path, jobs=1)
+    found = make_studies.of_slopes("mine", study, tmp_path, jobs=1)
     assert list(found) == ["mine-scores", "mine"]  # the last has the name of the study
     each = [one.run(tmp_path) for one in study.slopes]
     assert len(found["mine"]) == sum(map(len, each)) == 4
@@ -262,7 +264,7 @@ def test_tables_of_a_study(small, tmp_path):
     assert found["mine"]["accuracy_before"].isna().tolist() == [True, True, False, False]
     pd.testing.assert_frame_equal(found["mine-scores"], pd.read_parquet(study.slopes[1].scores(tmp_path / "slopes")))
     alone = replace(study, slopes=study.slopes[:1])
-    assert list(pulled("mine", alone, tmp_path, jobs=1)) == ["mine"]
+    assert list(make_studies.of_slopes("mine", alone, tmp_path, jobs=1)) == ["mine"]
 
 
 def run_the_script(monkeypatch, *words):
