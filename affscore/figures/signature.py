@@ -14,7 +14,16 @@ from matplotlib.ticker import MaxNLocator
 
 from affscore.errors import AffscoreError
 from affscore.figures.hover import name_points
-from affscore.figures.style import PALETTE, house_style, kind_style, legend_below, literal, page, score_axis
+from affscore.figures.style import (
+    BLOCK_LOOKS,
+    PALETTE,
+    house_style,
+    kind_style,
+    legend_below,
+    literal,
+    page,
+    score_axis,
+)
 
 if TYPE_CHECKING:
     from affscore.network.result import Signature
@@ -38,9 +47,9 @@ def raw_signature(
 
     The function decides the shape of a point and the kind of activation its colour, in every figure the same
     (:func:`affscore.figures.style.kind_style`). The axis of scores fits the scores of all panels. Parallel branches
-    share a depth and are overlaid. Where there are several batches, bars show the standard deviation over them, and the
-    title its mean. A flagged activation (constant input or output) is drawn hollow; one without a score is left out,
-    and the title counts these.
+    share a depth and are overlaid. A line joins the activations; of blocks, those of one kind. Where there are several
+    batches, bars show the standard deviation over them, and the title its mean. A flagged activation (constant input or
+    output) is drawn hollow; one without a score is left out, and the title counts these.
 
     Args:
         results: One signature or several.
@@ -87,9 +96,13 @@ def raw_signature(
 
 
 def _draw(figure: Figure, axes: Axes, summary: pd.DataFrame) -> None:
-    axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
+    of_blocks = summary["kind"].isin(BLOCK_LOOKS).any()  # which lie in each other: none follows the one before
+    if not of_blocks:
+        axes.plot(summary["depth"], summary["score"], color=PALETTE["grey"], linewidth=0.6, alpha=0.5, zorder=1)
     for label, rows in summary.dropna(subset="score").groupby("label", sort=False):
         colour, marker = kind_style(rows["activation"].iloc[0], rows["kind"].iloc[0])
+        if of_blocks:
+            axes.plot(rows["depth"], rows["score"], color=colour, linewidth=0.6, linestyle="-", alpha=0.5, zorder=1)
         faces = ["none" if flagged else colour for flagged in rows["flag"] != ""]
         look: Any = {"facecolors": faces, "edgecolors": colour, "linewidths": 0.5, "marker": marker, "label": label}
         name_points(figure, axes.scatter(rows["depth"], rows["score"], 32, **look), _words(rows))

@@ -161,12 +161,23 @@ def page(
 
 
 def legend_below(figure: Figure, columns: int, *, loc: Any = "outside lower center", **look: Any) -> None:
-    """One legend for all panels below the figure; what several of them have stands there once."""
+    """One legend for all panels below the figure; what several of them have stands there once.
+
+    Args:
+        figure: With the panels.
+        columns: So many, or as many as fit the width of the figure.
+        loc: As matplotlib's.
+        look: As matplotlib's.
+    """
     handles: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    figure.legend(list(handles.values()), list(handles), loc=loc, ncols=columns, **look)
+    for ncols in range(columns, 0, -1):
+        legend = figure.legend(list(handles.values()), list(handles), loc=loc, ncols=ncols, **look)
+        if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
 
 
 def name_rows(axes: Axes, names: Sequence[object]) -> None:

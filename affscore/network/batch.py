@@ -17,7 +17,7 @@ from affscore.network.accuracy import Predictions, count_right, predictions
 from affscore.network.collect import Collector
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
-from affscore.network.notes import adding_assumptions
+from affscore.network.notes import adding_assumptions, as_warning
 from affscore.network.padding import NOTE as PADDING
 from affscore.network.randomness import seed_generators
 from affscore.network.recorder import Recorder
@@ -100,8 +100,8 @@ def run_batch(
     for chunk in chunks:
         images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted and not checked
         with adding_assumptions(stream, network):
-            if chunk.text is not None and PADDING not in notes:
-                notes.append(PADDING)
+            own = [*([] if chunk.text is None else [PADDING]), *([as_warning(chunk.doubt)] if chunk.doubt else [])]
+            notes += [note for note in own if note not in notes]
             predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
             if first:
                 notes += audit(network, recorder, collector, images, card.name)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.utils.data import default_collate
 
 from affscore.errors import AffscoreError, guarded
-from affscore.network.padding import tokens_of_text
+from affscore.network.padding import tokens_of_text, unread_masks
 from affscore.network.recorder.dataflow import mapped, tensors_in
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
@@ -39,6 +39,7 @@ class Inputs:
         labels: The class of each sample, tensor (N,) of integers, where the data has it.
         source: Which entry of the data was taken, where no name said so.
         text: Which tokens are of the text, tensor (N, length) of booleans, where others are padding.
+        doubt: A sentence on padding that may count; empty where there is none.
 
     >>> inputs = Inputs(((torch.zeros(4, 3),), {"mask": torch.ones(4, 2)}))
     >>> len(inputs), inputs[1:3].form
@@ -50,6 +51,7 @@ class Inputs:
     labels: Tensor | None = None
     source: str = ""
     text: Tensor | None = None
+    doubt: str = ""
 
     @cached_property
     def tensors(self) -> list[Tensor]:
@@ -73,7 +75,7 @@ class Inputs:
         if self.forward is not None:
             return self.forward(network, self.batch)
         arguments, named = self.batch
-        if "input_ids" in named and getattr(getattr(network, "config", None), "is_encoder_decoder", False):
+        if "input_ids" in named and has_decoder(network):
             named = {"decoder_input_ids": named["input_ids"], **named}
         return network(*arguments, **named)
 
@@ -98,6 +100,11 @@ class Inputs:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
         source = f", from {self.source}" if self.source else ""
         return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
+
+
+def has_decoder(network: nn.Module) -> bool:
+    """Whether this is an encoder with a decoder, as transformers say it."""
+    return bool(getattr(getattr(network, "config", None), "is_encoder_decoder", False))
 
 
 def check_inputs(inputs: Inputs, expected: Expected) -> Inputs:
@@ -235,7 +242,9 @@ def inputs_of(loader: Iterable[Any], expected: Expected, feeding: Callable[[Any]
     what = "the data cannot be read in batches"  # the data set's own errors, or PyTorch's of items of several sizes
     items = guarded(lambda: iter(loader), what)
     while (item := guarded(lambda: next(items, _END), what)) is not _END:
-        inputs = feeding(item)
-        if isinstance(expected, TextPreprocessing):
-            inputs.text = tokens_of_text(inputs.batch if inputs.forward is not None else inputs.batch[1], item)
+        inputs, of_texts = feeding(item), isinstance(expected, TextPreprocessing)
+        entries = inputs.batch if inputs.forward is not None else inputs.batch[1]
+        if of_texts:
+            inputs.text = tokens_of_text(entries, item)
+        inputs.doubt = unread_masks(entries, of_texts)
         yield check_inputs(inputs, expected)

@@ -52,22 +52,61 @@ def tokens_of_text(entries: Any, unused: Any) -> Tensor | None:
         return None
     if not bool(mask.any(dim=1).all()):
         raise AffscoreError(f"a sample of the data is all padding by its {MASK}; leave it out")
+    for name, same in {"decoder_input_ids": entries.get("input_ids"), f"decoder_{MASK}": entries[MASK]}.items():
+        if isinstance(entries.get(name), Tensor) and not (
+            isinstance(same, Tensor) and torch.equal(entries[name], same)
+        ):
+            raise AffscoreError(f"the data marks padding ({MASK}) of other tokens than those of {name}; {_ADVICE}")
     return mask
 
 
-def tokens_of_call(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tensor | None:
-    """As :func:`tokens_of_text`, of the arguments of a forward: the mask is one of them, or stands in a dictionary.
+def unread_masks(entries: Any, of_texts: bool) -> str:
+    """The note on entries that may mark padding which counts all the same; empty where there is none.
 
-    >>> mask = torch.tensor([[1, 0]])
-    >>> tokens_of_call(lambda input_ids, attention_mask: None, (torch.tensor([[7, 0]]), mask), {})
-    tensor([[ True, False]])
+    Args:
+        entries: What goes into the network, by name.
+        of_texts: Whether :func:`tokens_of_text` reads :data:`MASK`.
+
+    Returns:
+        It names those that end in "mask" and are tensors (N, length, ...) of zeros and ones.
+
+    >>> unread_masks({"pad_mask": torch.tensor([[0, 1]])}, of_texts=True)[:37]
+    'the padding that pad_mask may mark co'
+    >>> unread_masks({"attention_mask": torch.tensor([[0, 1]])}, of_texts=True)
+    ''
+    """
+    if not isinstance(entries, Mapping):
+        return ""
+    masks = {name: value for name, value in entries.items() if str(name).endswith("mask") and _marks(value)}
+    known = masks.get(MASK) if of_texts else None
+    names = [name for name, value in masks.items() if known is None or not torch.equal(value, known)]
+    if not names:
+        return ""
+    return (
+        f"the padding that {', '.join(names)} may mark counts in every score and criterion: only {MASK} is read, of a "
+        f"network of token ids (preprocessing = affscore.zoo.TextPreprocessing(...)); else {_ADVICE}"
+    )
+
+
+def _marks(value: Any) -> bool:
+    if not isinstance(value, Tensor) or value.ndim < 2 or value.is_complex():
+        return False
+    ones = value == 1
+    return bool((ones | (value == 0)).all()) and bool(ones.any()) and not bool(ones.all())
+
+
+def named_arguments(forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments of a forward by their names, with the entries of those that are dictionaries.
+
+    >>> dict(named_arguments(lambda input_ids, attention_mask: None, (1, 2), {}))
+    {'input_ids': 1, 'attention_mask': 2}
     """
     try:
         arguments: Mapping[str, Any] = inspect.signature(forward).bind(*args, **kwargs).arguments
     except (TypeError, ValueError):  # a function of C; or they do not fit, which the forward says itself
         arguments = {**kwargs, "": args[0] if args else None}
     inner = (value for value in arguments.values() if isinstance(value, Mapping))
-    return tokens_of_text(ChainMap(dict(arguments), *map(dict, inner)), {})
+    return ChainMap(dict(arguments), *map(dict, inner))
 
 
 def without_padding(tokens: Tensor, text: Tensor) -> Tensor:

@@ -14,9 +14,10 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, first_line
 from affscore.network.criteria.declaration import naming
+from affscore.network.inputs import has_decoder
 from affscore.network.model_state import check_whole, unwrapped
 from affscore.network.notes import FEWEST, too_few
-from affscore.network.padding import tokens_of_call
+from affscore.network.padding import named_arguments, tokens_of_text, unread_masks
 from affscore.network.passes import Pass, Watched, checked_layers
 from affscore.network.recorder import recording
 from affscore.network.recorder.declared import Declared
@@ -49,7 +50,7 @@ class AffinityPenalty:
     DistributedDataParallel (each process takes its own samples), under autocast (scores are computed in float64 from
     the rounded activations), or use ``torch.utils.checkpoint`` with ``use_reentrant=False``. Parts of it that are
     compiled run uncompiled. A copy of the network has no penalty. Padding of texts (``attention_mask``) does not count,
-    as in :func:`affscore.signature`.
+    as in :func:`affscore.signature`; that of an encoder with a decoder is refused.
 
     Args:
         model: The network.
@@ -81,7 +82,8 @@ class AffinityPenalty:
             or infinity. In a forward pass: no activation, or padding that a signature refuses.
 
     Warns:
-        AffscoreWarning: When it is first called with fewer than 8 samples.
+        AffscoreWarning: Once where it is called with fewer than 8 samples; once where padding may count, as another
+            entry than ``attention_mask`` marks it.
 
     >>> _ = torch.manual_seed(0)
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -119,7 +121,7 @@ class AffinityPenalty:
             raise AffscoreError("this network has a penalty already; remove() that one first")
         self.weight = weight
         self.scores: Tensor | None = None
-        self._layers, self._removed, self._warned = checked_layers(layers), False, False
+        self._layers, self._removed, self._warned = checked_layers(layers), False, set[str]()
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
         # these know what they take
         self._checked_weight()
@@ -171,7 +173,7 @@ class AffinityPenalty:
         recomputed = torch._C._current_graph_task_id() != -1  # by a checkpoint, within backward()
         if not self.model.training or not torch.is_grad_enabled() or recomputed:
             return forward(*args, **kwargs)
-        seen = Pass(self._layers, tokens_of_call(forward, args, kwargs) if self._of_texts else None)
+        seen = Pass(self._layers, self._tokens_of_text(named_arguments(forward, args, kwargs)))
         with ExitStack() as stack:
             try:
                 recorder = stack.enter_context(recording(self.model, seen, self._activations))
@@ -215,9 +217,25 @@ class AffinityPenalty:
         advice = "leave out a last batch that is shorter: DataLoader(..., drop_last=True)"
         if n < 2:
             raise AffscoreError(f"a score needs at least 2 samples, got {n}; {advice}")
-        if n < FEWEST and not self._warned:
-            self._warned = True
-            warnings.warn(f"{too_few(n, 'samples')}; {advice}", AffscoreWarning, stacklevel=4)
+        if n < FEWEST:
+            self._warn_once("size", f"{too_few(n, 'samples')}; {advice}", stacklevel=5)
+
+    def _tokens_of_text(self, entries: Mapping[str, Any]) -> Tensor | None:
+        """Which tokens of what goes into the network are none of padding; None where all are."""
+        text = tokens_of_text(entries, {}) if self._of_texts else None
+        if text is not None and has_decoder(self.model):
+            raise AffscoreError(
+                "the penalty cannot tell the padding of an encoder from that of its decoder: give both texts of the "
+                "same length without padding"
+            )
+        if "masks" not in self._warned and (doubt := unread_masks(entries, self._of_texts)):
+            self._warn_once("masks", doubt, stacklevel=7)  # of the line that runs the network
+        return text
+
+    def _warn_once(self, about: str, message: str, stacklevel: int) -> None:
+        if about not in self._warned:
+            self._warned.add(about)
+            warnings.warn(message, AffscoreWarning, stacklevel=stacklevel)
 
     def _checked_weight(self) -> float:
         if not is_number(self.weight) or not 0 <= self.weight < float("inf"):

@@ -96,7 +96,8 @@ def _checked(target: Any) -> Tensor:
         numbers = target.detach().cpu() if isinstance(target, Tensor) else torch.from_numpy(np.array(target))
     except (TypeError, ValueError, RuntimeError):  # not of numbers, or of tensors
         numbers = torch.tensor(False)
-    if numbers.dtype == torch.bool or numbers.is_complex():
+    listed = target if isinstance(target, (list, tuple)) else ()
+    if numbers.dtype == torch.bool or numbers.is_complex() or any(isinstance(one, (bool, np.bool_)) for one in listed):
         raise AffscoreError(f"target must be a number, a Signature or a sequence of numbers, got {target!r}")
     numbers = numbers.double()
     if numbers.ndim > 1 or not numbers.numel() or not bool(((numbers >= 0) & (numbers <= 1)).all()):

@@ -15,6 +15,8 @@ from affscore.figures.style import (
     PALETTE,
     SHAPES,
     kind_style,
+    legend_below,
+    page,
     score_axis,
 )
 
@@ -120,4 +122,17 @@ def test_panels_share_the_axis_and_only_a_labelled_one_has_its_label():
     score_axis(list(panels), [0.8, 0.9])
     assert [axes.get_ylabel() for axes in panels] == ["mean affinity score (axis from 0.75)", ""]
     assert panels[0].get_ylim() == panels[1].get_ylim()
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("length", [5, 30, 60])
+def test_a_legend_fits_the_figure_with_as_many_columns_as_it_can(length):
+    figure, (axes,) = page(1, 2.0)
+    for number in range(4):
+        axes.plot([0, 1], label=f"{number}" * length)
+    legend_below(figure, 4)
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 4
+    assert legend._ncols == {5: 4, 30: 2, 60: 1}[length]
+    assert legend.get_window_extent().width <= figure.bbox.width
     plt.close(figure)

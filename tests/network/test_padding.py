@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.data import DataLoader
 
-from affscore import AffscoreError, affinity_score, multiverse, signature, track
-from affscore.network.padding import NOTE, reduce_text
+from affscore import AffscoreError, AffscoreWarning, affinity_score, multiverse, signature, track
+from affscore.network.padding import NOTE, reduce_text, tokens_of_text, unread_masks
 from affscore.network.reduction import chosen_positions, reduce
 from affscore.zoo import TextPreprocessing
 
 LENGTH, WIDTH = 7, 6
+MIXED = torch.tensor([[1, 1], [1, 0]])
 
 
 class Padded(nn.Module):
@@ -193,3 +194,55 @@ def test_positions_that_are_not_the_tokens():
     torch.manual_seed(0)
     with pytest.raises(AffscoreError, match="it has 4 positions a sample, and attention_mask marks padding among 7"):
         signature(Halved(), texts(), n=24, criteria=False, progress=False)
+
+
+class OtherMask(nn.Module):
+    """Features that come with a mask of padding, under a name of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(4, 9)
+
+    def forward(self, features, pad_mask):
+        return nn.functional.gelu(self.up(features)).masked_fill(pad_mask[:, :, None], 0)
+
+
+def test_padding_that_another_mask_marks_is_warned_of():
+    generator = torch.Generator().manual_seed(0)
+    features, mask = torch.randn(64, 3, 4, generator=generator), torch.rand(64, 3, generator=generator) < 0.3
+    torch.manual_seed(0)
+    network, options = OtherMask(), {"n": 32, "criteria": False, "progress": False}
+    with pytest.warns(AffscoreWarning, match="the padding that pad_mask may mark counts in every score"):
+        found = signature(network, {"features": features, "pad_mask": mask}, **options)
+    assert sum("pad_mask" in note for note in found.notes) == 1  # of two batches
+    nothing = signature(network, {"features": features, "pad_mask": torch.zeros_like(mask)}, **options)
+    assert not any("pad_mask" in note for note in nothing.notes)
+
+
+@pytest.mark.parametrize(
+    ("entries", "of_texts", "named"),
+    [
+        ({"attention_mask": MIXED}, True, None),
+        ({"attention_mask": MIXED}, False, "attention_mask"),
+        ({"attention_mask": MIXED, "decoder_attention_mask": MIXED}, True, None),
+        ({"attention_mask": MIXED, "decoder_attention_mask": 1 - MIXED}, True, "decoder_attention_mask"),
+        ({"src_key_padding_mask": MIXED.bool()}, True, "src_key_padding_mask"),
+        ({"pixel_mask": MIXED[:, :, None].expand(-1, -1, 3)}, False, "pixel_mask"),
+        ({"masked": MIXED, "head_mask": MIXED[0], "mask": 2 * MIXED, "a_mask": None}, False, None),
+        ({"ones_mask": torch.ones(2, 2), "zeros_mask": torch.zeros(2, 2)}, False, None),
+        (torch.ones(2, 2), False, None),
+    ],
+)
+def test_masks_that_are_not_read(entries, of_texts, named):
+    sentence = unread_masks(entries, of_texts)
+    assert sentence == "" if named is None else sentence.startswith(f"the padding that {named} may mark")
+
+
+@pytest.mark.parametrize("name", ["decoder_input_ids", "decoder_attention_mask"])
+def test_padding_is_that_of_the_decoder_too_or_refused(name):
+    data = texts()
+    twice = {name: data[name.removeprefix("decoder_")]}
+    torch.testing.assert_close(tokens_of_text(data | twice, {}), data["attention_mask"].bool())
+    other = {name: twice[name].flip(0)}
+    with pytest.raises(AffscoreError, match=f"marks padding .attention_mask. of other tokens than those of {name}"):
+        tokens_of_text(data | other, {})

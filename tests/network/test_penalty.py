@@ -4,6 +4,7 @@ import copy
 import io
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,8 +17,8 @@ import affscore
 from affscore import AffinityPenalty, AffscoreError, AffscoreWarning
 from affscore.network.passes import Watched
 from tests.network.cheap_networks import cheaply
+from tests.network.test_padding import OtherMask, texts
 from tests.network.test_padding import net as padded_net
-from tests.network.test_padding import texts
 
 
 class Mixed(nn.Module):
@@ -406,6 +407,27 @@ def test_copies_have_no_penalty_and_run_their_own_weights():
                 penalty()
 
 
+def test_padding_that_another_mask_marks_is_warned_of_once():
+    network, features, mask = OtherMask().train(), torch.randn(12, 3, 4), torch.arange(36).reshape(12, 3) % 4 == 0
+    with AffinityPenalty(network, 0.5), warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        network(features, mask)
+        network(features, pad_mask=mask)
+    assert len(given) == 1
+    assert str(given[0].message).startswith("the padding that pad_mask may mark counts")
+    assert given[0].filename == __file__
+
+
+def test_padding_of_an_encoder_with_a_decoder_is_refused():
+    network, data = padded_net().train(), texts()
+    network.config = SimpleNamespace(is_encoder_decoder=True)
+    with AffinityPenalty(network, 0.5) as penalty:
+        with pytest.raises(AffscoreError, match="the padding of an encoder from that of its decoder"):
+            network(**data)
+        network(data["input_ids"], torch.ones_like(data["attention_mask"]))
+        assert bool(penalty().isfinite())
+
+
 @pytest.mark.slow
 def test_of_a_network_of_transformers():
     transformers = pytest.importorskip("transformers")
@@ -436,6 +458,7 @@ def test_of_a_network_of_transformers():
         ({"target": "0.9"}, "target must be a number, a Signature"),
         ({"target": ["0.9", "0.8"]}, "target must be a number, a Signature"),
         ({"target": True}, "target must be a number, a Signature"),
+        ({"target": [0.5, True]}, "target must be a number, a Signature"),
         ({"target": torch.tensor([True, False])}, "target must be a number, a Signature"),
         ({"target": [[0.5], [0.5, 0.5]]}, "target must be a number, a Signature"),
         ({"target": None}, r"target must be a number"),
