@@ -35,6 +35,12 @@ from affscore.network.criteria import CRITERIA, SCHEMA
 COLUMNS = Path("book/columns.md")
 EXTENSIONS = tuple(Path("scripts", name) for name in ("figure_numbers.py", "lean_site.py", "api_reference.py"))
 COLOURS = 256
+NEGATIVE = re.compile(
+    r"(?P<verbatim><(?P<tag>style|script|code|pre)\b.*?</(?P=tag)>|<[^>]*>|`[^`]*`|\$[^$]*\$)|(?<![\w/.-])-(?=\d)",
+    re.DOTALL,
+)
+"""The hyphen before a number, unless it stands in what must stay as it is."""
+
 BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
 
@@ -56,6 +62,8 @@ def main() -> None:
     files[Path("book/_static/explorer/data.js")] = explorer_data()
     files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
     files |= {Path("_extensions") / path.name: path.read_bytes() for path in EXTENSIONS}
+    for notebook in executed.values():
+        write_minus_signs(notebook)
     files |= front_page(files[INTRODUCTION].decode(), executed)
     gallery, pictures = gallery_page(executed)
     files |= {GALLERY: gallery.encode()} | pictures
@@ -107,6 +115,25 @@ def describe_figures(notebook: NotebookNode) -> None:
             if words and figure.startswith("<svg"):
                 before, own = re.split(r'(?<=aria-label=")[^"]*', figure, maxsplit=1)
                 output["data"]["text/html"] = before + html.escape(words) + own
+
+
+def write_minus_signs(notebook: NotebookNode) -> None:
+    """Give negative numbers in the sentences and tables that cells show a minus sign, as figures have it."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            for kind in ("text/markdown", "text/html"):
+                shown = output.get("data", {}).get(kind, "")
+                if shown and not shown.startswith("<svg"):
+                    output["data"][kind] = with_minus_signs(shown)
+
+
+def with_minus_signs(shown: str) -> str:
+    r"""Markdown or HTML with a minus sign before its numbers; code, mathematics, styles and tags stay.
+
+    >>> with_minus_signs('-0.5 [-1, 3-4], `x[-1]`, 1e-5, <td class="a -1">-2</td>').replace("\N{MINUS SIGN}", "minus ")
+    'minus 0.5 [minus 1, 3-4], `x[-1]`, 1e-5, <td class="a -1">minus 2</td>'
+    """
+    return NEGATIVE.sub(lambda found: found["verbatim"] or "\N{MINUS SIGN}", shown)
 
 
 def make_light(notebook: NotebookNode) -> None:
