@@ -91,7 +91,7 @@ cases = [
 affscore.figures.activation_panels(cases, domain=(-20, 20))
 
 # %% [markdown]
-# In each panel the grey line is the function, the red dots are the samples on it (evenly spaced, so nothing is random),
+# In each panel the grey line is the function, the orange dots are the samples on it (evenly spaced, so nothing is random),
 # and the dashed green line is the affine map $T$ that the score compares with. The histograms at the right edge are the
 # two distributions that it compares: that of the outputs $Y$ (filled) and that of $T(X)$ (outline).
 #
@@ -174,7 +174,7 @@ assert np.isclose(min(costs), distance**2)
 print(f"cheapest of the {len(costs)} plans {min(costs):.4f}")
 print(f"transport.wasserstein²      {distance**2:.4f}")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "The optimal coupling (right) is cheaper than the pairs as they are numbered (left): it chooses the pairs itself, and its mean squared length is $W_2^2$ of {eq}`eq-1-assignment` (ours; `affscore.figures.coupling`)."}, "image": {"alt": "Two panels with the same six grey dots at the left and six red triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-coupling", "caption": "The optimal coupling (right) is cheaper than the pairs as they are numbered (left): it chooses the pairs itself, and its mean squared length is $W_2^2$ of {eq}`eq-1-assignment` (ours; `affscore.figures.coupling`)."}, "image": {"alt": "Two panels with the same six grey dots at the left and six orange triangles at the right. In the left panel lines join equal numbers and cross each other. In the right panel the lines of the optimal coupling are shorter and hardly cross."}}
 optimal = transport.optimal_coupling(
     torch.from_numpy(six_x), torch.from_numpy(six_y)
 )
@@ -327,7 +327,7 @@ for layer in range(4):
     activations.append((signal, relu(signal)))
     signal = relu(signal)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature: the further the data move to where ReLU is the identity, the closer the score comes to 1 (paper Fig. 1, drawn from data by `affscore.figures.scheme`). Above: input (grey dots) and output (red triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its red image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to red triangles; the red cloud with two arrows."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-1-scheme", "caption": "From a network to its signature: the further the data move to where ReLU is the identity, the closer the score comes to 1 (paper Fig. 1, drawn from data by `affscore.figures.scheme`). Above: input (grey dots) and output (orange triangles) of each ReLU of a random network of width two. Below, the steps for the one in the thick frame: its input $X$ and output $Y$; the affine image $T(X)$ (green squares) with a line from each $x_i$; the optimal coupling of $T(X)$ with $Y$; the principal axes of $\\Sigma_Y$ (one standard deviation each), by which the cost is normalised."}, "image": {"alt": "Upper row: four small scatter plots joined by arrows, one for each ReLU, with the scores 0.64, 0.66, 0.83 and 0.97 that are listed above them as the signature. Lower row: four panels for the first ReLU. A round grey cloud and its orange image, folded onto the positive quadrant; the green affine image of the cloud; short black lines from green squares to orange triangles; the orange cloud with two arrows."}}
 affscore.figures.scheme(
     [score_steps(x, y, covariance) for x, y in activations]
 )
@@ -418,12 +418,22 @@ activations = {
     "SiLU": lambda x: x * sigmoid(x),
     "x²": np.square,
 }
+
+
+def correlation_with_output(function):
+    """Of a standard normal input and its output, from integrals."""
+    mean = norm.expect(function)
+    square = norm.expect(lambda x: function(x) ** 2)
+    product = norm.expect(lambda x: x * function(x))
+    return product / np.sqrt(square - mean**2)
+
+
 normal_line = norm.ppf(level)[:, None]
 normal_cloud = rng.standard_normal((n, width))
 rows = {}
 for name, function in activations.items():
     x, y = normal_line, function(normal_line)
-    correlation = np.corrcoef(x[:, 0], y[:, 0])[0, 1]
+    correlation = correlation_with_output(function)
     wide = affinity_score(normal_cloud, function(normal_cloud), covariance)
     rows[name] = {
         "corr": correlation,

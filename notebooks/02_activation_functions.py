@@ -110,7 +110,7 @@ ranks = trained[["score", "zeros"]].corr("spearman").iloc[0, 1]
 Markdown(
     f"**A ReLU that is rarely active scores low** (rank correlation with the "
     f"share of zeros {ranks:+.2f}). A normal input with as many zeros predicts "
-    f"the score to within 0.1 for {100 * (above.abs() < 0.1).mean():.0f}\u00a0% of the "
+    f"the score to within 0.1 for {100 * (above.abs() < 0.1).mean():.0f} % of the "
     f"activations; where it is wrong, the real score is higher, on average by "
     f"{above.mean():.2f}."
 )
@@ -461,7 +461,7 @@ Markdown(f"""
 * In eleven trained networks the more of a ReLU's outputs are zero, the \
 {verdict} is its score (rank correlation {ranks:+.2f} over {len(trained)} \
 activations): **a ReLU is most non-linear where it is rarely active**.
-* One correlation replaces an optimal transport problem: {100 * agree:.0f}\u00a0% of \
+* One correlation replaces an optimal transport problem: {100 * agree:.0f} % of \
 {len(varies)} scores of nine activations are within 0.01 of \
 $1 - \\sqrt{{1 - \\operatorname{{corr}}}}$.
 * A score near 0 need not be a strong bend: on narrow \

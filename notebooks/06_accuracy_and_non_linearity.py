@@ -150,8 +150,8 @@ accuracy_fits(eight, panels, panel_fits(eight, panels))
 r2_of = of_eight.set_index("characteristic")["r2"]
 tested = test_of_eight.iloc[0]
 sentence = (
-    f"Of the seven statistics *{winner}* explains {100 * r2_of[winner]:.0f}\u00a0% of the "
-    f"variance of accuracy, depth {100 * r2_of['depth']:.0f}\u00a0%"
+    f"Of the seven statistics *{winner}* explains {100 * r2_of[winner]:.0f} % of the "
+    f"variance of accuracy, depth {100 * r2_of['depth']:.0f} %"
 )
 Markdown(
     f"{sentence}. With permuted accuracies the best of seven does as well with "
@@ -679,7 +679,7 @@ said = {"max": "highest score", "min": "lowest score"}
 said |= {"mean": "mean score", "median": "median score"}
 Markdown(f"""
 * Eight networks on CIFAR-10: the {said.get(winner, f"{winner} of the scores")} explains \
-**{100 * r2_of[winner]:.0f}\u00a0%** of the variance of accuracy, depth {100 * r2_of["depth"]:.0f}\u00a0% \
+**{100 * r2_of[winner]:.0f} %** of the variance of accuracy, depth {100 * r2_of["depth"]:.0f} % \
 (permutation test p = {tested["p_value"]:.2f}, within plain and residual \
 networks {tested["p_within"]:.2f}).
 * In small analogues of the paper's five groups the best of seven statistics \

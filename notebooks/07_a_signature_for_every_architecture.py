@@ -227,8 +227,8 @@ signature_finds, length_finds = found.loc[
     ["DTW distance", "length alone"], "near"
 ]
 Markdown(
-    f"**{100 * signature_finds:.0f}\u00a0% of the networks have a relative as their "
-    f"nearest neighbour; by length alone it is {100 * length_finds:.0f}\u00a0%.** The "
+    f"**{100 * signature_finds:.0f} % of the networks have a relative as their "
+    f"nearest neighbour; by length alone it is {100 * length_finds:.0f} %.** The "
     "tree says less. Its adjusted Rand index is "
     + ", ".join(
         f"{value:.2f} with {name} linkage" for name, value in linkages.items()
@@ -274,9 +274,9 @@ shown(random)
 # %% tags=["remove-input"]
 Markdown(
     f"Of {len(untrained)} networks "
-    f"**{100 * random.loc['DTW distance', 'near']:.0f}\u00a0% of those with a relative "
+    f"**{100 * random.loc['DTW distance', 'near']:.0f} % of those with a relative "
     "have one as their nearest neighbour**; the lengths alone find "
-    f"{100 * random.loc['length alone', 'near']:.0f}\u00a0%. A signature is largely a "
+    f"{100 * random.loc['length alone', 'near']:.0f} %. A signature is largely a "
     "property of the architecture: of its order of layers and its initial "
     "weights. What training adds is the subject of "
     "{doc}`11_what_training_does`."
@@ -372,10 +372,10 @@ ends = {
 }
 Markdown(
     "A score after a sum exceeds one inside a block in "
-    f"{100 * min(ends['residual']):.0f}\u00a0% to {100 * max(ends['residual']):.0f}\u00a0% of all "
+    f"{100 * min(ends['residual']):.0f} % to {100 * max(ends['residual']):.0f} % of all "
     "pairs, over the four residual networks. Without shortcuts the second "
     "activation of a block exceeds the first in "
-    f"{100 * min(ends['plain']):.0f}\u00a0% to {100 * max(ends['plain']):.0f}\u00a0%, where chance is "
+    f"{100 * min(ends['plain']):.0f} % to {100 * max(ends['plain']):.0f} %, where chance is "
     "50 %. The paper calls the distribution with shortcuts *bimodal*; "
     "whether there are two modes, and not only two groups, is another "
     "question, and {doc}`12_what_a_residual_connection_does` answers it on "
@@ -413,8 +413,8 @@ table(
 # %% tags=["remove-input", "findings"]
 found_here = (
     f"Of the {len(signatures)} networks on {dataset}, "
-    f"{100 * signature_finds:.0f}\u00a0% have a relative as their nearest neighbour, "
-    f"{100 * length_finds:.0f}\u00a0% by length alone. The tree is weaker evidence: that "
+    f"{100 * signature_finds:.0f} % have a relative as their nearest neighbour, "
+    f"{100 * length_finds:.0f} % by length alone. The tree is weaker evidence: that "
     "it finds families beyond their lengths "
     + ("is decided" if decided else "cannot be decided")
     + f" (lead {lead.value:.2f} ± {lead.error:.2f})."
@@ -431,9 +431,9 @@ Markdown(
     f"({twin:.2f}).\n"
     "* A signature tells the family before any training: of "
     f"{len(untrained)} networks of the paper with random weights, "
-    f"{100 * random.loc['DTW distance', 'near']:.0f}\u00a0% have a relative as their "
+    f"{100 * random.loc['DTW distance', 'near']:.0f} % have a relative as their "
     "nearest neighbour (by length alone "
-    f"{100 * random.loc['length alone', 'near']:.0f}\u00a0%).\n"
+    f"{100 * random.loc['length alone', 'near']:.0f} %).\n"
     f"* {found_here}"
 )
 

@@ -158,9 +158,9 @@ Markdown(
     f"**{', '.join(everywhere)} keep their sign in all {len(shipped)} "
     "networks, with intervals that exclude zero.** And a weighted sum of the "
     "papers' five, with weights that were fitted to the *other* kinds of "
-    f"networks, explains {100 * explained['from_others']:.0f}\u00a0% of the variance of "
+    f"networks, explains {100 * explained['from_others']:.0f} % of the variance of "
     "the scores within a network (mean over the networks; with weights of "
-    f"their own {100 * explained['within']:.0f}\u00a0%). Within such networks the older "
+    f"their own {100 * explained['within']:.0f} %). Within such networks the older "
     "criteria rank layers much as the score does."
 )
 
@@ -398,14 +398,14 @@ Markdown(
     f"({', '.join(theirs)}) keep the sign of their correlation with it in all "
     f"of them, and so do {len(more)} others ({', '.join(more)}). With weights "
     "fitted to the other kinds of networks, the paper's five explain "
-    f"{100 * explained['from_others']:.0f}\u00a0% of the variance of the scores.\n"
+    f"{100 * explained['from_others']:.0f} % of the variance of the scores.\n"
     "* Across families it is not. "
     f"{len(both_ways['printed'])} of 5 criteria go both ways in the printed "
     f"table 2, {len(both_ways['here'])} of 5 among the {len(summaries)} "
     f"networks on {dataset}"
     + (
         ", where weights from other families explain "
-        f"{100 * here_too['from_others']:.0f}\u00a0%"
+        f"{100 * here_too['from_others']:.0f} %"
         if several
         else ""
     )

@@ -333,7 +333,7 @@ table(worst.set_index("network").rename_axis(None), headings)
 # %% tags=["remove-input"]
 far = (by_layer["fall"] > 0.1).mean()
 Markdown(
-    f"**In {100 * far:.0f}\u00a0% of {len(by_layer)} activations the pairing costs more "
+    f"**In {100 * far:.0f} % of {len(by_layer)} activations the pairing costs more "
     f"than 0.1.** The worst has an affinity of {worst['score'].iloc[0]:.2f} "
     f"and a paired score of {worst['paired'].iloc[0]:.2f}: image by image it "
     "is no more affine than the bound, which is what unrelated outputs have."
@@ -557,7 +557,7 @@ Markdown(
     "* The score does not see which output belongs to which input. A ReLU of "
     f"{worst['network'].iloc[0]} scores {worst['score'].iloc[0]:.2f}, and "
     f"{worst['paired'].iloc[0]:.2f} when each input is kept with its own "
-    f"output; the two differ by more than 0.1 in {100 * far:.0f}\u00a0% of the "
+    f"output; the two differ by more than 0.1 in {100 * far:.0f} % of the "
     "activations on photographs.\n"
     f"* Of {len(claims)} verdicts on the papers' claims {turned or 'none'} "
     f"{'is' if turned < 2 else 'are'} turned round by a choice and "

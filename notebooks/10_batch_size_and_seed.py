@@ -116,8 +116,8 @@ robust = figure_08.batch_size_keeps_the_signature
 Markdown(
     "**Eight times as many images change a score by "
     f"{photographs['change']:.3f} on CIFAR-10 and by {digits['change']:.3f} "
-    f"on digits, {100 * photographs['change'] / photographs['within']:.0f}\u00a0% and "
-    f"{100 * digits['change'] / digits['within']:.0f}\u00a0% of how much the activations "
+    f"on digits, {100 * photographs['change'] / photographs['within']:.0f} % and "
+    f"{100 * digits['change'] / digits['within']:.0f} % of how much the activations "
     "of a network differ.** Is that less than half, with a 95 % interval over "
     f"networks? On CIFAR-10 this {robust.decide(results.cifar).word}; on "
     f"digits it {robust.decide(results.mini).word}. It is not chance: on "
@@ -310,8 +310,8 @@ Markdown(
     f"grows in {grows}, and in {smaller} their sum is smaller than the fall "
     "alone. **Part of the robustness of figure 8 is two biases that "
     "cancel.** Of the activations whose exact score is above the paired one "
-    f"by more than 0.02, {100 * rise[True]:.0f}\u00a0% rise with $n$; of the others "
-    f"{100 * rise[False]:.0f}\u00a0%. In the other order, and for sampled positions, the "
+    f"by more than 0.02, {100 * rise[True]:.0f} % rise with $n$; of the others "
+    f"{100 * rise[False]:.0f} %. In the other order, and for sampled positions, the "
     "pairing mostly is the best coupling, and only the first error is left."
 )
 
@@ -369,7 +369,7 @@ Markdown(
         f"{row['min']:+.3f} and {row['max']:+.3f} with the {name} covariance"
         for name, row in lowest.iterrows()
     )
-    + f". It is positive in {100 * (by_choice[at_few] > 0).to_numpy().mean():.0f}\u00a0% "
+    + f". It is positive in {100 * (by_choice[at_few] > 0).to_numpy().mean():.0f} % "
     "of the cells, and smallest where the coupling is exact and means are "
     "taken after the activation."
 )
@@ -400,9 +400,9 @@ table(shown.sort_index().rename_axis([None, None])[list(WAYS)])
 # %% tags=["remove-input"]
 removed = 1 - after.mean() / before.mean()
 Markdown(
-    f"It removes {100 * removed['mean, paired']:.0f}\u00a0% of this error under the "
-    f"paired coupling and {100 * removed['mean, exact']:.0f}\u00a0% under the exact one "
-    f"({100 * removed['sampled position, exact']:.0f}\u00a0% for sampled positions, which "
+    f"It removes {100 * removed['mean, paired']:.0f} % of this error under the "
+    f"paired coupling and {100 * removed['mean, exact']:.0f} % under the exact one "
+    f"({100 * removed['sampled position, exact']:.0f} % for sampled positions, which "
     "mostly are coupled as they are paired); the error is smaller in "
     f"{(after < before).to_numpy().sum()} of {after.size} cells. **The bias "
     "of the covariance is near $c/n$; that of the coupling is not.**"
@@ -427,7 +427,7 @@ Markdown(
     f"The standard deviation over seeds is {deviation.min():.3f} to "
     f"{deviation.max():.3f} (largest at activation "
     f"{deviation.idxmax() + 1}), root mean square {of_seeds:.3f}: "
-    f"{100 * share:.0f}\u00a0% of that over the activations. The mean score of a network "
+    f"{100 * share:.0f} % of that over the activations. The mean score of a network "
     f"has {mean_scores.std():.3f} over seeds (from {mean_scores.min():.3f} "
     f"to {mean_scores.max():.3f}). A difference between two networks that "
     "were trained once each counts only if it is larger than this; more "
@@ -463,7 +463,7 @@ Markdown(
     f"* On CIFAR-10 batches of {many['CIFAR-10']} instead of "
     f"{few['CIFAR-10']} photographs move a score by "
     f"{photographs['change']:.3f}, "
-    f"{100 * photographs['change'] / photographs['within']:.0f}\u00a0% of how much the "
+    f"{100 * photographs['change'] / photographs['within']:.0f} % of how much the "
     "activations of a network differ, and "
     f"{photographs['change'] / photographs['chance_of_many']:.0f} times the "
     "standard deviation over batches: it is bias, and no average removes "

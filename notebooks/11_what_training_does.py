@@ -187,9 +187,9 @@ Markdown(
     f"sum (by {sums[ON] - sums[TRAINED]:.2f}). But it does not make the two "
     "groups of {doc}`12_what_a_residual_connection_does`: a score after a "
     "sum exceeds one inside a block in "
-    f"{100 * apart[ON]:.0f}\u00a0% of all pairs before training and in "
-    f"{100 * apart[TRAINED]:.0f}\u00a0% after it. With norms off it is "
-    f"{100 * apart[OFF]:.0f}\u00a0%."
+    f"{100 * apart[ON]:.0f} % of all pairs before training and in "
+    f"{100 * apart[TRAINED]:.0f} % after it. With norms off it is "
+    f"{100 * apart[OFF]:.0f} %."
 )
 
 # %% [markdown]

@@ -156,15 +156,15 @@ every = groups.groupby("network")["separation"].agg(["mean", "min", "max"])
 choices = len(groups.groupby(list(Specification._fields)))
 Markdown(
     f"**Over {len(with_it)} residual networks a score after a sum exceeds "
-    f"one inside a block in {100 * with_it['separation'].mean():.0f}\u00a0% of all "
-    f"pairs**, and in at least {100 * with_it['separation'].min():.0f}\u00a0% in every "
+    f"one inside a block in {100 * with_it['separation'].mean():.0f} % of all "
+    f"pairs**, and in at least {100 * with_it['separation'].min():.0f} % in every "
     f"network. In {len(without)} networks without shortcuts the second "
     "activation of a block exceeds the first in "
-    f"{100 * without['separation'].mean():.0f}\u00a0%, where 50 % is chance. The choice "
+    f"{100 * without['separation'].mean():.0f} %, where 50 % is chance. The choice "
     f"of reduction, order, covariance and coupling hardly matters: under all "
-    f"{choices} the share is {100 * every.loc['residual', 'min']:.0f}\u00a0% or more with "
-    f"shortcuts, and {100 * every.loc['plain', 'min']:.0f}\u00a0% to "
-    f"{100 * every.loc['plain', 'max']:.0f}\u00a0% without."
+    f"{choices} the share is {100 * every.loc['residual', 'min']:.0f} % or more with "
+    f"shortcuts, and {100 * every.loc['plain', 'min']:.0f} % to "
+    f"{100 * every.loc['plain', 'max']:.0f} % without."
 )
 
 # %% [markdown]
@@ -188,7 +188,7 @@ by_depth = mine.pivot_table(
 by_depth.columns = [f"{what}, {kind} (%)" for what, kind in by_depth.columns]
 order = [f"{what}, {kind} (%)" for what in shown for kind in kinds.values()]
 order = {name: name for name in order if name in by_depth}
-table(by_depth.rename_axis([None, None]), order, digits=1)
+table(by_depth.rename_axis(["images", "layers"]), order, digits=1)
 
 # %% tags=["remove-input"]
 as_good = mine.pivot_table(
@@ -206,8 +206,8 @@ caveat = Markdown(
     "Deep networks without shortcuts are trained less well. Where the "
     "accuracies of both differ by less than 2 points ("
     + ", ".join(f"{depth} layers on {on}" for on, depth in good)
-    + f"), the shares are {100 * alike.get('residual', np.nan):.0f}\u00a0% with shortcuts "
-    f"and {100 * alike.get('plain', np.nan):.0f}\u00a0% without.\n```"
+    + f"), the shares are {100 * alike.get('residual', np.nan):.0f} % with shortcuts "
+    f"and {100 * alike.get('plain', np.nan):.0f} % without.\n```"
 )
 display(caveat) if len(good) else None
 
@@ -234,11 +234,7 @@ shares = rejected.pivot_table(
 )
 shares.columns = [f"{test}, {kind} (%)" for test, kind in shares.columns]
 order = [f"{test}, {kind} (%)" for test in TESTS for kind in kinds.values()]
-table(
-    shares.rename_axis([None] * len(words)),
-    {name: name for name in order if name in shares},
-    digits=0,
-)
+table(shares, {name: name for name in order if name in shares}, digits=0)
 
 # %% tags=["remove-input"]
 ours = rejected[rejected["network"] == "residual"]
@@ -262,9 +258,9 @@ Markdown(
         else ""
     )
     + "It also depends on the order: Silverman's test sees two modes in "
-    f"{100 * by_order.get('reduce-first', np.nan):.0f}\u00a0% of the residual "
+    f"{100 * by_order.get('reduce-first', np.nan):.0f} % of the residual "
     "networks where averages come before the activation, as definition 3.1 "
-    f"has it, and in {100 * by_order.get('activate-first', np.nan):.0f}\u00a0% in the "
+    f"has it, and in {100 * by_order.get('activate-first', np.nan):.0f} % in the "
     "order of the published code, which made figure 5."
 )
 
@@ -286,7 +282,7 @@ columns = {
 }
 found = within.groupby(["on", "network"])[list(columns)].mean()
 table(
-    found.rename_axis([None, None]),
+    found.rename_axis(["images", "network"]),
     columns,
     digits={"agreement": 2} | dict.fromkeys(["in_first", "in_second"], 0),
 )
@@ -318,21 +314,20 @@ table(
 # ## What we found
 
 # %% tags=["remove-input", "findings"]
-best = mine[mine["on"] == on].groupby("network")["separation"].mean()
 Markdown(
-    f"* Shortcuts split the activations in two. In {len(with_it)} residual "
-    "networks a score after a sum exceeds one inside a block in "
-    f"{100 * with_it['separation'].mean():.0f}\u00a0% of all pairs (on {on} "
-    f"{100 * best['residual']:.0f}\u00a0%); in their twins without shortcuts the second "
-    f"activation of a block exceeds the first in "
-    f"{100 * without['separation'].mean():.0f}\u00a0%.\n"
-    f"* That holds under all {choices} choices of measurement: the share is "
-    f"at least {100 * every.loc['residual', 'min']:.0f}\u00a0% with shortcuts and at most "
-    f"{100 * every.loc['plain', 'max']:.0f}\u00a0% without.\n"
+    "* **Shortcuts split the activations in two**: after a shortcut's sum a "
+    "ReLU has a higher score than inside a block in "
+    f"{100 * with_it['separation'].mean():.0f} % of all pairs, over "
+    f"{len(with_it)} residual networks. In their twins without shortcuts the "
+    "ReLU in the same place has it in "
+    f"{100 * without['separation'].mean():.0f} %.\n"
+    f"* That holds under all {choices} specifications: the share is "
+    f"at least {100 * every.loc['residual', 'min']:.0f} % with shortcuts and at most "
+    f"{100 * every.loc['plain', 'max']:.0f} % without.\n"
     "* *Bimodal* is another matter. One mode is rejected for "
-    f"{100 * counts.loc['residual', 'one mode'] / len(with_it):.0f}\u00a0% of the "
+    f"{100 * counts.loc['residual', 'one mode'] / len(with_it):.0f} % of the "
     "residual networks under the papers' choice, and for "
-    f"{100 * by_order.get('reduce-first', np.nan):.0f}\u00a0% where averages come before "
+    f"{100 * by_order.get('reduce-first', np.nan):.0f} % where averages come before "
     "the activation."
 )
 

@@ -219,8 +219,8 @@ table(shown, headings, digits)
 
 # %% tags=["remove-input"]
 Markdown(
-    f"By the whole signature, {100 * near.value:.0f}\u00a0% of the networks have a nearest neighbour of their own method; under permutation it is "
-    f"{100 * near.permuted:.0f}\u00a0% on average (p = {near.p_value:.2g})."
+    f"By the whole signature, {100 * near.value:.0f} % of the networks have a nearest neighbour of their own method; under permutation it is "
+    f"{100 * near.permuted:.0f} % on average (p = {near.p_value:.2g})."
     if repeated
     else "No method was trained twice here, so that methods and seeds cannot be separated."
 )
@@ -313,7 +313,7 @@ if repeated:
         f"({high}); seeds of one method vary by {spread.loc['score', 'seeds']:.3f}."
     )
     third = (
-        f"**The nearest signature is of the same method for {100 * near.value:.0f}\u00a0% of the networks**, {100 * near.permuted:.0f}\u00a0% by chance "
+        f"**The nearest signature is of the same method for {100 * near.value:.0f} % of the networks**, {100 * near.permuted:.0f} % by chance "
         f"(p = {near.p_value:.2g}). It takes several seeds of each method to know that."
     )
 else:

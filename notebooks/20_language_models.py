@@ -156,7 +156,7 @@ Markdown(
 # newer models do with GELU or SiLU. Both have 512 channels at the GELU, so their scores have the same bias; the gated
 # one has more parameters. `python scripts/make_studies.py --only language` makes it again.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-bits", "caption": "Held-out loss of the six trainings, a line each. Dotted: predictions by counts of characters and of pairs of characters (`affscore.figures.bits_along_training`)."}, "image": {"alt": "Six falling curves from above 6.5 bits a character at step 0. They pass the line for single characters within fifty steps, reach that for pairs of characters at about step 150, and end well below it."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-bits", "caption": "All six networks learn more than pairs of characters say, those with gates most. Held-out loss; the three lines of a kind lie nearly on each other. Dotted: predictions by counts of characters and of pairs (`affscore.figures.bits_along_training`)."}, "image": {"alt": "Six falling curves from above 6.5 bits a character at step 0. They pass the line for single characters within fifty steps, reach that for pairs of characters at about step 150, and end well below it."}}
 course = load_study("language-course")
 of = dict(list(course.groupby("network", sort=False)))
 counts = study[["by_character", "by_pair"]].iloc[0]
@@ -169,7 +169,7 @@ bits_along_training(
 )
 plt.show()
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-course", "caption": "The score of each GELU while the networks train: mean over three seeds, and the band from the least to the largest. Paired coupling, 512 held-out windows (`affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-course", "caption": "Training lowers the score of every GELU, from about 0.95 to about 0.75 to 0.8. Mean over three seeds, and the band from the least to the largest; paired coupling, 512 held-out windows (`affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates, each with four curves that begin near 0.95 and fall while the network trains. The first two blocks end lowest."}}
 scores_along(
     {NAMES[name]: rows for name, rows in of.items()},
     "step",
@@ -257,7 +257,8 @@ Markdown(
     f"under {rising[0]} specifications, falls under {rising[1]}, and is "
     f"undecided under {rising[2]}.\n\n"
     "The gated networks also learn more in as many steps. Where each "
-    f"training first reaches {equal:.2f} bits, the difference is "
+    f"training first reaches {equal:.2f} bits on the windows of the figures, "
+    "the least that all of them reach there, the difference is "
     f"{gap_then:+.3f} (paired coupling)."
 )
 
@@ -268,9 +269,9 @@ Markdown(
 # ## By position
 #
 # The default averages over all positions of a window. `affscore.experiments.scores_by_position` scores one position at a
-# time. In a causal network position 0 knows one character, position 1 two, the last one all of them.
+# time. In a causal network the first position knows one character, the second two, the last one all of them.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-positions", "caption": "The score at single positions of a window, after training: mean over three seeds, and the band from least to largest (`affscore.experiments.scores_by_position`, `affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-20-positions", "caption": "Where the network knows few characters its GELUs are nearer to affine; from the fifth position on their scores hardly change. After training, mean over three seeds, and the band from least to largest (`affscore.experiments.scores_by_position`, `affscore.figures.scores_along`)."}, "image": {"alt": "Two panels, without and with gates; in each four curves over the positions 1 to 128 of a window on a logarithmic axis. They begin between 0.75 and 0.87, fall within three positions, and are level from there."}}
 positions = load_study("language-positions")
 positions = positions[positions["way"] == "language"]
 usual = positions[positions["covariance"] == "ledoit-wolf"]
@@ -367,7 +368,7 @@ table(
         "activation": "activation",
         "channels": "channels",
         "score": "score",
-        "lowest": f"lowest of {choices} choices",
+        "lowest": f"lowest of {choices} specifications",
         "highest": "highest",
         "at the first token": "first token",
         "at the last": "last token",
@@ -387,8 +388,8 @@ Markdown(
     f"blocks score {marked[:5].min():.2f} to {marked[:5].max():.2f}, at the "
     f"other tokens that we looked at {others_[:5].min().min():.2f} to "
     f"{others_[:5].max().max():.2f}. The tanh of the pooler is all but "
-    f"affine: {tanh.min():.3f} to {tanh.max():.3f} under all choices. The "
-    "vectors of this encoder are means over tokens and do not use it."
+    f"affine: {tanh.min():.4f} to {tanh.max():.4f} under all specifications. "
+    "The vectors of this encoder are means over tokens and do not use it."
 )
 
 # %% [markdown]
@@ -426,8 +427,7 @@ spreads = (
 
 
 def shown_as(values):
-    found = mean_of(values)
-    return f"{found:.2f}"
+    return f"{mean_of(values, (0, 1)):.2f}"
 
 
 here_ = under(spreads).groupby("family")
@@ -520,6 +520,7 @@ gates = {
     False: "The GELUs of gated units are more non-linear than ordinary ones",
     None: "Whether gated units are more or less non-linear is undecided",
 }[gap.above()]
+fewest = min(fallen[name][0] for name in NAMES)
 carried = {
     True: "Language models are more linear than small convnets",
     False: "Language models are more non-linear than small convnets",
@@ -530,15 +531,15 @@ Markdown(
     "* **Training makes a language model more non-linear**: the mean score "
     f"falls by {falls['char_gpt'].value:.2f}, and by "
     f"{falls['gated_char_gpt'].value:.2f} with gated units (three seeds each; "
-    f"a fall under {min(fallen[name][0] for name in NAMES)} of {choices} "
-    "choices of measurement at least).\n"
+    f"a fall under {fewest if fewest < choices else 'all'} of {choices} "
+    "specifications).\n"
     f"* **{gates}**: {gap:+.3f} in the mean score; higher under "
-    f"{gated[0]} of {choices} choices, lower under {gated[1]} (exact and "
-    "paired coupling agree, so each choice counts twice); undecided under "
+    f"{gated[0]} of {choices} specifications, lower under {gated[1]} (exact "
+    "and paired coupling agree, so each counts twice); undecided under "
     f"{left_open}.\n"
     f"* **{carried}**: medians differ by {bent:+.2f} under the papers' "
-    f"choice; higher under {bent_choices[0]} of {choices} choices, lower "
-    f"under {bent_choices[1]}."
+    f"choice; higher under {bent_choices[0]} of {choices} specifications, "
+    f"lower under {bent_choices[1]}."
 )
 
 # %% [markdown]

@@ -561,7 +561,7 @@ if multiverse.note or track.note:
 else:
     more = (
         f"**Twelve specifications cost {ratios.min():.1f} to {ratios.max():.1f} signatures**, and following a training of ResNet-18 "
-        f"costs {100 * promised:.1f}\u00a0% of it."
+        f"costs {100 * promised:.1f} % of it."
     )
 Markdown(f"* {speed}\n* {cost}\n* {more}")
 

@@ -137,7 +137,7 @@ table(
     digits=3,
 ).set_index("layer")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "All activations of the network in the file bend its data, and not equally: the lower a point, the more. By default the ReLUs of the first layers bend them most; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes", "caption": "All activations of the network in the file bend its data, and not equally: the lower a point, the more. In this example the ReLUs of the first layers bend them most; colour and marker say what kind of activation each is (as paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot of the affinity score, from 0 to 1, over the depth of the activation, one point for each of the seven activations."}}
 raw_signature(mine)
 plt.show()
 
@@ -154,7 +154,7 @@ plt.show()
 #   --out beside.svg
 # ```
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "By default your network is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-five-minutes-beside", "caption": "In this example the network of the file is farther from either of two trained ones than these are from each other. Left, the scores; right, how far apart the signatures are: a small distance means a similar course (as paper Fig. 5; `affscore.compare`, `affscore.figures.comparison`)."}, "image": {"alt": "Left, one line for each network: affinity score over the relative position of the activation. Right, the matrix of the dynamic time warping distances between the networks."}}
 names = ["yours", *(one.removeprefix("shipped:") for one in beside)]
 comparison = affscore.compare(
     mine,
@@ -211,7 +211,7 @@ Markdown(
 scores = mine.summary.set_index("layer")["score"].dropna()
 near = comparison.distances.iloc[0, 1:]
 recognised = (
-    f"This network recognises {100 * right:.1f}\u00a0% of the held-out digits. "
+    f"This network recognises {100 * right:.1f} % of the held-out digits. "
     if train
     else ""
 )

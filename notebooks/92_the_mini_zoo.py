@@ -206,7 +206,7 @@ table(
 harder = groups.groupby("group")["accuracy"].mean()
 harder = harder.drop("no group", errors="ignore")
 ends = (
-    f"; the best group is {harder.idxmax()} ({harder.max():.0f}\u00a0%), the last {harder.idxmin()} ({harder.min():.0f}\u00a0%)"
+    f"; the best group is {harder.idxmax()} ({harder.max():.0f} %), the last {harder.idxmin()} ({harder.min():.0f} %)"
     if len(harder) > 1
     else ""
 )
@@ -214,8 +214,8 @@ Markdown(f"""
 * **{len(models)} small networks stand for those of the papers**, with {models["parameters"].min() / 1000:.0f},000 to \
 {models["parameters"].max() / 1000:.0f},000 parameters, so that everybody can run each section. They keep what defines an \
 architecture; results on them are analogues.
-* **Digits saturate**: accuracies go from {models["accuracy"].min():.1f} to {models["accuracy"].max():.1f}\u00a0%, \
-{100 * (apart <= 2).mean():.0f}\u00a0% of them within two standard errors of their mean.
+* **Digits saturate**: accuracies go from {models["accuracy"].min():.1f} to {models["accuracy"].max():.1f} %, \
+{100 * (apart <= 2).mean():.0f} % of them within two standard errors of their mean.
 * **On the hard task networks differ by {between:.1f} points, seeds of one network by {within:.1f}** (standard deviations){ends}. The \
 order is not that of ImageNet.
 """)

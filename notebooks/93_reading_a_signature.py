@@ -203,8 +203,8 @@ rest = relus[relus["score"] >= 0.5]
 sentence = (
     f"Of {len(relus)} ReLUs on photographs {len(low)} score below 0.5. "
     + (
-        f"In the median {100 * low['zeros'].median():.0f}\u00a0% of their outputs are zero, against "
-        f"{100 * rest['zeros'].median():.0f}\u00a0% of the others."
+        f"In the median {100 * low['zeros'].median():.0f} % of their outputs are zero, against "
+        f"{100 * rest['zeros'].median():.0f} % of the others."
         if len(low)
         else ""
     )
@@ -400,7 +400,7 @@ table(
     },
 ).set_index("network")
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-93-compare", "caption": "By default a residual network, whose scores alternate, and its plain twin, whose scores do not, are far apart: signatures and distance, as `affscore.compare` draws them."}, "image": {"alt": "The scores of both networks in the order of their activations."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-93-compare", "caption": "A residual network, whose scores alternate, and its plain twin, whose scores do not, are far apart: signatures and distance, as `affscore.compare` draws them."}, "image": {"alt": "The scores of both networks in the order of their activations."}}
 comparison.figure()
 plt.show()
 
@@ -473,9 +473,10 @@ gates = (
 lowest = relus.loc[relus["score"].idxmin()]
 Markdown(
     f"* On photographs the median score is {after['score'].median():.2f} after a sum and "
-    f"{inside['score'].median():.2f} within blocks. The place explains {100 * explained['kind']:.0f}\u00a0% of the variance of scores, "
-    f"the network {100 * explained['model']:.0f}\u00a0%.\n"
+    f"{inside['score'].median():.2f} within blocks. The place explains {100 * explained['kind']:.0f} % of the variance of scores, "
+    f"the network {100 * explained['model']:.0f} %.\n"
     f"* Scores below 0.5 are rare, {len(low)} of {len(relus)} ReLUs on photographs, and belong to ReLUs that are mostly zero; "
-    f"the lowest is {lowest['score']:.2f}, with {100 * lowest['zeros']:.0f}\u00a0% zeros.\n"
-    f"* Of all {len(each)} activations {len(almost)} score 0.98 or more, and {100 * gates:.0f}\u00a0% of these stand after a sum or are gates."
+    f"the lowest is {lowest['score']:.2f}, with {100 * lowest['zeros']:.0f} % zeros.\n"
+    f"* Of all {len(each)} activations {len(almost)} score 0.98 or more; "
+    f"{100 * gates:.0f} % of them stand after a sum or are gates."
 )

@@ -79,7 +79,7 @@ def explorer_data() -> bytes:
         "networks": [
             {
                 "name": name,
-                "family": families[name] if families[name] != name else "none",
+                "family": families[name] if families[name] != name else "other",
                 **_network(signatures[name], summaries[name], looks, layers),
                 "correlations": _rounded(correlations[name, criterion] for criterion in CRITERIA_OF_TABLE_1),
                 "means": _means(multiverses.get(name), choices),

@@ -67,7 +67,11 @@ def gallery_page(executed: dict[Path, NotebookNode]) -> tuple[str, dict[Path, by
             cards.append(CARD.format(name=figure.name, alt=figure.alt, target=target, caption=figure.caption))
             files[PICTURES / f"{figure.name}.png"] = smaller(figure.picture)
         grid = ":::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n".join(cards) + ":::::\n"
-        sections.append(f"## {{doc}}`{page}`\n\n{grid}")
+        title = re.sub(r"^#+ *", "", notebook.cells[0].source.strip().splitlines()[0])
+        heading = (
+            f"## {int(path.name[:2])} · {title}"  # no link, which the list of contents would show as it is written
+        )
+        sections.append(f"{heading}\n\nFrom {{doc}}`the chapter <{page}>`.\n\n{grid}")
         count += len(figures)
     return "\n".join([HEAD.format(count=count, chapters=len(sections)), *sections]), files
 

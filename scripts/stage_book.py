@@ -35,11 +35,14 @@ from affscore.network.criteria import CRITERIA, SCHEMA
 COLUMNS = Path("book/columns.md")
 EXTENSIONS = tuple(Path("scripts", name) for name in ("figure_numbers.py", "lean_site.py", "api_reference.py"))
 COLOURS = 256
-NEGATIVE = re.compile(
-    r"(?P<verbatim><(?P<tag>style|script|code|pre)\b.*?</(?P=tag)>|<[^>]*>|`[^`]*`|\$[^$]*\$)|(?<![\w/.-])-(?=\d)",
+NUMBERS = re.compile(
+    r"(?P<verbatim><(?P<tag>style|script|code|pre)\b.*?</(?P=tag)>|</?[a-zA-Z!][^>]*>|`[^`]*`|\$[^$]*\$)"
+    r"|(?P<sign>(?<![\w/.-])-(?=\d)|(?<=\d)[ \xa0]?%(?!\w))",
     re.DOTALL,
 )
-"""The hyphen before a number, unless it stands in what must stay as it is."""
+"""The hyphen before a number and the percent sign behind one, unless they stand in what must stay as it is."""
+
+SIGNS = {"-": "\N{MINUS SIGN}", "%": "\N{NO-BREAK SPACE}%"}
 
 BUILT_WITH = ("jupyter-book", "sphinx", "myst-nb")
 
@@ -63,7 +66,7 @@ def main() -> None:
     files[Path("book/changelog.md")] = Path("CHANGELOG.md").read_bytes()
     files |= {Path("_extensions") / path.name: path.read_bytes() for path in EXTENSIONS}
     for notebook in executed.values():
-        write_minus_signs(notebook)
+        set_numbers(notebook)
     files |= front_page(files[INTRODUCTION].decode(), executed)
     gallery, pictures = gallery_page(executed)
     files |= {GALLERY: gallery.encode()} | pictures
@@ -117,23 +120,25 @@ def describe_figures(notebook: NotebookNode) -> None:
                 output["data"]["text/html"] = before + html.escape(words) + own
 
 
-def write_minus_signs(notebook: NotebookNode) -> None:
-    """Give negative numbers in the sentences and tables that cells show a minus sign, as figures have it."""
+def set_numbers(notebook: NotebookNode) -> None:
+    """Set the numbers in the sentences and tables that cells show (:func:`with_set_numbers`)."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             for kind in ("text/markdown", "text/html"):
                 shown = output.get("data", {}).get(kind, "")
                 if shown and not shown.startswith("<svg"):
-                    output["data"][kind] = with_minus_signs(shown)
+                    output["data"][kind] = with_set_numbers(shown)
 
 
-def with_minus_signs(shown: str) -> str:
-    r"""Markdown or HTML with a minus sign before its numbers; code, mathematics, styles and tags stay.
+def with_set_numbers(shown: str) -> str:
+    r"""Markdown or HTML with minus signs, and with a space that does not break between a number and its percent sign.
 
-    >>> with_minus_signs('-0.5 [-1, 3-4], `x[-1]`, 1e-5, <td class="a -1">-2</td>').replace("\N{MINUS SIGN}", "minus ")
-    'minus 0.5 [minus 1, 3-4], `x[-1]`, 1e-5, <td class="a -1">minus 2</td>'
+    Code, mathematics, styles and tags stay as they are.
+
+    >>> with_set_numbers('-0.5 [-1, 3-4], `x[-1]`, 1e-5, <td class="a -1">-2%</td>')
+    '\u22120.5 [\u22121, 3-4], `x[-1]`, 1e-5, <td class="a -1">\u22122\xa0%</td>'
     """
-    return NEGATIVE.sub(lambda found: found["verbatim"] or "\N{MINUS SIGN}", shown)
+    return NUMBERS.sub(lambda found: found["verbatim"] or SIGNS[found["sign"].strip()], shown)
 
 
 def make_light(notebook: NotebookNode) -> None:

@@ -26,7 +26,7 @@ def drawn(name: str, caption: str = "A finding of $x$ and {eq}`eq-1`.", **more: 
 
 
 def book(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    return nbformat.v4.new_notebook(cells=list(cells))
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# A title\n\nAn opening."), *cells])
 
 
 def test_every_figure_has_its_card_and_its_picture() -> None:
@@ -39,7 +39,7 @@ def test_every_figure_has_its_card_and_its_picture() -> None:
     assert names_on(page) == ["fig-decade", "fig-vggs", "fig-93-ranges"]
     assert set(files) == {PICTURES / f"{name}.png" for name in names_on(page)}
     assert page.startswith("---\nnosearch: true\n---\n\n# All figures\n\n3 figures of 2 pages")
-    assert "## {doc}`../notebooks/05_a`" in page
+    assert "## 5 · A title\n\nFrom {doc}`the chapter <../notebooks/05_a>`." in page
     assert "80_b" not in page
     assert ":target: ../notebooks/05_a.html#fig-vggs" in page
     assert ":alt: Two bars: one is higher." in page

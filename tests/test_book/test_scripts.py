@@ -17,7 +17,7 @@ import pytest
 from execute_notebook import PACKAGES, limit_threads
 from notebook_files import pair_differs, read_profile
 from PIL import Image
-from stage_book import configuration, versions_of_runs, with_minus_signs, with_palette, write_tree
+from stage_book import configuration, versions_of_runs, with_palette, with_set_numbers, write_tree
 
 from tests.test_book.small_book import REPOSITORY, SmallBook
 
@@ -183,6 +183,7 @@ def test_a_picture_that_shines_through_stays_as_it_is() -> None:
     [
         ("-0.5 and (-1), [-2, -.5] or ±-3", "~0.5 and (~1), [~2, -.5] or ±~3"),
         ("1e-5, 3-4, 2026-01-02, a-1, --1, ../-1, fig-5-1", None),
+        ("78%, 78 %, 78\xa0% (-3%) %, %d, 100%20 `5%`", "78_%, 78_%, 78_% (~3_%) %, %d, 100%20 `5%`"),
         ("`x[-1]` is -1, $-1$ is not -1", "`x[-1]` is ~1, $-1$ is not ~1"),
         ("[-1](../notebooks/01-2) and {numref}`fig-1`", "[~1](../notebooks/01-2) and {numref}`fig-1`"),
         ('<td class="a -1" style="top: -1px">-2</td>', '<td class="a -1" style="top: -1px">~2</td>'),
@@ -190,7 +191,7 @@ def test_a_picture_that_shines_through_stays_as_it_is() -> None:
          "<style>\n#a { top: -1px }\n</style><code>-1</code><pre>-1 <b>-2</b></pre><p>~1</p>"),
     ],
 )  # fmt: skip
-def test_negative_numbers_have_a_minus_sign(shown: str, expected: str | None) -> None:
-    found = with_minus_signs(shown)
-    assert found == (expected or shown).replace("~", "\N{MINUS SIGN}")
-    assert with_minus_signs(found) == found
+def test_negative_numbers_have_a_minus_sign_and_percentages_a_space(shown: str, expected: str | None) -> None:
+    found = with_set_numbers(shown)
+    assert found == (expected or shown).replace("~", "\N{MINUS SIGN}").replace("_", "\N{NO-BREAK SPACE}")
+    assert with_set_numbers(found) == found

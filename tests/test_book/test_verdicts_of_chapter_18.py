@@ -72,6 +72,12 @@ def test_of_all_measures_together_nothing_is_decided(column: str, ours: pd.DataF
     assert sides(found, column, 2 * len(MEASURES)) == {"high": None, "low": None}
 
 
+@pytest.mark.parametrize("column", MEASURES[1:])
+def test_by_itself_only_accuracy_under_full_noise_moves(column: str, ours: pd.DataFrame) -> None:
+    up = True if column == "accuracy_noise_1" else None
+    assert sides(differences(ours, MEASURES), column) == {"high": up, "low": None}
+
+
 def test_neither_are_linear_regions_and_the_cost_of_linear_channels(ours: pd.DataFrame, regions: pd.DataFrame) -> None:
     kept = ["accuracy_kept_0.75", "accuracy_kept_0.5"]
     lost = differences(ours, ["test_accuracy", *kept])
