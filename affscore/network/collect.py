@@ -76,6 +76,7 @@ class Pair:
         sparse: How many of them are next to zero, before and after the activation.
         refused: Why there is no Y, where the activation cannot be applied to reduced vectors.
         points_a_sample: How many rows each image has, one after the other; 1 for a row an image.
+        sizes: The magnitude of what was added up to X and to Y (:func:`size_of_terms`).
     """
 
     call: ActivationCall
@@ -87,6 +88,7 @@ class Pair:
     sparse: tuple[int, int] = (0, 0)
     refused: str = ""
     points_a_sample: int = 1
+    sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
 
     @property
     def rounding(self) -> float:
@@ -109,6 +111,7 @@ class Pair:
         self.x, self.y = joined(self.x, other.x, room), joined(self.y, other.y, room)
         self.entries += other.entries
         self.sparse = (self.sparse[0] + other.sparse[0], self.sparse[1] + other.sparse[1])
+        self.sizes = (_larger(self.sizes[0], other.sizes[0]), _larger(self.sizes[1], other.sizes[1]))
 
 
 @dataclass(eq=False)
@@ -192,6 +195,7 @@ class Collector(Listener):
         """Reduce the input of an activation, before an in-place activation overwrites it."""
         pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
         pair.points_a_sample = len(pair.x) // self.images
+        pair.sizes = (self._size(call, x),) * 2  # of what is applied to the reduced vectors, too
         self._arriving[id(call)] = pair
         if "sparsity" in self.options.criteria:
             counted = self._counted(call, x)
@@ -215,6 +219,7 @@ class Collector(Listener):
             pair.sparse = (pair.sparse[0], sparse_entries(self._counted(call, y, call.output))[0])
         if self.options.order == "activate-first":
             pair.y = self._reduce(call, y, call.output)
+            pair.sizes = (pair.sizes[0], self._size(call, y, call.output))
             self._match_positions(pair)
         for other in self._others:
             other.after(call, y)
@@ -237,6 +242,9 @@ class Collector(Listener):
     def _reduce(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         where = partial(self._positions, call)
         return reduced(call, features, self.images, self.options.reduction, where, self.text, output)
+
+    def _size(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor | float:
+        return size_of_terms(call, features, self.images, self.options.reduction, self.text, output)
 
     def _counted(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
         """The entries that criteria count: of a text all but those of padding."""
@@ -297,6 +305,36 @@ def reduced(
         raise AffscoreError(f"{call}: {error}") from None
 
 
+def size_of_terms(
+    call: ActivationCall,
+    features: Tensor,
+    images: int,
+    reduction: ReductionName,
+    text: Tensor | None = None,
+    output: Place | None = None,
+) -> Tensor | float:
+    """The size of the terms that a reduction adds up, per channel; after an instance norm they cancel up to rounding.
+
+    It is the reduced magnitude of the first image, which costs next to nothing.
+
+    Args:
+        call: The activation.
+        features: Its input or output.
+        images: As in :func:`reduced`.
+        reduction: As there.
+        text: As there.
+        output: As there.
+
+    Returns:
+        Tensor (c,), float64; 0 where nothing is added up.
+    """
+    if reduction not in ("mean", "sum", "published") or call.kind == "network":
+        return 0.0
+    features, channel_axis = _images_first(output or call, features, published=reduction == "published")
+    first = features[: len(features) // images].abs()
+    return reduce(first, 1, channel_axis, reduction, text=None if text is None else text[:1])[0].double()
+
+
 def _images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
     """A feature map whose first axis counts the images, and its channel axis.
 
@@ -313,6 +351,10 @@ def _images_first(place: Place, features: Tensor, published: bool = False) -> tu
         features = features.movedim(place.image_axis, 0)
         channel_axis += channel_axis < place.image_axis
     return features, channel_axis
+
+
+def _larger(one: Tensor | float, other: Tensor | float) -> Tensor | float:
+    return one.clamp(min=other) if isinstance(one, Tensor) else other
 
 
 def _activated(pair: Pair) -> Tensor:

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, guarded
@@ -124,7 +125,7 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
         except AffscoreError as error:
             why = why or f"it does not take one sample alone ({error})"
             continue
-        if all(bool(lone.isfinite().all()) for _, lone, _ in _first_samples(alone, among)):
+        if all(bool(lone.isfinite().all()) for _, lone, *_ in _first_samples(alone, among)):
             break
         why = why or "one sample alone gives NaN or infinity"
     else:
@@ -171,10 +172,16 @@ def _with_notes(probe: Callable[[Inputs], list[Pair]], few: Inputs, recorder: Re
     return pairs, notes
 
 
-def _first_samples(alone: list[Pair], among: list[Pair]) -> list[tuple[Pair, Tensor, Tensor]]:
-    """What each activation saw and returned for the first sample: among a few, and among many, where that is finite."""
-    both = zip(alone, among, strict=False)
-    rows = [(pair, lone[0], row[0]) for one, pair in both for lone, row in ((one.x, pair.x), (one.y, pair.y))]
+def _first_samples(alone: list[Pair], among: list[Pair]) -> list[tuple[Pair, Tensor, Tensor, float]]:
+    """What each activation saw and returned for the first sample: among a few, and among many, where that is finite.
+
+    And the size of what was added up to it, of which terms that cancel leave rounding.
+    """
+    rows = [
+        (pair, lone[0], row[0], float(torch.as_tensor(size).max()))
+        for one, pair in zip(alone, among, strict=False)
+        for lone, row, size in zip((one.x, one.y), (pair.x, pair.y), pair.sizes, strict=True)
+    ]
     return [found for found in rows if bool(found[2].isfinite().all())]
 
 
@@ -184,10 +191,10 @@ def _first_difference(alone: list[Pair], among: list[Pair], tolerance: float, ju
     Differences up to ``jump`` times the largest before them do not count: they may have grown from these.
     """
     largest = 0.0
-    for pair, lone, row in _first_samples(alone, among):
+    for pair, lone, row, terms in _first_samples(alone, among):
         if lone.shape != row.shape:
             return pair
-        difference, size = float((lone - row).abs().max()), float(row.abs().max())
+        difference, size = float((lone - row).abs().max()), max(float(row.abs().max()), terms)
         if difference > max(tolerance, jump * largest) * size:
             return pair
         largest = max(largest, difference / size if difference else 0.0)

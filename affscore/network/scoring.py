@@ -246,7 +246,7 @@ class _Part:
             self.pair.extend(pair, room=self.total or 0)
         if self.moments is not None or (self.total or len(self.pair.x)) >= 2 * self.pair.x.shape[1]:
             samples = BatchSamples(self.pair)
-            part = PairMoments.of(samples.x, samples.y, self.pair.rounding)
+            part = PairMoments.of(samples.x, samples.y, self.pair.rounding, self.pair.sizes)
             self.moments = part if self.moments is None else self.moments.merged(part)
             for name in self.options.criteria:
                 if CRITERIA[name].mean_over_samples:

@@ -32,7 +32,8 @@ class Moments:
         second: :math:`\sum z z^\top`, tensor (d, d).
         third: :math:`\sum \|z\|^2 z`, tensor (d,).
         fourth: :math:`\sum \|z\|^4`.
-        largest: Largest magnitude of each coordinate of x itself, tensor (d,): the size of its rounding.
+        largest: Largest magnitude of each coordinate of x itself, or of what was added up to it, tensor (d,): the size
+            of its rounding.
     """
 
     count: int
@@ -45,14 +46,16 @@ class Moments:
     largest: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, sample: CentredSample | None = None) -> Moments:
-        """The moments of points (n, d), float64, seen from their mean; ``sample`` is x, centred."""
+    def of(cls, x: Tensor, sample: CentredSample | None = None, size: Tensor | float = 0.0) -> Moments:
+        """The moments of points (n, d), float64, seen from their mean; ``sample`` is x, centred, of that size."""
         sample = centre(x, 0.0) if sample is None else sample
         unit = _unit_for(0.0 if sample.constant else sample.scale)
         z = sample.points * (sample.scale / unit) if sample.scale != unit else sample.points
         norms = z.square().sum(dim=1)
         fourth = float(norms.square().sum())
-        return cls(len(x), unit, sample.mean, z.sum(dim=0), z.T @ z, norms @ z, fourth, x.abs().amax(dim=0))
+        return cls(
+            len(x), unit, sample.mean, z.sum(dim=0), z.T @ z, norms @ z, fourth, x.abs().amax(dim=0).clamp(min=size)
+        )
 
     def in_unit(self, unit: float) -> Moments:
         """The same sums in another unit, a power of two."""
@@ -141,7 +144,9 @@ class PairMoments:
     cross: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, y: Tensor, rounding: float = 0.0) -> PairMoments:
+    def of(
+        cls, x: Tensor, y: Tensor, rounding: float = 0.0, sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
+    ) -> PairMoments:
         """The moments of paired points x, (n, d), and y, (n, e), float64.
 
         Args:
@@ -149,11 +154,13 @@ class PairMoments:
             y: The outputs.
             rounding: Unit of rounding of the arithmetic that made them: what varies by no more is left out, since no
                 fourth moment of the other coordinates could be had later.
+            sizes: Of what was added up to the inputs and to the outputs, as in
+                :func:`affscore.transport.samples.centre`.
         """
         if len(x) != len(y):
             raise AffscoreError(f"x and y must have as many samples, got {len(x)} and {len(y)}")
-        from_x, from_y = centre(x, rounding), centre(y, rounding)
-        moments_x, moments_y = Moments.of(x, from_x), Moments.of(y, from_y)
+        from_x, from_y = centre(x, rounding, sizes[0]), centre(y, rounding, sizes[1])
+        moments_x, moments_y = Moments.of(x, from_x, sizes[0]), Moments.of(y, from_y, sizes[1])
         cross = from_x.points.T @ from_y.points
         return cls(moments_x, moments_y, cross * (from_x.scale / moments_x.unit) * (from_y.scale / moments_y.unit))
 

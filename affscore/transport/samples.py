@@ -177,7 +177,7 @@ def centred(
     return centre(points.to(device or points.device), own if rounding is None else rounding)
 
 
-def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
+def centre(x: Tensor, rounding: float = 2.0**-52, size: Tensor | float = 0.0) -> CentredSample:
     """Subtract the mean and divide by the size, so that no square over- or underflows.
 
     A coordinate whose standard deviation is below 8 units of rounding of its largest magnitude counts
@@ -186,6 +186,7 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     Args:
         x: Tensor (n, d), float64, finite.
         rounding: The unit of rounding of the type that the numbers were computed in.
+        size: The magnitude of what was added up to a coordinate, tensor (d,): where terms cancel, their rounding stays.
 
     Returns:
         The centred sample.
@@ -195,12 +196,12 @@ def centre(x: Tensor, rounding: float = 2.0**-52) -> CentredSample:
     ([[-1e+20, 0.0], [1e+20, 0.0]], [2e+20, 5.0])
     """
     magnitude = x.abs().amax(dim=0)
-    size = power_of_two_above(float(magnitude.max()))
-    if not SAFE[0] < size < SAFE[1]:  # else sums and squares of what follows could over- or underflow
-        inner = centre(x / size, rounding)
-        scale = inner.scale * size if not inner.constant else 1.0
-        return CentredSample(inner.points, inner.mean * size, scale, inner.noise)
-    return _centre(x, CONSTANT_TOLERANCE * rounding * magnitude)
+    unit = power_of_two_above(float(magnitude.max()))
+    if not SAFE[0] < unit < SAFE[1]:  # else sums and squares of what follows could over- or underflow
+        inner = centre(x / unit, rounding, size / unit)
+        scale = inner.scale * unit if not inner.constant else 1.0
+        return CentredSample(inner.points, inner.mean * unit, scale, inner.noise)
+    return _centre(x, CONSTANT_TOLERANCE * rounding * magnitude.clamp(min=size))
 
 
 def _centre(x: Tensor, noise: Tensor) -> CentredSample:

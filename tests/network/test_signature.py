@@ -11,7 +11,7 @@ from torchvision.models.convnext import CNBlockConfig, ConvNeXt
 from torchvision.models.swin_transformer import SwinTransformer
 from torchvision.models.vision_transformer import VisionTransformer
 
-from affscore import AffscoreError, load_data, load_model, signature
+from affscore import AffscoreError, affinity_score, load_data, load_model, signature
 from affscore.network import entropy, linear_cka, norm, r2
 from affscore.network.criteria import CRITERIA
 from affscore.zoo import TextPreprocessing, card_of, digits
@@ -477,6 +477,38 @@ def test_a_constant_input_is_flagged_and_has_no_score(images):
     assert np.isnan(result.scores).tolist() == [True, False]
     assert "2 activations" in repr(result)
     assert not np.isnan(scores(model, images, n=8, reduction="sample")).any()
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.003, -1.0])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"batch_size": 1}, {"reduction": "sum"}, {"whole": True}, {"criteria": "r2"}, {"dtype": torch.float64}],
+    ids=str,
+)
+def test_what_cancels_up_to_rounding_is_constant(bias, options):
+    """The terms of the mean after an instance norm are of size 1: their rounding is no signal, and mixes no samples."""
+    options = dict(options)
+    dtype = options.pop("dtype", torch.float32)
+    for layer in (nn.InstanceNorm2d(4, affine=True), nn.GroupNorm(4, 4)):
+        nn.init.constant_(layer.bias, bias)
+        model = nn.Sequential(hard.conv(), layer, nn.ReLU(), hard.conv(4, 4), nn.ReLU()).to(dtype)
+        found = signature(
+            model, pictures(64, side=16, dtype=dtype), n=64, **{"criteria": False, "progress": False, **options}
+        )
+        assert found.summary["flag"].tolist() == ["constant input", ""]
+        assert np.isnan(found.scores).tolist() == [True, False]
+
+
+def test_one_channel_that_cancels_leaves_the_others_as_they_are():
+    """A mean that is small against its terms, and no rounding, counts as ever."""
+    x = pictures(64, channels=4, side=16)
+    odd = x - x.mean(dim=(2, 3), keepdim=True)
+    odd[:, 1:] += x[:, 1:].mean(dim=(2, 3), keepdim=True) * 1e-3
+    found = signature(nn.ReLU(), odd, n=64, criteria=False, progress=False)
+    y = odd.relu().mean(dim=(2, 3)).double()
+    reference = odd.mean(dim=(2, 3)).double()
+    reference[:, 0] = 0.0
+    assert found.scores[0] == pytest.approx(affinity_score(reference, y).value, abs=1e-5)
 
 
 def test_nan_in_the_weights_is_found_at_the_first_activation_that_sees_it():

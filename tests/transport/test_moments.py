@@ -10,6 +10,7 @@ from affscore import AffscoreError
 from affscore.transport import PairMoments, affinity_score, estimate, paired_affinity_score
 from affscore.transport.covariance import estimate_from_moments
 from affscore.transport.moments import Moments
+from affscore.transport.samples import centre
 
 
 def cloud(n, d, seed=0, shift=0.0):
@@ -160,3 +161,18 @@ def test_rounding_of_large_columns_has_no_part_in_the_fourth_moments():
     expected = affinity_score(x, y, coupling="paired")
     assert kept.value == pytest.approx(expected.value, abs=1e-3)
     assert kept.intensity == pytest.approx(expected.intensity, rel=0.1)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-80, 1e80])
+def test_what_varies_by_the_rounding_of_its_terms_is_constant(unit):
+    points = torch.randn(50, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    points[:, 1] = 0.5 + 1e-7 * points[:, 1]
+    size = unit * torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    assert bool(centre(unit * points, 2.0**-23).points.any(dim=0).all()) is False  # of 0.5 itself that is rounding
+    points[:, 1] -= 0.5
+    assert centre(unit * points, 2.0**-23).points.any(dim=0).tolist() == [True, True, True]
+    assert centre(unit * points, 2.0**-23, size).points.any(dim=0).tolist() == [True, False, True]
+    whole = PairMoments.of(unit * points, unit * points, 2.0**-23, (size, size))
+    parts = [PairMoments.of(unit * some, unit * some, 2.0**-23, (size, size)) for some in points.split(20)]
+    for moments in (whole, functools.reduce(PairMoments.merged, parts)):
+        assert moments.centred(2.0**-23).x.varying(2.0**-23).tolist() == [True, False, True]

@@ -49,12 +49,12 @@ class BatchSamples:
     @cached_property
     def source(self) -> CentredSample:
         """X, centred: here it is decided whether it is constant."""
-        return centre(self.x, self.pair.rounding)
+        return centre(self.x, self.pair.rounding, self.pair.sizes[0])
 
     @cached_property
     def target(self) -> CentredSample:
         """Y, centred."""
-        return centre(self.y, self.pair.rounding)
+        return centre(self.y, self.pair.rounding, self.pair.sizes[1])
 
     def _finite(self, side: str, values: Tensor) -> Tensor:
         if bad := int((~torch.isfinite(values)).sum()):
