@@ -179,7 +179,8 @@ def compare(
     for name in names or ():
         check_name(name)
     # before hours are spent on measuring
-    planned = [options_of(options)[0].as_columns()] if None in finished else []
+    asked = options_of(options)[0]
+    planned = [{**asked.as_columns(), "units": asked.units}] if None in finished else []
     _check_alike([*(one.metadata for one in finished if one is not None), *planned])
     measure: Callable[..., Signature] = signature if store is None else partial(load_or_measure_one, store=store)
     results: list[Signature] = []
@@ -234,9 +235,10 @@ def _labels(results: list[Signature]) -> list[str]:
 
 
 def _check_alike(results: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse what does not compare: reduction and order alone move scores by 0.1 to 0.3."""
-    for key in Specification._fields:
-        found = {str(metadata.get(key, "none" if key == "bias" else None)) for metadata in results}
+    """Refuse what does not compare: reduction and order alone move scores by 0.1 to 0.3; and blocks."""
+    unsaid = {"bias": "none", "units": "activations"}  # by older versions
+    for key in (*Specification._fields, "units"):
+        found = {str(metadata.get(key, unsaid.get(key))) for metadata in results}
         if len(found) > 1:
             raise AffscoreError(
                 f"these signatures were, or would be, measured with different values of {key} "
@@ -249,7 +251,9 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
     rows = {}
     for name, result in signatures.items():
         metadata = {key: result.metadata.get(key) for key in ("key", "dataset", "fingerprint_data")}
-        rows[name] = metadata | {"n": int(result.table["n"].max()), "missing": int(np.isnan(result.scores).sum())}
+        flags = result.summary["flag"][np.isnan(result.scores)]
+        rows[name] = metadata | {"n": int(result.table["n"].max()), "missing": len(flags)}
+        rows[name]["why"] = ", ".join(sorted(set(flags)))
         # of the images of one name, each network has its own preprocessing
         further = ("images", "seed") if result.metadata.get("preprocessing") else ()
         rows[name]["alike"] = repr([result.metadata.get(key) for key in ("dataset", "preprocessing", *further)])
@@ -268,8 +272,9 @@ def _notes(signatures: Mapping[str, Signature]) -> tuple[str, ...]:
     if any(len(set(prints)) > 1 for _, prints in comparable.groupby("alike")["fingerprint_data"]):
         notes.append("data sets of the same name hold other numbers (fingerprint_data): a score belongs to its data")
     notes += [
-        f"{name}: {count} of {len(signatures[str(name)])} activations have no score (constant input), and are left out"
-        for name, count in about.loc[about["missing"] > 0, "missing"].items()
+        f"{name}: {count} of {len(signatures[str(name)])} {signatures[str(name)].metadata.get('units', 'activations')} "
+        f"have no score ({why}), and are left out"
+        for name, count, why in about.loc[about["missing"] > 0, ["missing", "why"]].itertuples()
     ]
     return (*notes, *(note_on(name, note) for name, result in signatures.items() for note in result.notes))
 

@@ -32,8 +32,9 @@ def load_results(path: str | Path | None = None) -> pd.DataFrame:
 
     Returns:
         A table with the columns of a signature's (criteria that were not measured are missing, and so is what an older
-        version did not measure), a row for each network, data set, activation and batch; the last column, ``job``, is
-        the key of the result that a row is from. Copies of a result, which have the same key, count once.
+        version did not measure), a row for each network, data set, activation and batch; ``units`` says whether it is
+        of "activations" or of "blocks", and the last column, ``job``, is the key of the result that a row is from.
+        Copies of a result, which have the same key, count once.
 
     Warns:
         AffscoreWarning: There are copies; their names.
@@ -139,6 +140,7 @@ def contents(folder: str | Path) -> tuple[pd.DataFrame, list[str], list[str]]:
         try:
             several = {"reduction": "multiverse", "order": "all"} if isinstance(result, Multiverse) else {}
             row: dict[str, Any] = {name: str({**result.metadata, **several}[name]) for name in _SHOWN}
+            row["units"] = _units(result)
             row |= {"n": int(result.metadata["n"]), "images": int(result.metadata["images"])}
             rows.append(row | {"activations": result.rows["index"].nunique(), "mean": _mean_score(result)})
         except (KeyError, TypeError, ValueError) as error:
@@ -175,7 +177,8 @@ def find(folder: str | Path, name: str) -> Path:
 
 def _as_table(results: Mapping[str, Signature | Multiverse]) -> pd.DataFrame:
     """The rows of results by their keys, columns in their order; the last one is the key."""
-    table = pd.concat([one.rows.assign(job=key) for key, one in results.items()], ignore_index=True)
+    parts = [one.rows.assign(units=_units(one), job=key) for key, one in results.items()]
+    table = pd.concat(parts, ignore_index=True)
     known = [name for name in COLUMNS if name in table and name != "seconds"]
     others = [name for name in table.columns if name not in {*known, "seconds", "job"}]
     return table[[*known, *others, "seconds", "job"]]
@@ -209,9 +212,13 @@ def _read_all(path: str | Path | None, shipped: Path, *kinds: type[Result], requ
     return {key: one for key, (_, one) in wanted.items()}
 
 
+def _units(result: Signature | Multiverse) -> str:
+    return str(result.metadata.get("units", "activations"))  # of an older version there were no others
+
+
 def _mean_score(result: Signature | Multiverse) -> float:
-    """Of a multiverse under its first specification."""
-    scores = result.scores.iloc[:, 0] if isinstance(result, Multiverse) else result.scores
+    """Of those that there are; of a multiverse under its first specification."""
+    scores = result.scores.iloc[:, 0] if isinstance(result, Multiverse) else pd.Series(result.scores)
     return float(scores.mean())
 
 

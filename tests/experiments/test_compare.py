@@ -281,3 +281,12 @@ def test_there_is_no_interval_without_the_images(trained, tmp_path):
         found.differences()
     with pytest.raises(AffscoreError, match="level must be in"):
         found.differences(1)
+
+
+def test_blocks_compare_with_blocks_alone(tmp_path):
+    blocks = affscore.signature("mini:digitsnet", "digits", n=64, units="blocks", criteria=False)
+    with pytest.raises(AffscoreError, match=r"different values of units .activations, blocks.; measure them alike"):
+        affscore.compare(blocks, "mini:digitsnet", n=64)
+    found = affscore.compare(blocks, "mini:digitsnet", n=64, units="blocks", names=["a", "b"])
+    lacking = int(np.isnan(blocks.scores).sum())
+    assert f"b: {lacking} of {len(blocks)} blocks have no score (other width), and are left out" in found.notes

@@ -15,7 +15,7 @@ from affscore.options import Execution, Options
 from affscore.survey import Store, load_or_measure, survey, tables
 from affscore.survey.job import Job, describe, key_of
 from affscore.survey.parts import Parts
-from affscore.survey.tables import export
+from affscore.survey.tables import contents, export
 from affscore.survey.verify import verify
 from affscore.survey.work import Work, run_job
 
@@ -560,3 +560,16 @@ def test_a_store_of_anything_else(tmp_path):
     assert (metadata["rate"], notes) == (0.1, ["a note"])
     with pytest.raises(AffscoreError, match="is Parquet, but not a signature that affscore wrote: the column"):
         load_signature(file)
+
+
+def test_blocks_in_a_store_are_told_from_activations(tmp_path):
+    for units in ("activations", "blocks"):
+        survey("mini:digitsnet", "digits", tmp_path, units=units, n=16, images=16, criteria=False, progress=False)
+    table = load_results(tmp_path)
+    assert table.groupby("units")["kind"].agg(lambda kinds: "linear" in set(kinds)).to_dict() == {
+        "activations": False, "blocks": True,
+    }  # fmt: skip
+    shown, problems, _ = contents(tmp_path)
+    assert sorted(shown["units"]) == ["activations", "blocks"]
+    assert shown["mean"].between(0, 1).all()
+    assert not problems
