@@ -373,7 +373,7 @@ Markdown(
     f"scores go from {inside[ON]:.2f} to {inside[TRAINED]:.2f}, and after "
     f"the sums from {sums[ON]:.2f} to {sums[TRAINED]:.2f}. The mean score of "
     f"all residual networks falls under {agree['residual']} of {choices} "
-    f"choices of measurement, that of all plain ones under "
+    f"specifications, that of all plain ones under "
     f"{agree['plain']}.\n"
     "* Untrained networks become almost linear with depth, as the paper "
     "says, where their batch norms are off: the last three activations "

@@ -429,7 +429,7 @@ table(
 # %% tags=["remove-input", "findings"]
 Markdown(
     "* **On CIFAR-10 the mean score rises with the depth**, under "
-    f"{on_cifar['rises']:.0f} of {choices} choices of measurement "
+    f"{on_cifar['rises']:.0f} of {choices} specifications "
     f"({on_cifar['networks']:.0f} plain and residual networks). On digits it "
     f"does under {pairs['rises']:.0f} ({pairs['networks']:.0f} networks of the "
     "same kinds), and over VGGs, ResNets and DenseNets under "
@@ -437,7 +437,7 @@ Markdown(
     "* **Whether efficient designs shake a signature more than others is "
     f"undecided**: p = {ours['p of step']:.2f} over "
     f"{len(steps_of_families.drop('residual'))} families on digits, and "
-    f"significant under {decided['p of step']} of {choices} choices.\n"
+    f"significant under {decided['p of step']} of {choices} specifications.\n"
     "* **Parts of a block do shake it**: squeeze modules on photographs "
     f"(in {fire['higher'].min():.0f} of {fire['blocks'].min():.0f} modules "
     "at least), and squeeze-and-excite, without which the step of "

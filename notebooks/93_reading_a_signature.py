@@ -55,11 +55,13 @@ from affscore.figures import table
 from affscore.transport import expected_bias, points_needed
 from IPython.display import Markdown
 
-rows = affscore.load_results(results or None)
-rows = rows[
-    (rows["reduction"] == "mean") & (rows["order"] == "activate-first")
+measured = affscore.load_results(results or None)
+measured = measured[measured["units"] == "activations"]
+rows = measured[
+    (measured["reduction"] == "mean")
+    & (measured["order"] == "activate-first")
+    & (measured["weights"] != "random")
 ]
-rows = rows[rows["weights"] != "random"]
 WORDS = {"digits": "digits", "cifar": "CIFAR-10", "imagenet": "ImageNet"}
 
 
@@ -268,9 +270,8 @@ Markdown(
 # (`signature.metadata["weights"]`) and the accuracy.
 
 # %% tags=["remove-input"]
-untrained = affscore.load_results(results or None)
-untrained = untrained[
-    (untrained["weights"] == "random") & (untrained["reduction"] == "mean")
+untrained = measured[
+    (measured["weights"] == "random") & (measured["reduction"] == "mean")
 ]
 medians = untrained.groupby("activation")["score"].median()
 Markdown(
