@@ -8,6 +8,7 @@ import re
 from html import escape
 from pathlib import Path
 
+import numpy as np
 from findings import bullets, findings_of
 from matplotlib.figure import Figure
 from nbformat import NotebookNode
@@ -111,11 +112,16 @@ def two_signatures() -> Figure:
     """The signatures of a plain and a residual network, at half the width of a page."""
     figure, panels = page(2, 0.5, each=1.35, columns=1, xlabel="activation, first to last", sharex=True, sharey=True)
     figure.set_figwidth(PAGE_WIDTH * 0.62)
-    colours = (PALETTE["blue"], PALETTE["vermilion"])
-    for (name, title), panel, colour, marker in zip(SHOWN.items(), panels, colours, "o^", strict=True):
-        scores = shipped_signature(PREFIX + name).scores
-        panel.plot(range(1, len(scores) + 1), scores, color=colour, marker=marker, linestyle="-", linewidth=1)
-        panel.set(title=title, ylim=(0.4, 1.02), ylabel="affinity score")
+    looks = {"others": (PALETTE["vermilion"], "^"), "after a sum": (PALETTE["blue"], "o")}
+    for (name, title), panel in zip(SHOWN.items(), panels, strict=True):
+        summary = shipped_signature(PREFIX + name).summary
+        places = np.arange(1, len(summary) + 1)
+        panel.plot(places, summary["score"], color=PALETTE["grey"], linestyle="-", linewidth=0.7)
+        for label, (colour, marker) in looks.items():
+            of = (summary["kind"] == "after-sum") == (label == "after a sum")
+            panel.plot(places[of], summary["score"][of], marker, color=colour, label=label)
+        panel.set(title=title, ylim=(0.35, 1.02), ylabel="affinity score")
+    panels[-1].legend(loc="lower left", ncols=2, handletextpad=0.1)
     return figure
 
 

@@ -11,7 +11,7 @@
 
   const colour = (word) => (word === "#000000" ? "currentColor" : word);
   const digits = (value, count = 2) =>
-    value == null ? "–" : value.toFixed(Math.abs(value) < 100 ? count : 0).replace(/^-(0\.0+)$/, "$1");
+    value == null ? "–" : value.toFixed(Math.abs(value) < 100 ? count : 0).replace(/^-(0\.0+)$/, "$1").replace("-", "\u2212");
   const known = (values) => values.filter((value) => value != null);
   const titleOf = (one) => (one.change ? `change of ${one.title}` : one.title);
   const chosen = () => names.map((name) => byName.get(name));
