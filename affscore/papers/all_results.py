@@ -17,7 +17,7 @@ from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
-from affscore.papers.results import Results
+from affscore.papers.results import CHOICES, Results
 from affscore.survey.studies import load_studies, signatures_of, stored_studies, under
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
@@ -31,9 +31,6 @@ TRAINED_AGAIN = {
     "advantage": ("advantage-cifar10", "advantage-cifar100", "advantage-wmt14"),
 }
 """The studies of the sibling papers' networks, which a reader makes (scripts/make_studies.py), by the name of ours."""
-
-CHOICES = "activate first, averaged over positions"
-"""Under which choices most signatures are measured."""
 
 _PARTS = ("", "-paths", "-scores")
 """Endings of the names of a study's tables."""

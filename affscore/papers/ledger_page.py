@@ -9,6 +9,7 @@ from itertools import groupby
 
 from affscore.papers.claim import ClaimRow
 from affscore.papers.comparison import VERDICTS, Row, counted_verdict
+from affscore.papers.results import CHOICES
 
 _NUMBERS = ("item", "printed", "way", "ours", "difference", "verdict", "analogue")
 _CLAIMS = ("claim", "verdict", "specifications", "tested on", "found")
@@ -58,6 +59,8 @@ def ledger_page(rows: Sequence[Row], name: str = "ledger") -> str:
 def claims_page(rows: Iterable[ClaimRow]) -> str:
     """The claims as an HTML table: what is said where, what was found on what, and how robust the verdict is.
 
+    The usual choices (:data:`affscore.papers.results.CHOICES`) are left out: a page says them once.
+
     Args:
         rows: The claims of a ledger.
 
@@ -70,7 +73,8 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
         text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>{_folded('test', escape(claim.test))}"
         first = f'<td data-label="claim" rowspan="{len(some)}">{text}</td>'
         for row in some:
-            results, choices = row.results, row.results.scope if claim.of_scores else ""
+            results = row.results
+            choices = results.scope.removesuffix(CHOICES).rstrip(", ") if claim.of_scores else ""
             about = escape(results.about or "nothing that there is") + (" (analogue)" if results.analogue else "")
             about += "".join(f"<br>{escape(more)}" for more in (row.tested_on, choices) if more)
             own = "" if row.word == row.verdict.word else f"<br>{row.verdict.word} under the papers' choice"

@@ -19,6 +19,9 @@ from affscore.papers.networks import network_table, study_models
 
 Array: TypeAlias = NDArray[np.float64]
 
+CHOICES = "activate first, averaged over positions"
+"""The choices under which signatures are measured, where nothing else is said."""
+
 
 @dataclass(frozen=True)
 class Results:

@@ -10,7 +10,7 @@ from affscore.papers.claim import claim as claim_of
 from affscore.papers.comparison import VERDICTS, OurNumber, compare
 from affscore.papers.ledger_page import claims_page, ledger_page
 from affscore.papers.printed import PrintedNumber
-from affscore.papers.results import Results
+from affscore.papers.results import CHOICES, Results
 from affscore.papers.robustness import Robustness
 from tests.synthetic_signatures import synthetic
 
@@ -103,9 +103,9 @@ def test_a_claim_of_no_scores_says_nothing_of_how_scores_are_measured():
     def accurate(results):
         """It is. Test: It is."""
 
-    about = Results("networks", "activate first")
+    about = Results("networks", f"photographs, {CHOICES}")
     verdict = Verdict(None, "By 0.1.", 2, "9 trainings of 2 networks", "Undecided: as few as these.")
-    for of_scores, shown in ((False, ""), (True, "activate first")):
+    for of_scores, shown in ((False, ""), (True, "photographs")):
         claim = claim_of(1, "section 4", "data", of_scores=of_scores)(accurate)
         page = Table(claims_page([ClaimRow(claim, about, verdict)]))
         (cells,) = (cells for _, _, cells in page.rows if cells)
