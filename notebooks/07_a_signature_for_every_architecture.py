@@ -393,7 +393,7 @@ Markdown(
 # %% tags=["hide-input"]
 conclusions = Ledger(AllResults.gather()).conclusions(
     "after-sums-more-linear",
-    "one-mode-is-linear",
+    "upper-group-is-linear",
     "resnets-bimodal",
     "shortcuts-make-two-modes",
     "densenets-skewed-against-vits",

@@ -303,7 +303,7 @@ conclusions = Ledger(AllResults.gather()).conclusions(
     "shortcuts-make-two-components",
     "groups-are-kinds",
     "after-sums-more-linear",
-    "one-mode-is-linear",
+    "upper-group-is-linear",
 )
 table(
     conclusions.set_index("tested on", append=True).rename_axis([None, None]),

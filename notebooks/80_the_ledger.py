@@ -135,16 +135,18 @@ HTML(ledger_page(book.rows))
 #
 # Numbers are a small part of what the papers say. Each claim below is in our words, with the place where it stands. What "very
 # low" or "consistently" means is our choice; it is under *test*. A claim is tested on everything that has something to say of
-# it: *tested on* names it, with the choices under which it was measured and the number of networks. Where that is not what the
-# papers looked at, the table says *analogue*: the claim then holds, or does not, for small networks on digits, for those
-# trained on CIFAR-10 or on other inputs of an activation, and it may be otherwise on ImageNet.
+# it: *tested on* names it, with the trainings and batches that decided, and the choices under which these were measured where
+# they are not the usual ones, to activate first and to average over positions. Where that is not what the papers looked at, the
+# table says *analogue*: the claim then holds, or does not, for small networks on digits, for those trained on CIFAR-10 or on
+# other inputs of an activation, and it may be otherwise on ImageNet.
 #
 # A verdict needs evidence that could have gone the other way. *Holds* and *does not hold* rest on an interval that
 # excludes the limit (95 %, and wider where several comparisons must hold together) or on a test at 0.05; over
 # networks where the claim is about a family, over trainings where it is about one network, over samples where it is
 # about a function. *Cannot be decided* means that nothing was there to test it on, or that the results are compatible
-# with both. Five networks seldom decide anything, and an accepted null hypothesis never does. That the printed tables
-# agree with each other is arithmetic.
+# with both. Five networks seldom decide anything, and an accepted null hypothesis never does. *Found* shows
+# each interval at 95 %, and says what leaves a claim of several tests undecided. That the printed tables agree with each other
+# is arithmetic.
 
 # %% tags=["hide-input"]
 table(book.claim_counts)

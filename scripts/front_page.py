@@ -26,9 +26,9 @@ WINDOWS = "fig-1-ranges"
 FINDINGS = re.compile(r"<!-- (\d+) findings of (.+?) -->")
 SHOWN = {"plainnet56": "plain, 56 layers", "resnet56": "residual, 56 layers"}
 COUNTED = (
-    r"(?P<numbers>\d+) printed numbers; measured here: (?P<measured>\d+) reproduced, (?P<differ1>\d+) differs; "
-    r"computed from public metadata: (?P<computed>\d+) reproduced, (?P<differ2>\d+) differs; "
-    r"looked up: (?P<looked_up>\d+) reproduced, (?P<differ3>\d+) differs; needs data: (?P<needs_data>\d+)"
+    r"(?P<numbers>\d+) printed numbers; measured here: (?P<measured>\d+) reproduced, (?P<differ1>\d+) differs?; "
+    r"computed from public metadata: (?P<computed>\d+) reproduced, (?P<differ2>\d+) differs?; "
+    r"looked up: (?P<looked_up>\d+) reproduced, (?P<differ3>\d+) differs?; needs data: (?P<needs_data>\d+)"
 )
 """How :class:`affscore.papers.ledger.Ledger` sums itself up."""
 

@@ -56,6 +56,7 @@ from affscore.analysis.independence import independent_p_value as independent_p_
 from affscore.analysis.other_data import data_deviations as data_deviations
 from affscore.analysis.permutation import PERMUTATIONS as PERMUTATIONS
 from affscore.analysis.permutation import PermutationTest as PermutationTest
+from affscore.analysis.permutation import p_value_text as p_value_text
 from affscore.analysis.permutation import permutation_test as permutation_test
 from affscore.analysis.reference import RANGE as RANGE
 from affscore.analysis.reference import reference_ranges as reference_ranges

@@ -21,6 +21,15 @@ ROUNDING = 1e-9
 """Statistics that differ by less are equal: permutations that amount to the same give the same up to rounding."""
 
 
+def p_value_text(p_value: float) -> str:
+    """A p-value as papers print it, with three decimals.
+
+    >>> p_value_text(0.0171), p_value_text(0.00099), p_value_text(1.0)
+    ('p = 0.017', 'p < 0.001', 'p = 1.000')
+    """
+    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
+
+
 @dataclass(frozen=True)
 class PermutationTest:
     """A statistic, and what it is when the values are permuted.

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from affscore.analysis.permutation import PERMUTATIONS, PermutationTest, permutation_test
+from affscore.analysis.permutation import PERMUTATIONS, PermutationTest, p_value_text, permutation_test
 from affscore.analysis.tables import check_columns
 from affscore.errors import AffscoreError
 
@@ -35,7 +35,7 @@ class Trend(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        return f"{self.correlation:.2f} (p = {self.p_value:.3f})"
+        return f"{self.correlation:.2f} ({p_value_text(self.p_value)})"
 
 
 def trend(years: ArrayLike, values: ArrayLike, resamples: int = PERMUTATIONS, seed: int = 0) -> Trend:

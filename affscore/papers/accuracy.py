@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from affscore.analysis import best_fit_test, over_seeds, signature_statistics
+from affscore.analysis import best_fit_test, over_seeds, p_value_text, signature_statistics
 from affscore.errors import AffscoreError
 from affscore.papers.claim import Verdict
-from affscore.papers.estimate import MissingResultsError, every, if_significant, require
+from affscore.papers.estimate import MissingResultsError, every, if_significant, not_significant, require, undecided
+from affscore.papers.evidence import counted
 from affscore.papers.groups import accuracy_groups, group_of_each
 from affscore.papers.results import Results
 from affscore.zoo.models import characteristics
@@ -52,7 +53,8 @@ def accuracy_goes_with(
         signs: 1 for the groups in which accuracy must rise with it, -1 for those in which it must fall.
     """
     table = accuracy_table(results)
-    parts, listed = [], []
+    parts: dict[str, bool | None] = {}
+    listed = []
     for group, some in candidates.items():
         members = table[table[column] == group]
         try:
@@ -60,7 +62,9 @@ def accuracy_goes_with(
         except AffscoreError as error:
             raise MissingResultsError from error
         r = np.sign(np.corrcoef(members[found.best], members["accuracy"])[0, 1]) * found.observed**0.5
-        parts.append(if_significant(found.p_value, np.sign(r) == (signs or {}).get(group, np.sign(r))))
-        listed.append(f"{group} {' or '.join(some)} {r:.2f} (p = {found.p_value:.3f})")
+        part = if_significant(found.p_value, np.sign(r) == (signs or {}).get(group, np.sign(r)))
+        parts[not_significant(found.p_value, group, counted(len(members), "network"))] = part
+        listed.append(f"{group} {' or '.join(some)} {r:.2f} ({p_value_text(found.p_value)})")
     networks = int(table[column].isin(list(candidates)).sum())
-    return Verdict(every(parts), f"Correlation with accuracy: {', '.join(listed)}.", networks)
+    sentence = f"Correlation with accuracy: {', '.join(listed)}."
+    return Verdict(every(parts.values()), sentence, networks, why=undecided(parts))

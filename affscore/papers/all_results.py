@@ -17,7 +17,7 @@ from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints
 from affscore.papers.alexnet_to_transformers.table_2 import printed_correlations
 from affscore.papers.printed import printed_table, printed_tables
 from affscore.papers.protocol import IMAGENET, PAPERS_CHOICE, PUBLISHED_CODE, not_as_printed, options_of, other_options
-from affscore.papers.results import Results
+from affscore.papers.results import CHOICES, Results
 from affscore.survey.studies import load_studies, signatures_of, stored_studies, under
 from affscore.survey.tables import stored_signatures
 from affscore.zoo import hard_task, list_models
@@ -99,7 +99,7 @@ class AllResults:
         stretched = tanh.assign(activation="sigmoid", mean=2 * tanh["mean"], std=2 * tanh["std"])
         functions = Results(
             "activation functions on the inputs of figures 6 and 7",
-            "independent normal coordinates, means -20 to 20 and deviations up to 2 in figure 6; 3 samples of each",
+            "independent normal coordinates",
             sweeps={name: sweep(name) for name in ("domain", "reductions", "drift")},
         )
         printed = Results(
@@ -110,8 +110,6 @@ class AllResults:
         )
         other_inputs = Results(
             "activation functions on other inputs",
-            "deviations up to 8 around 0; Sigmoid on inputs twice as far and wide as in figure 6; correlated "
-            "coordinates (a spectrum that falls as k^-1.5); 3 samples of each",
             analogue=True,
             sweeps={"domain": pd.concat([tanh, stretched]), "wide": sweep("wide"), "correlated": sweep("correlated")},
         )
@@ -160,7 +158,7 @@ class AllResults:
         measured = on_imagenet | {file.rpartition(".")[0]: one for file, one in files.items()}
         return Results(
             "the papers' networks on ImageNet",
-            "torchvision's default weights, batches of 512, activate first, the reduction of the published code",
+            "torchvision's default weights, activate first, the reduction of the published code",
             signatures=on_imagenet,
             elsewhere=dict(zip(ON_MORE_DATA, elsewhere, strict=True)),
             checkpoints={name: measured[name] for name in checkpoints() if name in measured},
@@ -169,19 +167,14 @@ class AllResults:
     @cached_property
     def poster(self) -> Results:
         """The networks of the poster on linear regions, which a reader trained (scripts/make_studies.py)."""
-        return Results(
-            "the poster's networks on CIFAR, trained again",
-            "3 trainings of each network and way, closed paths around test images; signatures of batches of 512, "
-            "activate first, averaged over positions",
-            studies=self._trained_again("regions"),
-        )
+        return Results("the poster's networks on CIFAR, trained again", CHOICES, studies=self._trained_again("regions"))
 
     @cached_property
     def advantage(self) -> Results:
         """The networks of "Nonlinear Advantage", which a reader trained (scripts/make_studies.py)."""
         return Results(
             "the networks of Nonlinear Advantage, trained again",
-            "3 trainings of each network and start, by our recipes",
+            "by our recipes",
             studies=self._trained_again("advantage"),
         )
 
@@ -203,7 +196,7 @@ class AllResults:
         small = partial(_by_name, self.signatures, self._asked(PAPERS_CHOICE), prefix="mini:")
         return Results(
             "the small networks on digits",
-            "one training of each network, one batch of 512, activate first, averaged over positions",
+            CHOICES,
             analogue=True,
             signatures=small(dataset="digits"),
             untrained=small(dataset="digits", trained=False),
@@ -217,8 +210,7 @@ class AllResults:
         """The small networks on the hard task, each trained from several seeds."""
         return Results(
             "the small networks on a few distorted digits",
-            "5 trainings of each network that differ in their seed, one batch of 512, activate first, averaged over "
-            "positions",
+            f"one batch of 512 each, {CHOICES}",
             analogue=True,
             trainings=self.hard_task,
             zoo=self.zoo,
@@ -230,7 +222,7 @@ class AllResults:
         found = self._of_study("shortcuts", "{network}-{seed}").items()
         return Results(
             "small networks with and without shortcuts, on digits",
-            "3 trainings of each of 5 pairs, one batch of 512, activate first, averaged over positions",
+            CHOICES,
             analogue=True,
             signatures={name.replace("residual", "resnet").replace("plain", "plainnet"): one for name, one in found},
         )
@@ -240,7 +232,7 @@ class AllResults:
         """A small VGG-16 before and after training, a name for each seed: ``vgg16-1``."""
         return Results(
             "a small VGG-16 from nine seeds, on digits",
-            "9 trainings that differ in their seed, one batch of 512, activate first, averaged over positions",
+            CHOICES,
             analogue=True,
             signatures=self._of_study("seeds", "{network}-{seed}"),
             untrained=self._of_study("untrained", "{network}-{seed}"),
@@ -259,7 +251,7 @@ class AllResults:
         asked = self._asked(PAPERS_CHOICE)
         return Results(
             "networks trained on CIFAR-10, on its test images",
-            "one training of each network, 19 batches of 512, activate first, averaged over positions",
+            CHOICES,
             analogue=True,
             signatures=_by_name(self.signatures, asked, prefix="cifar_networks.py:", dataset="folder:cifar10-test"),
             studies=self._studies("-cifar"),
@@ -272,7 +264,7 @@ class AllResults:
         photographs = (f"{IMAGENET}:", f"folder:{IMAGENET}")
         return Results(
             "networks with other weights or reductions, on photographs",
-            "one set of weights for each network, one batch of 512, activate first",
+            "activate first",
             analogue=True,
             signatures=_by_name(
                 (
@@ -292,8 +284,7 @@ class AllResults:
         """Small language models, before and after training."""
         return Results(
             "small language models on the docstrings of Python",
-            "3 trainings of each network, 2 batches of 512 windows of 128 characters, activate first, averaged over "
-            "positions",
+            f"windows of 128 characters, {CHOICES}",
             analogue=True,
             studies=self._studies(start=_OF_TEXT),
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from affscore.papers.estimate import MissingResultsError
+from affscore.papers.evidence import measured
 from affscore.papers.results import Results
 
 if TYPE_CHECKING:
@@ -34,11 +35,16 @@ class Verdict:
             contains the limit, a test that rejects nothing.
         found: A sentence with the numbers that decided.
         networks: How many networks they are of.
+        tested_on: What of the results was tested, where it is not the signatures of so many networks, or the
+            statistics of their trainings (:mod:`affscore.papers.evidence`).
+        why: Why an undecided claim is, where ``found`` does not show it.
     """
 
     holds: bool | None
     found: str
     networks: int = 0
+    tested_on: str = ""
+    why: str = ""
 
     @property
     def word(self) -> str:
@@ -131,6 +137,24 @@ class ClaimRow(NamedTuple):
     results: Results
     verdict: Verdict
     robustness: Robustness | None = None
+
+    @property
+    def tested_on(self) -> str:
+        """What of the results decided: trainings, networks and batches; empty where nothing did."""
+        if not self.results.about:
+            return ""
+        return self.verdict.tested_on or measured(self.results, self.verdict.networks)
+
+    @property
+    def scope(self) -> str:
+        """What of the results decided, and under which choices it was measured."""
+        choices = self.results.scope if self.claim.of_scores else ""
+        return "; ".join(filter(None, (self.tested_on, choices)))
+
+    @property
+    def found(self) -> str:
+        """The numbers that decided, and why they leave an undecided claim open."""
+        return f"{self.verdict.found} {self.verdict.why}".strip()
 
     @property
     def counted_as(self) -> str:

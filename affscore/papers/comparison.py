@@ -13,6 +13,18 @@ VERDICTS = REPRODUCED, DIFFERS, NEEDS_DATA = "reproduced", "differs", "needs dat
 WAYS = MEASURED, COMPUTED, LOOKED_UP = "measured", "computed", "looked up"
 """How a number that is ours was found: by us, from public metadata, or in a list; the last is no experiment."""
 
+_PLURALS = {DIFFERS: "differ", NEEDS_DATA: "need data"}
+
+
+def counted_verdict(count: int, verdict: str) -> str:
+    """How many numbers have a verdict, in words that agree.
+
+    >>> counted_verdict(1, DIFFERS), counted_verdict(5, DIFFERS), counted_verdict(0, REPRODUCED)
+    ('1 differs', '5 differ', '0 reproduced')
+    """
+    return f"{count} {verdict if count == 1 else _PLURALS.get(verdict, verdict)}"
+
+
 UNEXPLAINED = "by more than rounding and sampling explain"
 
 CUT = "cut after the last digit and not rounded, ours would be the printed one"

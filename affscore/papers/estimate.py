@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -162,3 +162,58 @@ def every(parts: Iterable[bool | None]) -> bool | None:
     """
     verdicts = list(parts)
     return False if False in verdicts else None if None in verdicts else True
+
+
+def level(together: int) -> str:
+    """The level of intervals that hold together at 95 % (Bonferroni), in words.
+
+    >>> level(1), level(5)
+    ('95 %', '99 %')
+    """
+    return f"{100 * (1 - CHANCE / together):.3g} %"
+
+
+def undecided(parts: Mapping[str, bool | None]) -> str:
+    """Why a claim of several parts is not decided, in words; empty where it is.
+
+    Args:
+        parts: What the test of each part says, by why the part would be open.
+
+    >>> undecided({"p is not below 0.05 for the lead": None, "the interval contains 0.9": True})
+    'Undecided: p is not below 0.05 for the lead.'
+    >>> undecided({"p is not below 0.05 for the lead": None, "the interval contains 0.9": False})
+    ''
+    """
+    why = [words for words, part in parts.items() if part is None]
+    return f"Undecided: {'; '.join(why)}." if every(parts.values()) is None else ""
+
+
+def not_significant(p_value: float, of: str, over: str = "") -> str:
+    """Why a test that rejects nothing leaves a part open.
+
+    Args:
+        p_value: Of the test.
+        of: What it is of.
+        over: What makes its sample, and how many of them.
+
+    >>> not_significant(0.233, "its lead", "5 networks")
+    'the p of its lead (0.233, over 5 networks) is not below 0.05'
+    """
+    return f"the p of {of} ({p_value:.3f}{f', over {over}' if over else ''}) is not below {CHANCE}"
+
+
+def undecided_together(parts: Mapping[str, bool | None]) -> str:
+    """Why intervals of several numbers that must hold together leave a claim open: each is wider than the 95 % shown.
+
+    Args:
+        parts: What the interval of each number says, by its name.
+
+    >>> undecided_together({"digits": True, "sum": None})
+    'Undecided: 2 intervals must hold together, each at 97.5 %, and that of sum contains the limit.'
+    """
+    if len(parts) < 2:
+        return ""
+    names = [name for name, part in parts.items() if part is None]
+    contain = f"that of {names[0]} contains" if len(names) == 1 else f"those of {', '.join(names)} contain"
+    together = f"{len(parts)} intervals must hold together, each at {level(len(parts))}"
+    return undecided({f"{together}, and {contain} the limit": every(parts.values())}) if names else ""

@@ -25,6 +25,7 @@ from affscore.papers.comparison import (
     VERDICTS,
     WAYS,
     Row,
+    counted_verdict,
 )
 from affscore.papers.results import Results
 from affscore.papers.robustness import robustness, shipped_claims
@@ -36,9 +37,9 @@ _CELLS = ("printed.source", "printed.item", "printed.text", "our_number.way", "o
           "verdict_text", "command")  # fmt: skip
 _CLAIM_CELLS = {
     "claim": "claim.text", "source": "claim.source", "test": "claim.test",
-    "on": "results.about", "scope": "results.scope", "networks": "verdict.networks",
+    "on": "results.about", "scope": "scope", "networks": "verdict.networks",
     "analogue": "results.analogue", "verdict": "word", "papers_choice": "verdict.word",
-    "specifications": "specifications", "found": "verdict.found",
+    "specifications": "specifications", "found": "found",
 }  # fmt: skip
 _ROBUSTNESS_CELLS = {
     "claim": "claim.text", "on": "results.about", "verdict": "word", "papers_choice": "verdict.word",
@@ -165,10 +166,11 @@ class Ledger:
         """The claims as a table.
 
         A row for each of :attr:`claims`: ``claim``, ``source``, ``test``, ``on`` (what it was tested on), ``scope``
-        (under which choices), ``networks`` (how many), ``analogue`` (whether that is something else than the papers
-        looked at), ``verdict`` ("depends on ..." where an equally defensible choice turns it round), ``papers_choice``
-        (the verdict under the papers' own), ``specifications`` (in how many it holds and fails) and ``found``, a
-        sentence with the numbers under the papers' choice.
+        (which trainings and batches, and under which choices they were measured), ``networks`` (how many),
+        ``analogue`` (whether that is something else than the papers looked at), ``verdict`` ("depends on ..." where an
+        equally defensible choice turns it round), ``papers_choice`` (the verdict under the papers' own),
+        ``specifications`` (in how many it holds and fails) and ``found``, a sentence with the numbers under the papers'
+        choice, and why they leave an undecided claim open.
         """
         cells = attrgetter(*_CLAIM_CELLS.values())
         return pd.DataFrame([cells(row) for row in self.claims], columns=list(_CLAIM_CELLS))
@@ -202,7 +204,10 @@ class Ledger:
         counts = self.counts.reset_index("source").query("source == @ALL").drop(columns="source")
         words = {MEASURED: "measured here", COMPUTED: "computed from public metadata", LOOKED_UP: "looked up"}
         of_ways = zip(map(str, counts.index), counts[REPRODUCED], counts[DIFFERS], strict=True)
-        ways = "; ".join(f"{words[way]}: {same} {REPRODUCED}, {other} {DIFFERS}" for way, same, other in of_ways)
+        ways = "; ".join(
+            f"{words[way]}: {counted_verdict(same, REPRODUCED)}, {counted_verdict(other, DIFFERS)}"
+            for way, same, other in of_ways
+        )
         total, with_analogue = counts.sum(), sum(bool(row.analogue) for row in self.rows)
         return (
             f"{total['numbers']} printed numbers; {ways}; {NEEDS_DATA}: {total[NEEDS_DATA]}; "

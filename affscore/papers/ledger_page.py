@@ -8,7 +8,11 @@ from html import escape
 from itertools import groupby
 
 from affscore.papers.claim import ClaimRow
-from affscore.papers.comparison import VERDICTS, Row
+from affscore.papers.comparison import VERDICTS, Row, counted_verdict
+from affscore.papers.results import CHOICES
+
+_NUMBERS = ("item", "printed", "way", "ours", "difference", "verdict", "analogue")
+_CLAIMS = ("claim", "verdict", "specifications", "tested on", "found")
 
 _FILTER = """
 <script>
@@ -43,8 +47,8 @@ def ledger_page(rows: Sequence[Row], name: str = "ledger") -> str:
     for source in sources:
         some = [row for row in rows if row.printed.source == source]
         counts = Counter(row.verdict for row in some)
-        listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-        table = _table("item printed way ours difference verdict analogue", map(_line, some))
+        listed = ", ".join(counted_verdict(counts[verdict], verdict) for verdict in VERDICTS if verdict in counts)
+        table = _table(_NUMBERS, map(_line, some))
         parts.append(
             f'<details class="source" data-source="{escape(source)}">'
             f"<summary><strong>{escape(source)}</strong>: {listed}</summary>{table}</details>"
@@ -54,6 +58,8 @@ def ledger_page(rows: Sequence[Row], name: str = "ledger") -> str:
 
 def claims_page(rows: Iterable[ClaimRow]) -> str:
     """The claims as an HTML table: what is said where, what was found on what, and how robust the verdict is.
+
+    The usual choices (:data:`affscore.papers.results.CHOICES`) are left out: a page says them once.
 
     Args:
         rows: The claims of a ledger.
@@ -65,18 +71,17 @@ def claims_page(rows: Iterable[ClaimRow]) -> str:
     for claim, members in groupby(rows, lambda one: one.claim):
         some = list(members)
         text = f"{escape(claim.text)}<br><em>{escape(claim.source)}</em>{_folded('test', escape(claim.test))}"
-        first = f'<td rowspan="{len(some)}">{text}</td>'
+        first = f'<td data-label="claim" rowspan="{len(some)}">{text}</td>'
         for row in some:
-            results, verdict = row.results, row.verdict
+            results = row.results
+            choices = results.scope.removesuffix(CHOICES).rstrip(", ") if claim.of_scores else ""
             about = escape(results.about or "nothing that there is") + (" (analogue)" if results.analogue else "")
-            many = f"networks: {verdict.networks}" if verdict.networks else ""
-            about += "".join(f"<br>{escape(more)}" for more in (results.scope, many) if more)
-            own = "" if row.word == verdict.word else f"<br>{verdict.word} under the papers' choice"
-            words = (f"<strong>{row.word}</strong>{own}", row.specifications, about, escape(verdict.found))
-            lines.append(f"<tr>{first}{_cells(*words)}</tr>")
+            about += "".join(f"<br>{escape(more)}" for more in (row.tested_on, choices) if more)
+            own = "" if row.word == row.verdict.word else f"<br>{row.verdict.word} under the papers' choice"
+            words = (f"<strong>{row.word}</strong>{own}", row.specifications, about, escape(row.found))
+            lines.append(f"<tr>{first}{_cells(_CLAIMS[1:], words)}</tr>")
             first = ""
-    columns = "claim verdict specifications tested&nbsp;on found"
-    return f'<div class="ledger">{_table(columns, lines)}</div>'
+    return f'<div class="ledger">{_table(_CLAIMS, lines)}</div>'
 
 
 def _choice(what: str, values: Sequence[str]) -> str:
@@ -88,12 +93,14 @@ def _folded(summary: str, text: str) -> str:
     return f"<details><summary>{summary}</summary>{text}</details>"
 
 
-def _cells(*cells: str) -> str:
-    return "".join(f"<td>{cell}</td>" for cell in cells)
+def _cells(columns: Sequence[str], cells: Sequence[str]) -> str:
+    """Cells that name their columns: on a phone each row is a card, and the style sheet writes the name before it."""
+    both = zip(columns, cells, strict=True)
+    return "".join(f'<td data-label="{column}">{cell}</td>' for column, cell in both)
 
 
-def _table(columns: str, lines: Iterable[str]) -> str:
-    head = "".join(f"<th>{column}</th>" for column in columns.split())
+def _table(columns: Sequence[str], lines: Iterable[str]) -> str:
+    head = "".join(f"<th>{column}</th>".replace(" ", "&nbsp;") for column in columns)
     return f'<table class="dataframe"><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
 
 
@@ -104,5 +111,6 @@ def _line(row: Row) -> str:
     reason = f"<br>{escape(row.reason)}" if row.reason else ""
     how = _folded("command", f"<code>{escape(row.command)}</code>") if row.command else ""
     verdict = f"<strong>{row.verdict}</strong>{reason}{how}"
-    words = _cells(escape(row.printed.item), row.printed.text, row.our_number.way, ours, difference, verdict)
-    return f'<tr data-verdict="{row.verdict}">{words}{_cells(escape(row.analogue))}</tr>'
+    item, printed, analogue = escape(row.printed.item), row.printed.text, escape(row.analogue)
+    words = _cells(_NUMBERS, (item, printed, row.our_number.way, ours, difference, verdict, analogue))
+    return f'<tr data-verdict="{row.verdict}">{words}</tr>'

@@ -19,6 +19,9 @@ from affscore.papers.networks import network_table, study_models
 
 Array: TypeAlias = NDArray[np.float64]
 
+CHOICES = "activate first, averaged over positions"
+"""The choices under which signatures are measured, where nothing else is said."""
+
 
 @dataclass(frozen=True)
 class Results:
@@ -26,7 +29,7 @@ class Results:
 
     Attributes:
         about: What they are about, as a page says it.
-        scope: Under which choices they were measured, and how often.
+        scope: Under which choices they were measured; how often is read off them (:mod:`affscore.papers.evidence`).
         analogue: Whether these are other networks, weights, data or inputs than the papers'.
         signatures: Signatures by the papers' names of the networks.
         untrained: Signatures of the same networks on the same data before training.

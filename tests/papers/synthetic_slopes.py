@@ -85,7 +85,14 @@ def with_criteria(affinity: float, random: float, seeds: int = 5):
     """A study of criteria with such mean accuracies."""
     draw = np.random.default_rng(4)
     rows = [
-        {"task": task, "seed": seed, "by": by, "keep": keep, "accuracy": mean + 0.002 * draw.normal()}
+        {
+            "network": "residual14",
+            "task": task,
+            "seed": seed,
+            "by": by,
+            "keep": keep,
+            "accuracy": mean + 0.002 * draw.normal(),
+        }
         for task, seed, (by, mean), keep in itertools.product(
             ("digits", "sum"), range(seeds), (("affinity", affinity), ("random", random)), (0.5, 0.1)
         )

@@ -120,11 +120,12 @@ def reduced(*scores, **given):
 def along(covariance, curve, first=None):
     """Results of functions along the axis of figure 7: errors at the ends, those of the first function apart."""
     rows = [
-        {"activation": name, "covariance": covariance, "width": width, "repeat": repeat, "error": error + 1e-4 * repeat}
+        {"activation": name, "covariance": covariance, "width": width, "points": 250, "exponent": 0.0, "repeat": repeat,
+         "error": error + 1e-4 * repeat}
         for number, name in enumerate(printed_table("figure7_activation_scores").index)
         for width, error in zip((125, 1125), first if first and not number else curve, strict=True)
         for repeat in range(3)
-    ]
+    ]  # fmt: skip
     return Results("synthetic functions", sweeps={"drift": pd.DataFrame(rows)})
 
 
@@ -282,7 +283,7 @@ def of_classes(*apart, networks=5):
         signatures = [(f"digits:{number}", 0, scores) for number, scores in enumerate(classes)]
         signatures += [("digits", number, scores) for number, scores in enumerate(draws, 1)]
         rows += [(model, data, draw, i, score) for data, draw, scores in signatures for i, score in enumerate(scores)]
-    study = pd.DataFrame(rows, columns=["model", "dataset", "draw", "index", "score"])
+    study = pd.DataFrame(rows, columns=["model", "dataset", "draw", "index", "score"]).assign(n=58, batches=1)
     return Results("a synthetic study", studies={"classes": study})
 
 
@@ -386,10 +387,11 @@ def trained_again(spread, seeds=9):
     """A study of seeds: ten scores of a network, by how much trainings differ; with networks that differ."""
     shift = np.random.default_rng(0).normal(0, spread, (seeds, 10))
     rows = [
-        {"seed": seed + 1, "index": index, "score": 0.3 + 0.05 * index + shift[seed, index]}
+        {"network": "vgg16", "seed": seed + 1, "n": 512, "batches": 1, "index": index,
+         "score": 0.3 + 0.05 * index + shift[seed, index]}
         for seed in range(seeds)
         for index in range(10)
-    ]
+    ]  # fmt: skip
     there = decade(others=lambda year: [0.5 + (year - 2012) / 30] * 3)
     return replace(there, studies={"seeds": pd.DataFrame(rows)})
 
@@ -423,7 +425,7 @@ def on_paths(density=0.0, seeds=3, sign=-1, score=None, relative=1, images=8):
         about |= {"path": np.repeat(np.arange(images), 8), "total_variation": deviation / (10 + relative * place)}
         segments.append(pd.DataFrame(about | {"crossings": crossings, "absolute_deviation": deviation}))
         mean = 0.5 + 0.05 * sign * place if score is None else score[place]
-        scores.append({"network": network, "way": way, "seed": seed, "score": mean})
+        scores.append({"network": network, "way": way, "seed": seed, "n": 512, "batches": 1, "score": mean})
     return Results("synthetic paths", studies={"regions-paths": pd.concat(segments), "regions": pd.DataFrame(scores)})
 
 
@@ -438,8 +440,8 @@ def widths(deviation=-1, error=-1, score=1, fitted=(2, 4, 8, 16, 32, 64)):
         about = {"network": f"vgg8_{width}", "way": "noise-0.2", "seed": seed, "fitted": float(width in fitted)}
         about |= dict.fromkeys(("length", "crossings", "breakpoints", "deviation_upper_bound", "total_variation"), 1.0)
         trends = {"absolute_deviation": 10 + deviation * size, "accuracy": 0.5 - error * size / 10}
-        rows.append({**about, **trends})
-        scores.append({**about, "score": 0.5 + score * size / 10})
+        rows.append({**about, **trends, "path": 0})
+        scores.append({**about, "n": 512, "batches": 1, "score": 0.5 + score * size / 10})
     studies = {"regions-width-paths": pd.DataFrame(rows), "regions-width": pd.DataFrame(scores)}
     return Results("synthetic widths", studies=studies)
 
@@ -515,7 +517,7 @@ CASES = {
     "shortcuts-make-two-components": (lambda: pairs(TWO_MODES, ONE_MODE), lambda: pairs(ONE_MODE, TWO_MODES)),
     "groups-are-kinds": (lambda: blocks(0.6, 0.95, 0.6), lambda: blocks(0.6, 0.6, 0.95)),
     "resnets-bimodal": (lambda: of_networks(dict.fromkeys(RESNETS[:2], TWO_MODES)), None),
-    "one-mode-is-linear": (
+    "upper-group-is-linear": (
         lambda: residual((0.6, 0.6, 0.6), (0.94, 0.945, 0.95)),
         lambda: residual((0.6, 0.6, 0.6), (0.7, 0.71, 0.72)),
     ),
@@ -704,7 +706,7 @@ EDGES = [
     ("after-sums-more-linear", lambda: residual((0.6, 0.6, 0.6), (0.7, 0.8, 0.9)), None),
     ("transitions-linearise", lambda: with_layers(("densenet121",), 0.95, 0.7, "features.transition1.relu"), None),
     ("deeper-approaches-one", lambda: residual([0.6] * 4, (0.7, 0.8, 0.9, 0.95)), None),
-    ("one-mode-is-linear", lambda: residual((0.6, 0.6, 0.6), (0.87, 0.91, 0.95)), None),
+    ("upper-group-is-linear", lambda: residual((0.6, 0.6, 0.6), (0.87, 0.91, 0.95)), None),
     ("shortcuts-make-two-modes", lambda: pairs(TWO_MODES, ONE_MODE, count=5), None),  # a chance of 1 in 16
     ("shortcuts-make-two-modes", lambda: pairs(TWO_MODES, TWO_MODES), None),
     ("resnets-bimodal", lambda: of_networks({"resnet18": TWO_MODES, "resnet34": ONE_MODE}), None),
@@ -855,7 +857,9 @@ def test_a_single_batch_of_a_single_training_has_no_error_and_decides_nothing():
 
 def test_more_seeds_of_the_same_methods_are_no_more_evidence():
     few = replace(checkpoints(), checkpoints=by_method([[0.6], [0.65], [0.72]]).checkpoints)
-    assert other_training_changes_little.decide(few) == other_training_changes_little.decide(repeated(few, 9))
+    first, again = (other_training_changes_little.decide(some) for some in (few, repeated(few, 9)))
+    assert "27 trainings" in again.tested_on
+    assert first == replace(again, tested_on=first.tested_on)
     once = measured_steadiness(0.05, 0.1)
     one, many = (table_3._measured_spreads(results)[1] for results in (once, repeated(once, 9)))
     for lead, again in zip(one, many, strict=True):
@@ -1050,7 +1054,7 @@ after-sums-more-linear: digits yes, twins yes, cifar yes
 deeper-approaches-one: digits open, twins open, cifar open
 shortcuts-make-two-modes: twins open, cifar open
 resnets-bimodal: digits open, twins open, cifar open
-one-mode-is-linear: digits yes, twins no, cifar open
+upper-group-is-linear: digits yes, twins no, cifar open
 pure-convnets-low-spread: digits no, distorted no
 inception-widens: distorted no
 spread-grows-until-2020: digits open, distorted open

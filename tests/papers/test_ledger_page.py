@@ -10,7 +10,7 @@ from affscore.papers.claim import claim as claim_of
 from affscore.papers.comparison import VERDICTS, OurNumber, compare
 from affscore.papers.ledger_page import claims_page, ledger_page
 from affscore.papers.printed import PrintedNumber
-from affscore.papers.results import Results
+from affscore.papers.results import CHOICES, Results
 from affscore.papers.robustness import Robustness
 from tests.synthetic_signatures import synthetic
 
@@ -34,6 +34,7 @@ class Table(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.open, self.rows, self.source, self.options = [], [], "", []
+        self.labels, self.heads = [], []
         self.feed(text)
         self.close()
 
@@ -46,6 +47,9 @@ class Table(HTMLParser):
             self.rows.append((self.source, given.get("data-verdict"), []))
         if tag == "td":
             self.rows[-1][2].append("")
+            self.labels.append(given["data-label"])
+        if tag == "th":
+            self.heads.append("")
         if tag == "option":
             self.options.append(given["value"])
 
@@ -55,6 +59,8 @@ class Table(HTMLParser):
     def handle_data(self, data):
         if "td" in self.open:
             self.rows[-1][2][-1] += data
+        if "th" in self.open:
+            self.heads[-1] += data.replace("\xa0", " ")
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +92,25 @@ def test_a_row_shows_its_numbers_and_words(page):
     assert rows["alexnet"][4] == "needs datacommandaffscore survey && affscore ledger"
     assert rows["alexnet"][5] == "0.2500 (mini:alexnet on digits)"
     assert rows["year"][:4] == ["2012", "looked up", "2012", "+0"]
+
+
+def test_each_cell_names_its_column_for_a_page_that_shows_rows_as_cards(page):
+    assert page.labels == [name for _, _, cells in page.rows if cells for name in page.heads[:7]]
+    assert page.heads == 2 * page.heads[:7]  # of two sources
+
+
+def test_a_claim_of_no_scores_says_nothing_of_how_scores_are_measured():
+    def accurate(results):
+        """It is. Test: It is."""
+
+    about = Results("networks", f"photographs, {CHOICES}")
+    verdict = Verdict(None, "By 0.1.", 2, "9 trainings of 2 networks", "Undecided: as few as these.")
+    for of_scores, shown in ((False, ""), (True, "photographs")):
+        claim = claim_of(1, "section 4", "data", of_scores=of_scores)(accurate)
+        page = Table(claims_page([ClaimRow(claim, about, verdict)]))
+        (cells,) = (cells for _, _, cells in page.rows if cells)
+        assert cells[3:] == [f"networks9 trainings of 2 networks{shown}", "By 0.1. Undecided: as few as these."]
+        assert page.labels == page.heads
 
 
 def test_one_can_choose_a_source_and_a_verdict(page):
@@ -124,11 +149,11 @@ def test_claims_have_a_line_for_each_test():
         "ReLU & co.section 4testIt is below 0.1.",
         "holds",
         "",
-        "the papers' networksone batchnetworks: 4",
+        "the papers' networks4 networksone batch",
         "It is 0.1.",
     ]
     depends = "depends on the order and coupling togetherdoes not hold under the papers' choice"
     counts = "holds in 1 of 12, fails in 11"
     assert rows[1] == [depends, counts, "small networks (analogue)5 seeds & more", "It is 0.5."]
-    assert rows[2][:3] == ["holds", "not asked again", "networksone batchnetworks: 1"]
+    assert rows[2][:3] == ["holds", "not asked again", "networksone training of one network, 2 batches of 512one batch"]
     assert rows[3][1:] == ["cannot be decided", "", "nothing that there is", "It takes ImageNet."]

@@ -18,9 +18,9 @@ from affscore.survey.shipped import shipped_signature
 from tests.test_book.small_book import REPOSITORY
 
 COUNTS = (
-    "**9 printed numbers; measured here: 3 reproduced, 0 differs; "
+    "**9 printed numbers; measured here: 3 reproduced, 0 differ; "
     "computed from public metadata: 2 reproduced, 1 differs; "
-    "looked up: 1 reproduced, 0 differs; needs data: 2; 5 have an analogue.**"
+    "looked up: 1 reproduced, 0 differ; needs data: 2; 5 have an analogue.**"
 )
 
 

@@ -419,7 +419,7 @@ def test_what_holds_under_every_choice() -> None:
     unanimous = verdicts[(verdicts["nunique"] == 1) & (verdicts["first"] != "cannot be decided")]
     assert (verdicts["size"].isin((4, 12))).all()
     names = unanimous["first"].groupby("claim").first().to_dict()
-    assert names["after-sums-more-linear"] == names["vggs-alike"] == names["one-mode-is-linear"] == "holds"
+    assert names["after-sums-more-linear"] == names["vggs-alike"] == names["upper-group-is-linear"] == "holds"
     assert names["transitions-linearise"] == names["large-patches-plateau"] == "does not hold"
 
 

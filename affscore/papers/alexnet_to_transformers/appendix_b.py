@@ -8,7 +8,8 @@ import pandas as pd
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import Estimate, differ, mean_of, require
+from affscore.papers.estimate import Estimate, differ, level, mean_of, require, undecided
+from affscore.papers.evidence import trainings_of_study
 from affscore.papers.results import Results
 
 _NEEDS = "a study of networks trained with a penalty (python scripts/make_studies.py --only steered)"
@@ -81,8 +82,12 @@ def _impact(results: Results, what: str, *columns: str) -> Verdict:
     found = differences(results.studies["steered"], columns)
     require(len(found))
     means = {(column, target): one for column in columns for target, one in over_all(found, column).items()}
+    holds = differ([*means.values()], SMALL)
     listed = ", ".join(f"{100 * one:+.1f} (pulled {target})" for (_, target), one in means.items())
-    return Verdict(differ([*means.values()], SMALL), f"Points of {what}: {listed}.", len(found))
+    free = outcomes(results.studies["steered"]).query("target == @FREE")
+    tested_on = f"{trainings_of_study(found)} with a penalty, beside {len(free)} without"
+    why = undecided({f"{len(means)} intervals must hold together, and at {level(len(means))} each contains 0": holds})
+    return Verdict(holds, f"Points of {what}: {listed}.", len(found), tested_on, why)
 
 
 @claim(76, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from affscore.analysis import trend
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import SCORES, Estimate, every, if_significant, mean_of, require
+from affscore.papers.estimate import (
+    SCORES,
+    Estimate,
+    every,
+    if_significant,
+    mean_of,
+    not_significant,
+    require,
+    undecided,
+    undecided_together,
+)
 from affscore.papers.results import Results
 
 _BOTH_VERSIONS = f"{PAPER}, appendix F; {FIRST}, section 4.1"
@@ -19,8 +29,14 @@ def googlenet_range(results: Results) -> Verdict:
     decimal.
     """
     low, high = results.estimate("googlenet", "min"), results.estimate("googlenet", "max")
-    holds = every([low.above(0.55, 4), low.below(0.65, 4), high.above(0.85, 4), high.below(0.95, 4)])
-    return Verdict(holds, f"GoogLeNet's smallest score is {low:.2f}, its largest {high:.2f}.", 1)
+    parts = {
+        "the smallest score against 0.55": low.above(0.55, 4),
+        "the smallest score against 0.65": low.below(0.65, 4),
+        "the largest score against 0.85": high.above(0.85, 4),
+        "the largest score against 0.95": high.below(0.95, 4),
+    }
+    found = f"GoogLeNet's smallest score is {low:.2f}, its largest {high:.2f}."
+    return Verdict(every(parts.values()), found, 1, why=undecided_together(parts))
 
 
 @claim(11, _BOTH_VERSIONS, f"googlenet and inception_v3 {ON_IMAGENET}, in two batches or more")
@@ -33,7 +49,8 @@ def inception_v3_further(results: Results) -> Verdict:
     of = results.estimate
     leads = [of("inception_v3", statistic) - of("googlenet", statistic) for statistic in ("max", "spread")]
     found = f"Inception v3 less GoogLeNet: largest score {leads[0]:.3f}, spread {leads[1]:.3f}."
-    return Verdict(every(lead.above(together=2) for lead in leads), found, 2)
+    parts = dict(zip(("the largest score", "the spread"), (lead.above(together=2) for lead in leads), strict=True))
+    return Verdict(every(parts.values()), found, 2, why=undecided_together(parts))
 
 
 @claim(12, _BOTH_VERSIONS, f"DenseNets {ON_IMAGENET}")
@@ -103,7 +120,7 @@ def large_patches_plateau(results: Results) -> Verdict:
     plateau, last = scores[len(scores) // 4 : -1], float(scores[-1])
     one = Estimate(last, float(plateau.std(ddof=1)), len(plateau) - 1)  # as if it were one of the plateau
     holds = every([(one - mean_of(plateau)).above(together=2), one.above(0.9, together=2)])
-    around = f"{plateau.mean():.2f} +- {plateau.std():.2f}"
+    around = f"{plateau.mean():.2f} ± {plateau.std():.2f}"
     return Verdict(holds, f"Before its last activation ViT-L/32 scores {around}, the last {last:.2f}.", 1)
 
 
@@ -133,4 +150,10 @@ def deeper_approaches_one(results: Results) -> Verdict:
         f"Over the ResNets the mean score after a sum has the rank correlation {score} with depth, its lead {lead}; "
         f"after a sum the deepest scores {last:.2f}."
     )
-    return Verdict(every([*rising, last.above(0.9)]), found, len(groups))
+    over = f"{len(groups)} networks"
+    parts = {
+        not_significant(score.p_value, "the mean score", over): rising[0],
+        not_significant(lead.p_value, "its lead", over): rising[1],
+        "the interval of the deepest network contains 0.9": last.above(0.9),
+    }
+    return Verdict(every(parts.values()), found, len(groups), why=undecided(parts))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from affscore.analysis import class_effects
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import mean_of, require
+from affscore.papers.evidence import trainings_of_study
 from affscore.papers.results import Results
 
 OURS = f"{PAPER}, appendix H, taken further"
@@ -25,7 +27,7 @@ def class_more_than_draw(results: Results) -> Verdict:
     lead = mean_of(np.log(list(ratios.values())))
     ends = " to ".join(f"{np.exp(end):.1f}" for end in lead.interval())
     found = f"Classes are {np.exp(lead.value):.1f} times as far from the mean as random subsets are, interval {ends}."
-    return Verdict(lead.above(), found, len(ratios))
+    return Verdict(lead.above(), found, len(ratios), _tested(results.studies["classes"]))
 
 
 @claim(57, OURS, "a study of classes")
@@ -39,4 +41,11 @@ def late_activations_know_the_class(results: Results) -> Verdict:
     effects = class_effects(results.studies["classes"], permutations=1)
     ratios = [one.layers["ratio"].dropna().reset_index(drop=True) for one in effects.values()]
     mean = mean_of([own.corr(own.index.to_series(), method="spearman") for own in ratios if len(own) > 2], (-1, 1))
-    return Verdict(mean.above(), f"The mean rank correlation with the place in the network is {mean:.2f}.", len(ratios))
+    found = f"The mean rank correlation with the place in the network is {mean:.2f}."
+    return Verdict(mean.above(), found, len(ratios), _tested(results.studies["classes"]))
+
+
+def _tested(study: pd.DataFrame) -> str:
+    """The networks, and the batches: of one class each, or a random subset."""
+    sizes = " to ".join(map(str, sorted({int(study["n"].min()), int(study["n"].max())})))
+    return f"{trainings_of_study(study)}, batches of {sizes}, each of one class or a random subset"

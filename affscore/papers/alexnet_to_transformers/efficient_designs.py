@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from affscore.analysis import shaking
+from affscore.analysis import p_value_text, shaking
 from affscore.papers.alexnet_to_transformers import FIRST
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import if_significant, mean_of, require
+from affscore.papers.estimate import if_significant, mean_of, not_significant, require, undecided
 from affscore.papers.groups import table_1_families
 from affscore.papers.networks import short_name
 from affscore.papers.results import Results
@@ -121,7 +121,11 @@ def efficient_designs_shake(results: Results) -> Verdict:
     gap = mean_of(one) - mean_of(other)
     found = (
         f"From one depth to the next scores change by {one.mean():.3f} in {len(one)} efficient families and by "
-        f"{other.mean():.3f} in {len(other)} others: a difference of {gap:.3f} (p = {test.pvalue:.3f})."
+        f"{other.mean():.3f} in {len(other)} others: a difference of {gap:.3f} ({p_value_text(test.pvalue)})."
     )
     networks = int((table["design"] != "").sum())
-    return Verdict(if_significant(test.pvalue, test.statistic > 0), found, networks)
+    holds = if_significant(test.pvalue, test.statistic > 0)
+    why = undecided(
+        {not_significant(test.pvalue, "the difference", f"{len(one)} families against {len(other)}"): holds}
+    )
+    return Verdict(holds, found, networks, why=why)

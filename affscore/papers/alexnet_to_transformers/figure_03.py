@@ -12,7 +12,16 @@ from scipy import stats
 from affscore.analysis import Trend, over_seeds, rarefied_range, signature_statistics, trends
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import Estimate, every, if_significant, mean_of, require
+from affscore.papers.estimate import (
+    Estimate,
+    every,
+    if_significant,
+    mean_of,
+    not_significant,
+    require,
+    undecided,
+    undecided_together,
+)
 from affscore.papers.networks import network_table
 from affscore.papers.results import Results
 
@@ -79,10 +88,11 @@ def _lowest(results: Results, statistic: str, family: str, what: str, until: int
     own = means.pop(family)
     means = {name: one for name, one in means.items() if years[name] <= until}
     require(means)
-    holds = every((own - other).below(together=len(means)) for other in means.values())
+    parts = {name: (own - other).below(together=len(means)) for name, other in means.items()}
     lowest = min(means, key=lambda name: means[name].value)
     found = f"{what} is {own:.2f}; of {len(means)} other families {lowest} have the lowest, {means[lowest]:.2f}."
-    return Verdict(holds, found, len(results.study))
+    why = undecided_together(parts)
+    return Verdict(every(parts.values()), found, len(results.study), why=why)
 
 
 @claim(23, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)
@@ -120,9 +130,14 @@ def _trend(results: Results, *statistics: str) -> Verdict:
     rises = {name: Trend(*one) for name, *one in found.itertuples()}
     listed = ", ".join(f"{name} {one}" for name, one in rises.items())
     designs = f"{found['points'].iloc[0]:.0f} designs until {BEFORE_TRANSFORMERS}"
-    holds = every(if_significant(one.p_value, one.correlation > 0) for one in rises.values())
+    points = f"{found['points'].iloc[0]:.0f} designs"
+    parts = {
+        not_significant(one.p_value, name, points): if_significant(one.p_value, one.correlation > 0)
+        for name, one in rises.items()
+    }
     dated = int((results.study["year"] <= BEFORE_TRANSFORMERS).sum())
-    return Verdict(holds, f"Rank correlation with the year over {designs}: {listed}.", dated)
+    sentence = f"Rank correlation with the year over {designs}: {listed}."
+    return Verdict(every(parts.values()), sentence, dated, why=undecided(parts))
 
 
 @claim(25, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)

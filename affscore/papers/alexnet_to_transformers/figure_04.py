@@ -19,6 +19,7 @@ from affscore.analysis import (
     fit,
     independent_lead,
     independent_p_value,
+    p_value_text,
     plain_r2,
     signature_statistics,
 )
@@ -26,7 +27,7 @@ from affscore.papers.accuracy import PERMUTATIONS, accuracy_goes_with, accuracy_
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import COMPUTED, OurNumber, Row, compare
-from affscore.papers.estimate import CHANCE, every, if_significant, require
+from affscore.papers.estimate import CHANCE, every, if_significant, not_significant, require, undecided
 from affscore.papers.groups import group_of_each, study_groups
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import printed_numbers, printed_table
@@ -183,7 +184,9 @@ def signature_explains_accuracy(results: Results) -> Verdict:
         f"{(lead > 0).sum()} of {len(found)} groups, in {ahead.sum()} beyond chance; it is behind by more than chance "
         f"in {behind.sum()}."
     )
-    return Verdict(True if ahead.mean() > 0.5 else False if behind.mean() > 0.5 else None, sentence, networks)
+    holds = True if ahead.mean() > 0.5 else False if behind.mean() > 0.5 else None
+    why = undecided({f"neither is so in more than half of {len(found)} groups": holds})
+    return Verdict(holds, sentence, networks, why=why)
 
 
 def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
@@ -220,6 +223,10 @@ def spread_then_level(results: Results) -> Verdict:
     printed = results.printed["figure4_r2"]
     best, p_values = printed["best_signature_statistic"], _printed_fits(printed)["p_value"]
     expected = dict.fromkeys(BEFORE, _OF_SPREAD) | dict.fromkeys(AFTER, _OF_LEVEL)
-    parts = [if_significant(p_values[group], best[group] in some) for group, some in expected.items()]
-    listed = ", ".join(f"{group} {best[group]} (p = {p_values[group]:.3f})" for group in expected)
-    return Verdict(every(parts), f"Best statistic and its chance among seven: {listed}.", len(group_of_each()))
+    parts = {
+        not_significant(p_values[group], group): if_significant(p_values[group], best[group] in some)
+        for group, some in expected.items()
+    }
+    listed = ", ".join(f"{group} {best[group]} ({p_value_text(p_values[group])})" for group in expected)
+    found = f"Best statistic and its chance among seven: {listed}."
+    return Verdict(every(parts.values()), found, len(group_of_each()), why=undecided(parts))

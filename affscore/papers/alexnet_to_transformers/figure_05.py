@@ -13,13 +13,23 @@ from affscore.analysis import (
     family_lead,
     length_distances,
     nearest_neighbour_accuracy,
+    p_value_text,
     unimodality_test,
 )
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.alexnet_to_transformers.figure_03 import LEAST_FAMILIES, family_means, statistics_of_study
 from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, Estimate, every, if_significant, require
+from affscore.papers.estimate import (
+    CHANCE,
+    Estimate,
+    every,
+    if_significant,
+    not_significant,
+    require,
+    undecided,
+    undecided_together,
+)
 from affscore.papers.results import Results
 
 _tested = cache(unimodality_test)  # by scores as a tuple
@@ -44,11 +54,18 @@ def families_are_found(results: Results) -> Verdict:
     by_length = family_lead(results.distances, length_distances(results.study_scores), list(families))
     lead = Estimate(by_length.value, by_length.error, len(families) - 1)
     sentence = (
-        f"Clusters agree with the families to an adjusted Rand index of {found.value:.2f} (chance reaches it with p = "
-        f"{found.p_value:.4f}); their lead over clusters by the number of activations alone is {lead:.2f}."
+        f"Clusters agree with the families to an adjusted Rand index of {found.value:.2f} (chance reaches it with "
+        f"{p_value_text(found.p_value)}); their lead over clusters by the number of activations alone is {lead:.2f}."
     )
     ahead = lead.above()
-    return Verdict(ahead if ahead is False or found.p_value < CHANCE else None, sentence, len(families))
+    why = undecided(
+        {
+            not_significant(found.p_value, "the agreement"): if_significant(found.p_value, True),
+            f"the interval of the lead over {len(families)} networks contains 0": ahead,
+        }
+    )
+    holds = ahead if ahead is False or found.p_value < CHANCE else None
+    return Verdict(holds, sentence, len(families), why=why)
 
 
 @claim(33, f"{FIRST}, section 4.3", STUDY_ON_IMAGENET)
@@ -67,7 +84,7 @@ def no_outliers(results: Results) -> Verdict:
     p = float(stats.binom.sf(outliers - 1, able, rate))
     found = (
         f"Of {able} networks whose family has others {outliers} have a nearest neighbour of another family. If half "
-        f"of all such studies had none, so many would have p = {p:.3f} (with permuted families "
+        f"of all such studies had none, so many would have {p_value_text(p)} (with permuted families "
         f"{100 * share.permuted:.0f} % have one of their own)."
     )
     return Verdict(True if outliers == 0 else if_significant(p, False), found, len(families))
@@ -89,9 +106,13 @@ def back_to_convnets(results: Results) -> Verdict:
     )
     found = (
         f"Swins and ConvNeXts are {to_pure[later].mean():.2f} away from pure convnets on average, the ViTs "
-        f"{to_pure[vits].mean():.2f} (p = {test.pvalue:.3f})."
+        f"{to_pure[vits].mean():.2f} ({p_value_text(test.pvalue)})."
     )
-    return Verdict(if_significant(test.pvalue, test.statistic < 0), found, len([*pure, *vits, *later]))
+    holds = if_significant(test.pvalue, test.statistic < 0)
+    why = undecided(
+        {not_significant(test.pvalue, "the difference", f"{len(later)} networks against {len(vits)}"): holds}
+    )
+    return Verdict(holds, found, len([*pure, *vits, *later]), why=why)
 
 
 @claim(28, f"{PAPER}, section 4 and figure 5 C", "the EfficientNets of torchvision on ImageNet")
@@ -114,7 +135,8 @@ def densenets_skewed_against_vits(results: Results) -> Verdict:
     dense, vits = _skewness(results, "DenseNets", "ViTs")
     found = f"The mean skewness of the scores is {dense:.2f} in DenseNets and {vits:.2f} in ViTs."
     networks = len(results.families["DenseNets"]) + len(results.families["ViTs"])
-    return Verdict(every([dense.below(together=2), vits.above(together=2)]), found, networks)
+    parts = {"DenseNets": dense.below(together=2), "ViTs": vits.above(together=2)}
+    return Verdict(every(parts.values()), found, networks, why=undecided_together(parts))
 
 
 def one_mode(signature: Signature) -> float:
@@ -140,4 +162,7 @@ def resnets_bimodal(results: Results) -> Verdict:
     p_values = [one_mode(one) for one in resnets]
     listed = ", ".join(f"{p:.3f} ({len(one)})" for p, one in zip(p_values, resnets, strict=True))
     found = f"Silverman's p for one mode (activations of the ResNet): {listed}."
-    return Verdict(if_significant(max(p_values), True), found, len(resnets))
+    holds = if_significant(max(p_values), True)
+    accepted = sum(p >= CHANCE for p in p_values)
+    why = undecided({f"one mode is not rejected for {accepted} of {len(resnets)}": holds})
+    return Verdict(holds, found, len(resnets), why=why)

@@ -9,14 +9,21 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from affscore.analysis import common_language_effect_size, component_agreement, mixture_test, unimodality_test
+from affscore.analysis import (
+    common_language_effect_size,
+    component_agreement,
+    mixture_test,
+    p_value_text,
+    unimodality_test,
+)
 from affscore.errors import AffscoreError
 from affscore.network.result import Signature
 from affscore.options import Specification, check_integer
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_05 import one_mode
 from affscore.papers.claim import ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, SCORES, every, if_significant, mean_of, require
+from affscore.papers.estimate import CHANCE, SCORES, every, if_significant, mean_of, not_significant, require, undecided
+from affscore.papers.evidence import counted
 from affscore.papers.results import Results
 
 _D = f"{PAPER}, section 4 and figure 5 D"
@@ -137,9 +144,13 @@ def _more_often(results: Results, p_value: Callable[[Signature], float], what: s
     found = (
         f"{what} without / with shortcuts (activations of the pair{which}): {', '.join(of_pairs)}. It is rejected for "
         f"the residual network alone in {with_it} of {len(tested)} pairs, for the plain one alone in {without} "
-        f"(p = {p:.3f}). {note}"
+        f"({p_value_text(p)}). {note}"
     )
-    return Verdict(if_significant(p, with_it > without), found, 2 * len(tested))
+    holds = if_significant(p, with_it > without)
+    why = undecided(
+        {not_significant(p, "the sign test", f"{counted(with_it + without, 'pair')} with a difference"): holds}
+    )
+    return Verdict(holds, found, 2 * len(tested), why=why)
 
 
 def twins(results: Results) -> list[tuple[Signature, Signature]]:
@@ -160,10 +171,11 @@ def _mixture(scores: tuple[float, ...]) -> float:
 
 
 @claim(22, f"{PAPER}, section 4", f"ResNets {ON_IMAGENET}")
-def one_mode_is_linear(results: Results) -> Verdict:
-    """One of the two modes of a residual network lies at highly linear activations.
+def upper_group_is_linear(results: Results) -> Verdict:
+    """The upper group of a residual network's scores, those after a sum, is highly linear.
 
-    Test: The median score after sums is above 0.9, with an interval over networks.
+    Test: The median score after sums is above 0.9, with an interval over networks. (The paper says that one of two
+    modes lies at highly linear activations. Whether there are two modes is not tested here, but by the claims above.)
     """
     medians = [np.median(after) for after, _ in results.inside_and_outside("resnet", "kind", "after-sum")]
     median = mean_of(medians, SCORES)

@@ -8,6 +8,7 @@ from affscore.experiments.activation_domain import domain_summary
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import SCORES, every, mean_of, require
+from affscore.papers.evidence import inputs_of
 from affscore.papers.results import Results
 
 COMPUTED_HERE = "nothing that is not computed here"
@@ -23,6 +24,12 @@ def _over_domain(results: Results, column: str, *names: str) -> list[pd.Series]:
     return [summary.xs(name, level=1) for name in names]
 
 
+def _inputs(results: Results, *names: str) -> str:
+    """On which inputs these functions were tried."""
+    sweep = results.sweep("domain")
+    return inputs_of(sweep[sweep["activation"].isin(names)])
+
+
 @claim(1, _BOTH_VERSIONS, COMPUTED_HERE)
 def relu_and_gelu_near_zero(results: Results) -> Verdict:
     """On some inputs ReLU and GELU are almost as non-linear as can be.
@@ -31,7 +38,8 @@ def relu_and_gelu_near_zero(results: Results) -> Verdict:
     """
     relu, gelu = (mean_of(one, SCORES) for one in _over_domain(results, "lowest", "relu", "gelu"))
     holds = every(one.below(0.1, together=2) for one in (relu, gelu))
-    return Verdict(holds, f"The lowest scores are {relu:.3f} for ReLU and {gelu:.3f} for GELU.")
+    found = f"The lowest scores are {relu:.3f} for ReLU and {gelu:.3f} for GELU."
+    return Verdict(holds, found, tested_on=_inputs(results, "relu", "gelu"))
 
 
 @claim(2, _BOTH_VERSIONS, COMPUTED_HERE)
@@ -41,7 +49,8 @@ def sigmoid_not_near_zero(results: Results) -> Verdict:
     Test: Its lowest score is above 0.1, with its interval over samples.
     """
     sigmoid = mean_of(_over_domain(results, "lowest", "sigmoid")[0], SCORES)
-    return Verdict(sigmoid.above(0.1), f"The lowest score of Sigmoid is {sigmoid:.2f}.")
+    found = f"The lowest score of Sigmoid is {sigmoid:.2f}."
+    return Verdict(sigmoid.above(0.1), found, tested_on=_inputs(results, "sigmoid"))
 
 
 @claim(3, _BOTH_VERSIONS, COMPUTED_HERE)
@@ -53,7 +62,8 @@ def wide_and_narrow(results: Results) -> Verdict:
     sigmoid, gelu, relu = _over_domain(results, "bent", "sigmoid", "gelu", "relu")
     holds = every(mean_of(one - 3 * relu).above(-0.5, together=2) for one in (sigmoid, gelu))
     means = f"{sigmoid.mean():.1f} for Sigmoid, {gelu.mean():.1f} for GELU, {relu.mean():.1f} for ReLU"
-    return Verdict(holds, f"Of 20 means the median score is below 0.95 at {means}.")
+    found = f"Of 20 means the median score is below 0.95 at {means}."
+    return Verdict(holds, found, tested_on=_inputs(results, "sigmoid", "gelu", "relu"))
 
 
 @claim(4, f"{PAPER}, appendix D", COMPUTED_HERE)
@@ -65,7 +75,7 @@ def tanh_lower_than_sigmoid(results: Results) -> Verdict:
     lowest = _over_domain(results, "lowest", "tanh", "sigmoid")
     tanh, sigmoid = (mean_of(one, SCORES) for one in lowest)
     found = f"The lowest score of Tanh is {tanh:.3f}, that of Sigmoid {sigmoid:.3f}."
-    return Verdict(mean_of(lowest[0] - lowest[1] / 2).below(), found)
+    return Verdict(mean_of(lowest[0] - lowest[1] / 2).below(), found, tested_on=_inputs(results, "tanh", "sigmoid"))
 
 
 @claim(5, f"{PAPER}, appendix D", COMPUTED_HERE)
@@ -77,7 +87,8 @@ def leaky_relu_more_linear(results: Results) -> Verdict:
     leaky, relu, relu6 = _over_domain(results, "average", "leaky_relu", "relu", "relu6")
     holds = every(mean_of(leaky - other).above(together=2) for other in (relu, relu6))
     means = f"{leaky.mean():.3f} for LeakyReLU, {relu.mean():.3f} for ReLU and {relu6.mean():.3f} for ReLU6"
-    return Verdict(holds, f"The average scores are {means}.")
+    tested_on = _inputs(results, "leaky_relu", "relu", "relu6")
+    return Verdict(holds, f"The average scores are {means}.", tested_on=tested_on)
 
 
 @claim(6, f"{PAPER}, section 3.2", COMPUTED_HERE)
@@ -88,10 +99,12 @@ def relu_more_than_sigmoid(results: Results) -> Verdict:
     """
     inputs = results.sweeps.get("wide")
     if inputs is None:
-        inputs = results.sweep("reductions").assign(std=1.0).rename(columns={"mean": "score"})
+        inputs = results.sweep("reductions").rename(columns={"mean": "score"}).assign(mean=0.0, std=1.0)
     scores = inputs.pivot_table(index=["std", "draw"], columns="activation", values="score")
     leads = scores[["tanh", "sigmoid"]].sub(scores["relu"], axis=0).groupby("std")
     holds = every(mean_of(rows[name]).above(together=2 * leads.ngroups) for _, rows in leads for name in rows)
     means = scores.groupby("std").mean()[["relu", "tanh", "sigmoid"]].itertuples()
     listed = "; ".join(f"{std:g}: {relu:.2f}, {tanh:.2f}, {sigmoid:.2f}" for std, relu, tanh, sigmoid in means)
-    return Verdict(holds, f"Scores of ReLU, Tanh and Sigmoid on a normal input around 0 by its deviation: {listed}.")
+    found = f"Scores of ReLU, Tanh and Sigmoid on a normal input around 0 by its deviation: {listed}."
+    tried = inputs[inputs["activation"].isin(["relu", "tanh", "sigmoid"])]
+    return Verdict(holds, found, tested_on=inputs_of(tried.assign(mean=0.0)))

@@ -14,6 +14,7 @@ from affscore.papers.alexnet_to_transformers.figure_06 import COMPUTED_HERE
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
 from affscore.papers.estimate import mean_of
+from affscore.papers.evidence import counted, dimensions_of
 from affscore.papers.printed import printed_numbers, printed_table
 from affscore.papers.results import Results
 
@@ -63,7 +64,13 @@ def reductions_agree(results: Results) -> Verdict:
     three = results.sweep("reductions").set_index(["draw", "activation"])[_REDUCTIONS]
     largest = mean_of((three.max(axis=1) - three.min(axis=1)).groupby("draw").max())
     found = f"Averaging, summing and flattening differ by {largest:.4f} for the function of nine that differs most."
-    return Verdict(largest.below(0.02), found)
+    draws = counted(results.sweep("reductions")["draw"].nunique(), "sample")
+    return Verdict(largest.below(0.02), found, tested_on=f"maps of independent normal entries, {draws} of each")
+
+
+def _tried(results: Results, covariance: str, *sweeps: str) -> str:
+    """In which dimensions these functions were tried."""
+    return dimensions_of(results.sweep(*sweeps).query("covariance == @covariance"))
 
 
 def _errors(results: Results, covariance: str, *sweeps: str) -> pd.DataFrame:
@@ -81,7 +88,7 @@ def sample_covariance_drifts(results: Results) -> Verdict:
     errors = _errors(results, "empirical", "drift")
     smallest = mean_of((errors.iloc[:, -1] - errors.iloc[:, 0]).groupby("repeat").min())
     found = f"From d = n/2 to 4.5 n the score of every one of nine functions rises, by at least {smallest:.3f}."
-    return Verdict(smallest.above(0.03), found)
+    return Verdict(smallest.above(0.03), found, tested_on=_tried(results, "empirical", "drift"))
 
 
 @claim(9, _SOURCE, COMPUTED_HERE)
@@ -96,4 +103,5 @@ def shrinkage_is_constant(results: Results) -> Verdict:
     draws, curve = errors.xs(name, level="activation").to_numpy(), means.loc[name].to_numpy()
     largest = mean_of(draws[:, curve.argmax()] - draws[:, curve.argmin()])
     found = f"From d = n/2 to 4.5 n the distance of a score from its limit moves by up to {largest:.3f} with shrinkage."
-    return Verdict(largest.below(0.02), found)
+    tested_on = _tried(results, "ledoit-wolf", "drift", "correlated")
+    return Verdict(largest.below(0.02), found, tested_on=tested_on)

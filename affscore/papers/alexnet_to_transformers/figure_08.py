@@ -10,6 +10,7 @@ from affscore.analysis import effects_of_size
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import CHANCE, Estimate, MissingResultsError, mean_of, require
+from affscore.papers.evidence import measured, study_tested, trainings_of_study
 from affscore.papers.jackknife import jackknife_error
 from affscore.papers.results import Results
 
@@ -28,7 +29,10 @@ def seeds_change_little(results: Results) -> Verdict:
         seeds = results.studies["seeds"].groupby("seed")["score"].mean()
         networks = np.array([scores.mean() for scores in results.study_scores.values()])
         freedom = len(seeds) - 1, len(networks) - 1
-        return small_share(float(seeds.var()), freedom[0], networks.var(ddof=1), freedom[1], f"{len(seeds)} seeds")
+        again = results.studies["seeds"]
+        tested_on = f"{trainings_of_study(again)}, and {measured(results, len(networks))}"
+        what = f"{len(seeds)} seeds"
+        return small_share(float(seeds.var()), freedom[0], networks.var(ddof=1), freedom[1], what, tested_on)
     if results.trainings is None or results.trainings["seed"].nunique() < 2:
         raise MissingResultsError
     means = results.trainings.pivot_table(index="name", columns="seed", values="mean").dropna()
@@ -52,7 +56,7 @@ def batch_size_keeps_the_signature(results: Results) -> Verdict:
         f"From n = {study['n'].min()} to {study['n'].max()} a score changes by {effects['change'].min():.3f} to "
         f"{effects['change'].max():.3f}: {share} of the standard deviation over the activations of its network."
     )
-    return Verdict(holds, found, len(effects))
+    return Verdict(holds, found, len(effects), study_tested(study))
 
 
 @claim(48, _SOURCE, _SIZES)
@@ -66,7 +70,7 @@ def batch_size_keeps_networks_apart(results: Results) -> Verdict:
     means = study.pivot_table(index="model", columns="n", values="score")
     within, between = float(means.var(axis=1).mean()), float(means.mean(axis=1).var())
     count, sizes = means.shape
-    return small_share(within, count, between, count - 1, f"{sizes} batch sizes")
+    return small_share(within, count, between, count - 1, f"{sizes} batch sizes", study_tested(study))
 
 
 @claim(49, _SOURCE, _SIZES)
@@ -85,7 +89,8 @@ def images_change_little(results: Results) -> Verdict:
         f"Over batches of n = {study['n'].min()} a score has a standard deviation of {chance.min():.3f} to "
         f"{chance.max():.3f}: {share} of that over the activations of its network."
     )
-    return Verdict(holds, found, len(effects))
+    smallest = study[study["n"] == study["n"].min()]
+    return Verdict(holds, found, len(effects), study_tested(smallest))
 
 
 @claim(50, _SOURCE, "one architecture that was trained several times (python scripts/make_studies.py --only seeds)")
@@ -106,10 +111,10 @@ def seeds_keep_the_signature(results: Results) -> Verdict:
         f"Over {seeds} seeds a score has a standard deviation of {spread:.3f}: {share:.2f} of that over the "
         f"{len(scores)} activations."
     )
-    return Verdict(share.below(0.5), found, 1)
+    return Verdict(share.below(0.5), found, 1, study_tested(results.studies["seeds"]))
 
 
-def small_share(within: float, of_it: int, between: float, of_them: int, what: str) -> Verdict:
+def small_share(within: float, of_it: int, between: float, of_them: int, what: str, tested_on: str = "") -> Verdict:
     """Whether one standard deviation is less than half of another, with the interval of their ratio by Fisher's F.
 
     Args:
@@ -118,6 +123,7 @@ def small_share(within: float, of_it: int, between: float, of_them: int, what: s
         between: The variance over networks.
         of_them: Its degrees of freedom.
         what: Over what the first is.
+        tested_on: As of :class:`~affscore.papers.claim.Verdict`.
     """
     ratio = float(np.sqrt(within / between))
     low, high = (ratio / float(np.sqrt(stats.f.ppf(q, of_it, of_them))) for q in (1 - CHANCE / 2, CHANCE / 2))
@@ -125,7 +131,7 @@ def small_share(within: float, of_it: int, between: float, of_them: int, what: s
         f"Over {what} the mean score of a network has the standard deviation {within**0.5:.3f}, over networks "
         f"{between**0.5:.3f}: a ratio of {ratio:.2f} [{low:.2f}, {high:.2f}]."
     )
-    return Verdict(True if high < 0.5 else False if low > 0.5 else None, found, of_them + 1)
+    return Verdict(True if high < 0.5 else False if low > 0.5 else None, found, of_them + 1, tested_on)
 
 
 def _in_batches(results: Results) -> pd.DataFrame:

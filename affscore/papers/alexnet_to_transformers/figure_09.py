@@ -8,7 +8,8 @@ import numpy as np
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import SCORES, Estimate, every, mean_of, require
+from affscore.papers.estimate import SCORES, Estimate, every, mean_of, require, undecided_together
+from affscore.papers.evidence import measured
 from affscore.papers.results import Array, Results
 
 
@@ -24,13 +25,19 @@ def training_bends(results: Results) -> Verdict:
     seeds = [name for name in trainings if name.startswith("vgg16-")]
     name = "vgg16" if "vgg16" in trainings else trainings[-1]
     rise, last, fall = _over_seeds(results, seeds) if len(seeds) > 1 else _over_activations(results, name)
-    holds = every([rise.above(together=3), last.above(0.9, together=3), fall.above(together=3)])
+    parts = {
+        "the correlation": rise.above(together=3),
+        "the last three scores": last.above(0.9, together=3),
+        "the fall": fall.above(together=3),
+    }
     found = (
         f"Before training score and depth have the correlation {np.tanh(rise.value):.2f} (Fisher's z {rise:.2f}), and "
         f"the last three activations score {last:.2f}; training lowers the mean score by {fall:.2f}, "
         + (f"over {len(seeds)} trainings of vgg16." if len(seeds) > 1 else f"of {name}, trained once.")
     )
-    return Verdict(holds, found, max(len(seeds), 1))
+    count = max(len(seeds), 1)
+    tested_on = f"{measured(results, count)}, before and after training"
+    return Verdict(every(parts.values()), found, count, tested_on, undecided_together(parts))
 
 
 def _over_activations(results: Results, name: str) -> list[Estimate]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from affscore.analysis import PermutationTest
+from affscore.analysis import PermutationTest, p_value_text
 from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
@@ -89,6 +89,6 @@ def vggs_alike(results: Results) -> Verdict:
     test = PermutationTest(float(lead(np.arange(len(names)) < len(vggs))), lead(drawn < len(vggs)), exact=False)
     found = (
         f"Networks of other families are {test.observed:.2f} farther from VGGs than VGGs are from each other, on "
-        f"average; as many networks drawn at random reach that with p = {test.p_value:.4f}."
+        f"average; as many networks drawn at random reach that with {p_value_text(test.p_value)}."
     )
     return Verdict(if_significant(test.two_sided, test.p_value < 0.5), found, len(names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,8 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require
+from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require, undecided_together
+from affscore.papers.evidence import batches_of_signatures, batches_of_study, trainings_of
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
 from affscore.papers.protocol import IMAGENET_FOLDER, survey_command
@@ -88,19 +89,23 @@ def noise_is_further_than_cifar(results: Results) -> Verdict:
     Test: The mean Euclidean distance is smaller for both (of other networks, for each data set of images that there
     is), with intervals over networks.
     """
+    tested_on = ""
     if results.printed:
         table, count = results.printed["figure15_deviation"], len(networks())
         means = {str(name): Estimate(mean, std / count**0.5, count - 1) for name, mean, std in table.itertuples()}
-        leads = [means["random"] - means[name] for name in CIFAR]
+        near = CIFAR
+        leads = [means["random"] - means[name] for name in near]
     else:
         distances = _deviations(results)
         near = [name for name in map(str, distances) if name != "random"]
         require(near and "random" in distances)
+        tested_on = _tested(results, distances, [*near, "random"])
         count, means = len(distances), {name: mean_of(distances[name]) for name in [*near, "random"]}
         leads = [mean_of(distances["random"] - distances[name]) for name in near]
-    holds = every(one.above(together=len(leads)) for one in leads)
+    parts = {name: one.above(together=len(leads)) for name, one in zip(near, leads, strict=True)}
     listed = ", ".join(f"{one:.2f} on {name}" for name, one in means.items())
-    return Verdict(holds, f"Mean distances to the first data: {listed}.", count)
+    found = f"Mean distances to the first data: {listed}."
+    return Verdict(every(parts.values()), found, count, tested_on, undecided_together(parts))
 
 
 @claim(54, f"{PAPER}, appendix H", "the small networks on digits that are changed")
@@ -115,7 +120,8 @@ def nearer_data_are_like_the_first(results: Results) -> Verdict:
     require({readable, unreadable} <= set(distances))
     lead = mean_of(distances[unreadable] - distances[readable])
     found = f"Shuffled digits are {lead:.2f} further from digits than inverted ones."
-    return Verdict(lead.above(), found, len(distances))
+    tested_on = _tested(results, distances, [readable, unreadable])
+    return Verdict(lead.above(), found, len(distances), tested_on)
 
 
 @claim(55, OURS, "a study of other data")
@@ -131,7 +137,22 @@ def other_data_move_signatures(results: Results) -> Verdict:
     found = {name: mean_of(logarithms[name]) for name in logarithms}
     listed = ", ".join(f"{np.exp(one.value):.1f} on {name}" for name, one in found.items())
     holds = every(one.above(together=len(found)) for one in found.values())
-    return Verdict(holds, f"Distances over those of other images of the first data: {listed}.", len(distances))
+    sentence = f"Distances over those of other images of the first data: {listed}."
+    study = results.studies["other-data"]
+    halves = batches_of_study(study[study["n"] < study["n"].max()])
+    tested_on = f"{_tested(results, distances, list(found))}, and {halves} of the first"
+    return Verdict(holds, sentence, len(distances), tested_on)
+
+
+def _tested(results: Results, distances: pd.DataFrame, data: Sequence[str]) -> str:
+    """The networks whose distances these are, and the batches of the first data set and of some others."""
+    count = len(distances)
+    if distances.columns.name == "the first data":  # of signatures
+        batches = batches_of_signatures(results.signatures[str(name)] for name in distances.index)
+    else:
+        study = results.studies["other-data"]
+        batches = batches_of_study(study[study["n"] == study["n"].max()])
+    return f"{trainings_of(count, count)}, {batches} on each of {len(data) + 1} data sets"
 
 
 def _deviations(results: Results) -> pd.DataFrame:

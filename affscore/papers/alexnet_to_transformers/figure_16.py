@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from affscore.analysis import distance_matrix, nearest_neighbour_accuracy
+from affscore.analysis import distance_matrix, nearest_neighbour_accuracy, p_value_text
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_08 import small_share
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import every, if_significant, require
+from affscore.papers.estimate import every, if_significant, not_significant, require, undecided
+from affscore.papers.evidence import counted, measured, signatures_tested
 from affscore.papers.printed import printed_table
 from affscore.papers.results import Results
 
@@ -43,7 +44,9 @@ def other_training_changes_little(results: Results) -> Verdict:
     require(len(within) > 2 and len(results.study) > 9)
     between = np.array([results.scores(name).mean() for name in results.study.index])
     what = f"{len(within)} methods"
-    return small_share(float(within.var()), len(within) - 1, between.var(ddof=1), len(between) - 1, what)
+    checkpoints = signatures_tested(results.checkpoints.values())
+    tested_on = f"{checkpoints}, by {what}, and {measured(results, len(between))}"
+    return small_share(float(within.var()), len(within) - 1, between.var(ddof=1), len(between) - 1, what, tested_on)
 
 
 @claim(53, f"{PAPER}, appendix I and figure 16", "checkpoints of figure 16, several of them of one method")
@@ -62,10 +65,18 @@ def methods_are_found(results: Results) -> Verdict:
     found = (
         f"The nearest neighbour is of the same method for {100 * share.value:.0f} % "
         f"[{100 * half.low:.0f}, {100 * half.high:.0f}] of {able} networks, of {len(set(methods))} methods; with "
-        f"permuted methods for {100 * share.permuted:.0f} % (p = {share.p_value:.4f})."
+        f"permuted methods for {100 * share.permuted:.0f} % ({p_value_text(share.p_value)})."
     )
     most = True if half.low > 0.5 else False if half.high < 0.5 else None
-    return Verdict(every([most, if_significant(share.p_value, True)]), found, len(methods))
+    beyond = if_significant(share.p_value, True)
+    why = undecided(
+        {
+            f"the interval of the share over {counted(able, 'network')} contains a half": most,
+            not_significant(share.p_value, "the permutation test"): beyond,
+        }
+    )
+    tested_on = f"{signatures_tested(results.checkpoints.values())}, by {len(set(methods))} methods"
+    return Verdict(every([most, beyond]), found, len(methods), tested_on, why)
 
 
 def name_of(checkpoint: str) -> str:

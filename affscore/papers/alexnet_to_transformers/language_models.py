@@ -10,6 +10,7 @@ from affscore.options import Specification
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.estimate import Estimate, differ, every, mean_of, require
+from affscore.papers.evidence import study_tested, trainings_of_study
 from affscore.papers.results import Results
 
 _NEEDS = "a study of language models (python scripts/make_studies.py --only language)"
@@ -113,7 +114,8 @@ def gates_show_in_language_models(results: Results) -> Verdict:
     study = results.studies["language"]
     gap = gap_of_gates(study)
     found = f"With gates the mean score is {gap:+.3f} from {mean_scores(study, PLAIN).mean():.3f} without."
-    return Verdict(differ([gap], SAME), found, study.loc[study["way"] == "language", "weights"].nunique())
+    trained = study[study["way"] == "language"]
+    return Verdict(differ([gap], SAME), found, trained["weights"].nunique(), _tested(trained))
 
 
 @claim(75, f"{PAPER}, section 5 and figure 9, carried over to language models", _NEEDS)
@@ -127,5 +129,10 @@ def training_bends_language_models(results: Results) -> Verdict:
     falls = {name: fall_in_training(study, name) for name in (PLAIN, GATED)}
     listed = " and ".join(f"{fall:.3f} ({name})" for name, fall in falls.items())
     holds = every([fall.above(together=len(falls)) for fall in falls.values()])
-    trained = study.loc[study["way"] == "language", "weights"].nunique()
-    return Verdict(holds, f"Training lowers the mean score by {listed}.", trained)
+    trained = study[study["way"] == "language"]
+    tested_on = f"{_tested(trained)}, before and after training"
+    return Verdict(holds, f"Training lowers the mean score by {listed}.", trained["weights"].nunique(), tested_on)
+
+
+def _tested(trained: pd.DataFrame) -> str:
+    return study_tested(trained) if {"n", "batches"} <= set(trained) else trainings_of_study(trained)

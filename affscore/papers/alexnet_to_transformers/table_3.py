@@ -18,7 +18,8 @@ from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints, method_of
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_or_deviation, require
+from affscore.papers.estimate import Estimate, every, mean_or_deviation, require, undecided_together
+from affscore.papers.evidence import signatures_tested
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers
 from affscore.papers.protocol import survey_command
@@ -70,10 +71,21 @@ def steadiest_criterion(results: Results) -> Verdict:
     intervals: of a jackknife over methods of training, or, of the printed numbers, of independent normal numbers.
     """
     spreads, leads = _printed_spreads(results) if results.printed else _measured_spreads(results)
-    holds = every(lead.below(together=len(leads)) for lead in leads)
+    parts = dict(zip(_others(spreads), (lead.below(together=len(leads)) for lead in leads), strict=True))
+    holds = every(parts.values())
     listed = ", ".join(f"{str(name).replace('_', ' ')} {spread:.3f}" for name, spread in spreads.items())
     count = len(results.printed["figure16_checkpoints"] if results.printed else results.checkpoints)
-    return Verdict(holds, f"Coefficients of variation over {count} checkpoints: {listed}.", count)
+    found = f"Coefficients of variation over {count} checkpoints: {listed}."
+    if results.printed:
+        tested_on = f"printed means and deviations over {count} checkpoints of one network"
+    else:
+        tested_on = signatures_tested(results.checkpoints.values())
+    return Verdict(holds, found, count, tested_on, undecided_together(parts))
+
+
+def _others(spreads: pd.Series) -> list[str]:
+    """What the leads of the score are called: by the criterion that it is compared with."""
+    return [str(name).replace("_", " ") for name in spreads.index[1:]]
 
 
 def _printed_spreads(results: Results) -> tuple[pd.Series, list[Estimate]]:

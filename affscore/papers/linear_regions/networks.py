@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from affscore.analysis import p_value_text
 from affscore.analysis.permutation import permutation_test
 from affscore.papers.estimate import Estimate
 from affscore.papers.jackknife import jackknife_error
@@ -117,7 +118,7 @@ class Trend(NamedTuple):
     p_value: float
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} (p = {self.p_value:.2g})"
+        return f"{self.value:.2f} ({p_value_text(self.p_value)})"
 
 
 def trend(table: pd.DataFrame, over: str, x: str, y: str) -> Trend:

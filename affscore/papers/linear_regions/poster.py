@@ -10,7 +10,16 @@ import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import every, if_significant, mean_of, mean_or_deviation, require
+from affscore.papers.estimate import (
+    every,
+    if_significant,
+    mean_of,
+    mean_or_deviation,
+    not_significant,
+    require,
+    undecided,
+)
+from affscore.papers.evidence import batches_of_study, trainings_of_study
 from affscore.papers.linear_regions import PAPER
 from affscore.papers.linear_regions.networks import (
     ONE_TRAINING,
@@ -96,12 +105,14 @@ def density_is_noisy(results: Results) -> Verdict:
         values = table[[name for name in table if name in _NETWORKS]].to_numpy(dtype=float)
         mean = mean_of(np.abs(values[np.isfinite(values)]), (0, 1))
         count = int(np.isfinite(values).sum())
-        return Verdict(mean.below(WEAK), f"The mean size of {count} rank correlations is {mean:.2f}.", count)
+        found = f"The mean size of {count} rank correlations is {mean:.2f}."
+        return Verdict(mean.below(WEAK), found, count, f"{count} printed rank correlations")
     require("regions-paths" in results.studies)
     mean = mean_correlation(results.studies["regions-paths"])
     count = len(results.studies["regions-paths"].groupby(ONE_TRAINING))
     holds = every([mean.above(-WEAK), mean.below(WEAK)])
-    return Verdict(holds, f"The mean rank correlation is {mean:.2f}.", count)
+    tested_on = _tested(results.studies["regions-paths"])
+    return Verdict(holds, f"The mean rank correlation is {mean:.2f}.", count, tested_on)
 
 
 @claim(59, _POSTER, "a study of paths (python scripts/make_studies.py --only regions-width)", of_scores=False)
@@ -115,7 +126,13 @@ def wide_networks_are_locally_linear(results: Results) -> Verdict:
     require(len(wide := past_the_threshold(of_networks(results.studies["regions-width-paths"]))))
     deviation, error = (trend(wide, "width", "width", name) for name in ("absolute_deviation", "test_error"))
     found = f"The rank correlation with the width is {deviation} for the deviation and {error} for the test error."
-    return Verdict(every(if_significant(one.p_value, one.value < 0) for one in (deviation, error)), found, len(wide))
+    parts = {
+        not_significant(one.p_value, what): if_significant(one.p_value, one.value < 0)
+        for what, one in {"the deviation": deviation, "the test error": error}.items()
+    }
+    paths = results.studies["regions-width-paths"]
+    tested_on = _tested(paths[paths["network"].isin(wide["network"])])
+    return Verdict(every(parts.values()), found, len(wide), tested_on, undecided(parts))
 
 
 _OURS = f"ours, on the networks of {_POSTER}"
@@ -143,7 +160,10 @@ def score_rises_with_width(results: Results) -> Verdict:
     require(len(wide := past_the_threshold(both)))
     score = trend(wide, "width", "width", "score")
     found = f"The rank correlation of the mean score with the width is {score}."
-    return Verdict(if_significant(score.p_value, score.value > 0), found, len(wide))
+    paths = results.studies["regions-width-paths"]
+    scored = results.studies["regions-width"]
+    tested_on = f"{_tested(paths[paths['network'].isin(wide['network'])])}, {batches_of_study(scored)}"
+    return Verdict(if_significant(score.p_value, score.value > 0), found, len(wide), tested_on)
 
 
 @claim(62, _OURS, "studies of linear regions with signatures")
@@ -163,5 +183,19 @@ def _over_ways(results: Results, name: str) -> Verdict:
     require(several)
     found = {network: trend(rows, "way", name, "score") for network, rows in several.items()}
     listed = ", ".join(f"{one} for {network}" for network, one in found.items())
-    holds = every(if_significant(one.p_value, one.value < 0) for one in found.values())
-    return Verdict(holds, f"Rank correlations over the ways of training: {listed}.", sum(map(len, several.values())))
+    parts = {
+        not_significant(one.p_value, network, f"{several[network]['way'].nunique()} ways"): if_significant(
+            one.p_value, one.value < 0
+        )
+        for network, one in found.items()
+    }
+    sentence, count = f"Rank correlations over the ways of training: {listed}.", sum(map(len, several.values()))
+    paths = results.studies["regions-paths"]
+    scored = batches_of_study(results.studies["regions"])
+    tested_on = f"{_tested(paths[paths['network'].isin(several)])}, {scored}"
+    return Verdict(every(parts.values()), sentence, count, tested_on, undecided(parts))
+
+
+def _tested(paths: pd.DataFrame) -> str:
+    """The trainings, and the paths in each of them."""
+    return f"{trainings_of_study(paths)}, {paths['path'].nunique()} closed paths in each"

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import Estimate, every, mean_of, require
+from affscore.papers.estimate import Estimate, every, mean_of, require, undecided_together
+from affscore.papers.evidence import trainings_of_study
 from affscore.papers.nonlinear_advantage import PAPER
 from affscore.papers.nonlinear_advantage.cores import (
     PLAIN,
@@ -68,23 +69,25 @@ def _verdict(
     found: Mapping[str, Estimate],
     test: Callable[[Estimate, int], bool | None],
     what: str,
-    networks: int,
+    trained: pd.DataFrame,
     times: int = 100,
 ) -> Verdict:
     """Whether all of these pass a test that holds for them together."""
     require(found)
     listed = ", ".join(f"{name} {times * one:.{1 if times > 1 else 2}f}" for name, one in found.items())
-    return Verdict(every(test(one, len(found)) for one in found.values()), f"{what}: {listed}.", networks)
+    parts = {name: test(one, len(found)) for name, one in found.items()}
+    sentence, tested_on = f"{what}: {listed}.", trainings_of_study(trained)
+    return Verdict(every(parts.values()), sentence, len(trained), tested_on, undecided_together(parts))
 
 
 def _is_positive(one: Estimate, together: int) -> bool | None:
     return one.above(0.0, together)
 
 
-def _trained(table: pd.DataFrame, pairs: Iterable[Pair], *starts: float) -> int:
-    """How many trainings there are of these networks and tasks, without a penalty or with one from these times on."""
+def _trained(table: pd.DataFrame, pairs: Iterable[Pair], *starts: float) -> pd.DataFrame:
+    """The trainings of these networks and tasks, without a penalty or with one from these times on."""
     own = pd.MultiIndex.from_frame(table[["network", "task"]]).isin(list(pairs))
-    return int((own & (table["start"].isna() | table["start"].isin(starts))).sum())
+    return table[own & (table["start"].isna() | table["start"].isin(starts))]
 
 
 @claim(63, _ABSTRACT, _NEEDS, of_scores=False)
@@ -163,8 +166,8 @@ def better_than_widened_plain_networks(results: Results) -> Verdict:
     """
     table = all_trainings(results, IMAGES)
     found = {f"{one.task} at depth {one.depth}": one.partial - one.plain for one in beside_plain(table)}
-    count = int(table["network"].str.startswith(PLAIN).sum())
-    return _verdict(found, _is_positive, "Points of accuracy that the partially linear network is ahead", count)
+    plain = table[table["network"].str.startswith(PLAIN)]
+    return _verdict(found, _is_positive, "Points of accuracy that the partially linear network is ahead", plain)
 
 
 @claim(68, _ABSTRACT, _NEEDS, of_scores=False)
@@ -187,13 +190,13 @@ def core_of_constant_size(results: Results) -> Verdict:
         f"{name} on {task} ({level})": times_as_large(found, of, larger, "residual8", task)
         for task, (level, found), (name, of, larger) in product(tasks, levels.items(), sizes)
     }
-    limit = float(np.log(NEAR))
+    limit, trained = float(np.log(NEAR)), levels["50 %"].query("task in @tasks")
 
     def near(one: Estimate, together: int) -> bool | None:
         return every([one.above(-limit, together), one.below(limit, together)])
 
     what = "Logarithms of how many times as large it is"
-    return _verdict(ratios, near, what, len(levels["50 %"]), times=1)
+    return _verdict(ratios, near, what, trained, times=1)
 
 
 @claim(69, _ABSTRACT, _NEEDS, of_scores=False)
@@ -232,7 +235,7 @@ def low_scores_survive(results: Results) -> Verdict:
     def negative(one: Estimate, together: int) -> bool | None:
         return one.below(0.0, together)
 
-    return _verdict(found, negative, "Mean rank correlations", len(each), times=1)
+    return _verdict(found, negative, "Mean rank correlations", each, times=1)
 
 
 @claim(71, _OURS, "a study of slopes (python scripts/make_studies.py --only advantage)", of_scores=False)
@@ -252,8 +255,8 @@ def low_channels_survive(results: Results) -> Verdict:
     def above_chance(one: Estimate, together: int) -> bool | None:
         return one.above(HALF, together)
 
-    count = study.groupby(["task", "seed", "omega"]).ngroups
-    return _verdict(found, above_chance, "Shares of such pairs", count, times=1)
+    trained = trainings(study)
+    return _verdict(found, above_chance, "Shares of such pairs", trained, times=1)
 
 
 @claim(72, _OURS, "a study of criteria (python scripts/make_studies.py --only advantage-criteria)", of_scores=False)
@@ -265,7 +268,7 @@ def affinity_chooses_channels_well(results: Results) -> Verdict:
     """
     require("advantage-criteria" in results.studies)
     study = results.studies["advantage-criteria"]
-    means = study.pivot_table("accuracy", ["task", "seed"], "by")
+    means, trained = study.pivot_table("accuracy", ["task", "seed"], "by"), study.drop_duplicates(["task", "seed"])
     ahead = (means["affinity"] - means["random"]).groupby("task", sort=False)
     found = {str(task): mean_of(values, (-1, 1)) for task, values in ahead}
-    return _verdict(found, _is_positive, "Points of accuracy that affinity is ahead", len(means))
+    return _verdict(found, _is_positive, "Points of accuracy that affinity is ahead", trained)
