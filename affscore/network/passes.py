@@ -10,10 +10,18 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import reduced
-from affscore.network.recorder import ActivationCall, Listener
+from affscore.network.collect import Collector, reduced
+from affscore.network.forward import audit, forward
+from affscore.network.inputs import Inputs
+from affscore.network.model_state import device_of, in_training
+from affscore.network.notes import FEWEST
+from affscore.network.randomness import random_states_kept
+from affscore.network.recorder import ActivationCall, Listener, recording
+from affscore.network.recorder.layout import Place
+from affscore.options import Options
 
 
 @dataclass
@@ -43,19 +51,22 @@ class Pass(Listener):
         dtype: The type of the reduced numbers.
         calls: All activations.
         pairs: For each of them its input and output, or None where it was not chosen.
+        spent: Not empty once ``backward()`` has gone through the network in front of the chosen ones, and freed it.
     """
 
     def __init__(self, layers: Sequence[str | int] | None, text: Tensor | None = None) -> None:
         self.images, self.dtype = 0, torch.float32
         self.calls: list[ActivationCall] = []
         self.pairs: list[Part | None] = []
+        self.spent: list[bool] | None = None
         self._layers, self._text = layers, text
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input, before an in-place activation overwrites it."""
         wanted, pair = self._layers is None or call.layer in self._layers or call.index in self._layers, None
         if wanted:
-            points = reduced(call, x, self.images, "mean", text=self._text)
+            self._watch(x)
+            points = self._reduced(call, x)
             pair, self.dtype = Part(points, points, torch.is_grad_enabled()), points.dtype
         self.calls.append(call)
         self.pairs.append(pair)
@@ -63,11 +74,27 @@ class Pass(Listener):
     def after(self, call: ActivationCall, y: Tensor) -> None:
         """Reduce the output."""
         if (pair := self.pairs[call.index]) is not None:
-            pair.y = reduced(call, y, self.images, "mean", text=self._text, output=call.output)
+            pair.y = self._reduced(call, y, call.output)
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of another one."""
         del self.calls[call.index], self.pairs[call.index]
+
+    def _reduced(self, call: ActivationCall, features: Tensor, output: Place | None = None) -> Tensor:
+        # what this saves is no part of the network: a checkpoint, which would look for it when it runs again, has hooks
+        with torch.autograd.graph.saved_tensors_hooks(_as_it_is, _as_it_is):
+            return reduced(call, features, self.images, "mean", text=self._text, output=output)
+
+    def _watch(self, x: Tensor) -> None:
+        """Note when the graph in front of the first chosen activation is freed."""
+        if self.spent is None and x.requires_grad and not x.is_leaf:
+            self.spent = spent = list[bool]()  # the hook holds no more: it would hold its own graph
+
+            def note(_: Tensor) -> None:
+                if not torch._C._autograd._get_current_graph_task_keep_graph():
+                    spent.append(True)
+
+            x.register_hook(note)
 
     def chosen(self) -> list[int]:
         """The places of the chosen activations, in the order of ``layers``; several calls of a layer in their order.
@@ -92,6 +119,10 @@ class Pass(Listener):
         return found
 
 
+def _as_it_is(tensor: Tensor) -> Tensor:
+    return tensor
+
+
 def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
     """Names or places of activations, each once; None for all.
 
@@ -114,6 +145,50 @@ def checked_layers(layers: Any) -> tuple[str | int, ...] | None:
     return found
 
 
+def mixing(model: nn.Module, args: Any, kwargs: Any, text: Tensor | None, activations: Any) -> str:
+    """How a network mixes samples: what the audit of a signature finds (:func:`affscore.network.forward.audit`).
+
+    A few of them run in evaluation mode, without a trace in the network (:func:`in_training`).
+
+    Args:
+        model: The network.
+        args: Its arguments; of the tensors those that are as long as the first one count the samples.
+        kwargs: Those that have a name.
+        text: As of :class:`Pass`.
+        activations: As of :class:`affscore.AffinityPenalty`.
+
+    Returns:
+        The sentence; empty where it keeps them apart, cannot run so, or several processes train together.
+
+    >>> mixing(nn.ReLU(), (torch.randn(4, 3),), {}, None, ())
+    ''
+    """
+    tensors = [one for one in tree_leaves((args, kwargs)) if isinstance(one, Tensor) and one.ndim]
+    of_samples = [tensor for tensor in tensors if len(tensor) == len(tensors[0])]
+    together = torch.distributed.is_available() and torch.distributed.is_initialized()  # could wait for each other
+    if not of_samples or together or torch.compiler.is_compiling():
+        return ""
+
+    def through(network: nn.Module, few: Any) -> Any:
+        parts = {id(whole): part for whole, part in zip(of_samples, few, strict=True)}
+        some, named = tree_map(lambda value: parts.get(id(value), value), (args, kwargs))
+        return network(*some, **named)
+
+    device, name, listener = device_of(model), type(model).__name__, Collector(Options(criteria=()))
+    kept = torch.no_grad(), random_states_kept(device), in_training(model, device)
+    with kept[0], kept[1], kept[2], recording(model, listener, activations) as recorder:
+        few = Inputs(of_samples, through, text=text)[:FEWEST]
+        try:
+            forward(model, recorder, listener, few, name)
+        except AffscoreError:
+            return ""
+        try:
+            audit(model, recorder, listener, few, name)
+        except AffscoreError as error:
+            return str(error)
+    return ""
+
+
 class Watched:
     """Stands in the place of a network's forward; a copy of the network gets the forward of its class again.
 
@@ -128,6 +203,7 @@ class Watched:
         self.model, self.run, self.own = model, run, vars(model).get("forward")
         self.forward = model.forward
         functools.update_wrapper(self, model.forward)  # for those who ask for its parameters
+        self.__code__ = getattr(model.forward, "__code__", None)  # torch.export does
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the network."""

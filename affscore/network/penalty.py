@@ -18,7 +18,7 @@ from affscore.network.inputs import has_decoder
 from affscore.network.model_state import check_whole, unwrapped
 from affscore.network.notes import FEWEST, too_few
 from affscore.network.padding import named_arguments, tokens_of_text, unread_masks
-from affscore.network.passes import Pass, Watched, checked_layers
+from affscore.network.passes import Pass, Watched, checked_layers, mixing
 from affscore.network.recorder import recording
 from affscore.network.recorder.declared import Declared
 from affscore.network.target import Target
@@ -44,13 +44,22 @@ class AffinityPenalty:
     A number is a target of the mean score alone, and leaves the signature's shape to the training. First derivatives
     only.
 
-    Each forward pass of the network in training mode with gradients enabled counts; passes under ``torch.no_grad`` or
-    of a network in evaluation mode do not. Calling the penalty takes the passes since the last call as one batch: call
-    it once for each ``backward()``, and :meth:`reset` where passes shall not count. The network may be in
-    DistributedDataParallel (each process takes its own samples), under autocast (scores are computed in float64 from
-    the rounded activations), or use ``torch.utils.checkpoint`` with ``use_reentrant=False``. Parts of it that are
-    compiled run uncompiled. A copy of the network has no penalty. Padding of texts (``attention_mask``) does not count,
-    as in :func:`affscore.signature`; that of an encoder with a decoder is refused.
+    Each forward pass of the network in training mode with gradients enabled counts; passes under ``torch.no_grad``, of
+    a network in evaluation mode or within ``torch.export`` do not. Calling the penalty takes the passes since the last
+    call as one batch: call it once for each ``backward()``, and :meth:`reset` where passes shall not count. The network
+    may be in DistributedDataParallel (each process takes its own samples), under autocast (scores are computed in
+    float64 from the rounded activations), or use ``torch.utils.checkpoint`` with ``use_reentrant=False``. Parts of it
+    that are compiled run uncompiled. A copy of the network has no penalty.
+
+    Padding of texts (``attention_mask``) does not count, as in :func:`affscore.signature`, if the network says that it
+    is one of token ids: those of transformers do, another one by its attribute ``preprocessing``
+    (:class:`affscore.zoo.TextPreprocessing`). That of an encoder with a decoder is refused.
+
+    Each sample must go through the network by itself, apart from statistics of training (batch norm): a mixture of
+    experts that sorts the tokens of all samples has no score. So at the first pass up to 8 of its samples also run in
+    evaluation mode, together and alone, if the network can; this leaves the network and all random numbers as
+    :func:`affscore.track` does. Where several processes train together it is not checked: measure a signature first,
+    which refuses such a network.
 
     Args:
         model: The network.
@@ -77,13 +86,15 @@ class AffinityPenalty:
     Raises:
         AffscoreError: A network in DataParallel, TorchScript or ``torch.compile``, whose activations are not seen, or
             with a penalty already; a target, weight or layers that make no sense. When it is called: no pass since the
-            last call, other activations than in the pass before, layers that are not there, are chosen twice or run
-            without gradients, scores that no weight decides, a target of another length, fewer than two samples, NaN
-            or infinity. In a forward pass: no activation, or padding that a signature refuses.
+            last call, or one through which ``backward()`` went without it, other activations than in the pass before,
+            layers that are not there, are chosen twice or run without gradients, scores that no weight decides, a
+            target of another length, fewer than two samples, NaN or infinity. In a forward pass: no activation, or
+            padding that a signature refuses.
 
     Warns:
         AffscoreWarning: Once where it is called with fewer than 8 samples; once where padding may count, as another
-            entry than ``attention_mask`` marks it.
+            entry than ``attention_mask`` marks it, or the network does not say that it is one of token ids; once where
+            the network mixes samples.
 
     >>> _ = torch.manual_seed(0)
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -122,6 +133,7 @@ class AffinityPenalty:
         self.weight = weight
         self.scores: Tensor | None = None
         self._layers, self._removed, self._warned = checked_layers(layers), False, set[str]()
+        self._looked = False  # at whether the network mixes samples
         self._score = functools.partial(differentiable_affinity, covariance=covariance, coupling=coupling, clip=False)
         # these know what they take
         self._checked_weight()
@@ -143,6 +155,11 @@ class AffinityPenalty:
                 "there was no forward pass since the last call: call the penalty after model(x), with the network in "
                 "training mode and gradients enabled; a network of which others call only the parts has no pass of its "
                 "own, so give the one whose forward runs, and choose by layers=[...]"
+            )
+        if any(one.spent for one in passes):
+            raise AffscoreError(
+                "backward() went through a pass since the last call without the penalty: call the penalty once for "
+                "each backward(), or reset() where passes shall not count"
             )
         scores, target = self._scores(passes)
         self.scores = scores.detach()
@@ -170,10 +187,15 @@ class AffinityPenalty:
 
     def _run(self, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """A forward pass, recorded if it counts."""
-        recomputed = torch._C._current_graph_task_id() != -1  # by a checkpoint, within backward()
-        if not self.model.training or not torch.is_grad_enabled() or recomputed:
+        exporting = getattr(torch.compiler, "is_exporting", bool)()  # older versions of PyTorch cannot say
+        if exporting or not self.model.training or not torch.is_grad_enabled():
             return forward(*args, **kwargs)
-        seen = Pass(self._layers, self._tokens_of_text(named_arguments(forward, args, kwargs)))
+        if torch._C._current_graph_task_id() != -1:  # a checkpoint runs it again, within backward()
+            return forward(*args, **kwargs)
+        text = self._tokens_of_text(named_arguments(forward, args, kwargs))
+        if not self._looked and (doubt := mixing(self.model, args, kwargs, text, self._activations)):
+            self._warn_once("samples", doubt, stacklevel=6)
+        seen = Pass(self._layers, text)
         with ExitStack() as stack:
             try:
                 recorder = stack.enter_context(recording(self.model, seen, self._activations))
@@ -185,6 +207,7 @@ class AffinityPenalty:
         if not recorder.calls:
             raise AffscoreError("no activation was seen in this network; activations=[...] declares them")
         self._passes.append(seen)
+        self._looked = True
         return output
 
     def _scores(self, passes: list[Pass]) -> tuple[Tensor, Tensor]:

@@ -36,7 +36,8 @@ def differentiable_affinity(
     equal eigenvalues do no harm (page Definitions, "The gradient of the score").
 
     The arithmetic is float64 for inputs of any type, and each gradient is rounded once, to the type of its input: for
-    float32 a relative error of at most 6e-8 in each entry. First derivatives only: ``create_graph=True`` is an error.
+    float32 a relative error of at most 6e-8 in each entry. An entry beyond the largest number of that type, as of data
+    below 1e-38 in float32, becomes that number. First derivatives only: ``create_graph=True`` is an error.
 
     Args:
         x: Tensor (n, d) of n >= 2 samples; or an array, as a constant.
@@ -59,7 +60,7 @@ def differentiable_affinity(
 
     Raises:
         AffscoreError: What :func:`affscore.affinity_score` refuses, an X that is constant while Y varies among it;
-            another coupling.
+            another coupling; tensors without numbers (on the device meta), or within ``torch.func``.
 
     Source: section 3.1, equation 5, and appendix B, which proposes to optimise the score.
 
@@ -74,6 +75,12 @@ def differentiable_affinity(
     check_name(covariance)
     if coupling not in get_args(HeldCoupling):
         raise AffscoreError(f'coupling must be "paired" or "fixed" here, got {coupling!r}')
+    for sample in (x, y):
+        if isinstance(sample, Tensor) and (sample.is_meta or torch._C._functorch.is_functorch_wrapped_tensor(sample)):
+            raise AffscoreError(
+                "the score needs tensors with numbers, got one on the device meta or within torch.func (vmap, grad): "
+                "score one pair at a time, and take its gradient by backward() or torch.autograd.grad"
+            )
     source = centred(x, "x")
     target = centred(y, "y", device=source.points.device)
     check_same_shape(source.points, target.points)
@@ -169,7 +176,8 @@ class _Centred(torch.autograd.Function):
                 "the score has first derivatives only; compute its gradient without create_graph=True, apart from what "
                 "needs a second one"
             )
-        return ((gradient - gradient.mean(dim=0)) / ctx.scale).to(**ctx.kind), None
+        largest = torch.finfo(ctx.kind["dtype"]).max  # of subnormal numbers it may be beyond
+        return ((gradient - gradient.mean(dim=0)) / ctx.scale).clamp(-largest, largest).to(**ctx.kind), None
 
 
 class _SquareRoot(torch.autograd.Function):

@@ -1,9 +1,12 @@
 """The penalty sees the scores of a signature, its gradients are right, and training with it moves the scores."""
 
 import copy
+import gc
 import io
 import math
 import warnings
+import weakref
+from collections import UserDict
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +44,13 @@ class Turn(nn.Module):
 
     def forward(self, x):
         return torch.sin(5 * x)
+
+
+class Noise(nn.Module):
+    """Draws in evaluation mode, too."""
+
+    def forward(self, x):
+        return x + torch.randn_like(x)
 
 
 LAYERS = ["relu", "relu", "(root)", "(root)", "(root)"]
@@ -193,6 +203,48 @@ def test_padding_does_not_count(spoil, how):
             network(data["input_ids"], torch.zeros_like(data["attention_mask"]))
 
 
+class PaddedInParts(nn.Module):
+    """The network of padded texts, in a network that does not say what it takes; a checkpoint has its first part."""
+
+    def __init__(self, checkpoints=False):
+        super().__init__()
+        self.inner, self.checkpoints = padded_net(), checkpoints
+
+    def forward(self, input_ids, attention_mask):
+        def first(ids):
+            return F.gelu(self.inner.up(self.inner.words(ids)))
+
+        features = checkpoint(first, input_ids, use_reentrant=False) if self.checkpoints else first(input_ids)
+        return torch.tanh(self.inner.pool(features[:, 0]))
+
+
+def test_padding_and_checkpoints():
+    found = []
+    for checkpoints in (False, True):
+        network = PaddedInParts(checkpoints).train()
+        network.preprocessing = network.inner.preprocessing
+        with AffinityPenalty(network, 0.5) as penalty:
+            found.append(gradients(network(**texts()).square().mean() + penalty(), network))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_is_warned_of():
+    network, data = PaddedInParts().train(), texts()
+    expected = affscore.signature(network.inner, data, n=24, criteria=False).summary["paired"]
+    with AffinityPenalty(network, 0.5) as penalty:
+        with pytest.warns(AffscoreWarning, match=r"attention_mask may mark counts .*preprocessing = .*TextPrepro"):
+            network(**data)
+        penalty()
+        assert penalty.scores[0] != pytest.approx(expected[0], abs=1e-4)
+    network.preprocessing = network.inner.preprocessing  # as the warning says
+    with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        network(**data)
+        penalty()
+    np.testing.assert_allclose(penalty.scores, expected, atol=1e-6)
+
+
 def test_a_mask_in_a_dictionary_marks_padding():
     network, data = padded_net().train(), texts()
     expected = affscore.signature(network, data, n=24, criteria=False).summary["paired"]
@@ -303,6 +355,28 @@ def test_autocast():
     assert all(bool(gradient.isfinite().all()) for gradient in gradients(loss, network)[:6])
 
 
+def test_a_pass_that_went_through_backward_before():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x).sum().backward()
+        loss = network(x).sum()
+        with pytest.raises(AffscoreError, match="without the penalty: call the penalty once for each backward"):
+            penalty()
+        loss.backward()
+        network(x).sum().backward(retain_graph=True)
+        assert gradients(penalty(), network)[0].any()  # what is kept can be used
+
+
+def test_no_graph_outlives_its_pass():
+    network, x = plain(), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        network(x)
+        kept = weakref.ref(penalty._passes[0].pairs[0].x)
+        penalty.reset()
+        gc.collect()
+        assert kept() is None
+
+
 # The training ------------------------------------------------------------------------------------------
 
 
@@ -340,14 +414,17 @@ def test_without_weight_the_training_is_the_same_to_the_last_bit():
     trained = []
     for watched in (False, True):
         network, x = plain(), samples()
+        network[2] = nn.Sequential(nn.BatchNorm1d(8), nn.Dropout(), Noise(), network[2]).train()
         penalty = AffinityPenalty(network, 0.2, weight=0.0) if watched else None
         optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
-        for _ in range(5):
-            optimiser.zero_grad()
-            loss = network(x).square().mean()
-            (loss + penalty() if penalty else loss).backward()
-            optimiser.step()
-        trained.append([weights.detach() for weights in network.parameters()])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # noise is no mixing of samples
+            for _ in range(5):
+                optimiser.zero_grad()
+                loss = network(x).square().mean()
+                (loss + penalty() if penalty else loss).backward()
+                optimiser.step()
+        trained.append([*network.state_dict().values(), torch.rand(1)])
     for one, other in zip(*trained, strict=True):
         assert torch.equal(one, other)
 
@@ -405,6 +482,55 @@ def test_copies_have_no_penalty_and_run_their_own_weights():
             assert not one(x).any()
             with pytest.raises(AffscoreError, match="no forward pass"):
                 penalty()
+
+
+class Experts(nn.Module):
+    """Two experts, which see the tokens of all samples in the order of the experts; or each sample by itself."""
+
+    def __init__(self, mixes=True):
+        super().__init__()
+        self.up, self.router, self.hidden, self.mixes = nn.Linear(5, 8), nn.Linear(8, 2), nn.Linear(8, 6), mixes
+        self.norm, self.drop = nn.BatchNorm1d(8), nn.Dropout(0.2)
+
+    def forward(self, x, scale, kind="relu", mask=None):
+        tokens = self.drop(self.norm(self.up(x).flatten(0, 1)))
+        order = self.router(tokens).argmax(dim=1).argsort(stable=True) if self.mixes else torch.arange(len(tokens))
+        return getattr(torch, kind)(self.hidden(tokens[order]).unflatten(0, (len(x), -1)) * scale)
+
+
+def test_a_network_that_mixes_samples_is_warned_of_once():
+    x = torch.randn(24, 4, 5, generator=torch.Generator().manual_seed(0))
+    scales = torch.tensor(2.0), torch.arange(6.0) + 1  # count no samples
+    for mixes, scale, more in ((True, scales[0], {}), (False, scales[0], {"mask": x}), (False, scales[1], {})):
+        torch.manual_seed(0)
+        network, sizes = Experts(mixes).train(), list[int]()
+        network.up.register_forward_hook(lambda _, args, output, sizes=sizes: sizes.append(len(args[0])))
+        with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            for _ in range(2):
+                network(x, scale, kind="tanh", **more)
+                penalty().backward()
+        assert max(sizes[:-2]) == 8
+        assert sizes[-2:] == [24, 24]  # it is looked at before the first pass alone
+        if mixes:
+            assert str(given[0].message).startswith("the network Experts mixes samples")
+            assert given[0].filename == __file__
+            with pytest.raises(AffscoreError, match="the network Experts mixes samples"):
+                affscore.signature(network, x, forward=lambda net, x: net(x, 2.0), criteria=False)
+        assert len(given) == mixes
+        assert network.training
+        assert network.norm.num_batches_tracked == 2
+
+
+@pytest.mark.parametrize("wrap", [lambda x: {"x": x}, lambda x: UserDict(x=x), lambda x: SimpleNamespace(x=x)])
+def test_what_cannot_be_cut_is_not_said_to_be_mixed(wrap):
+    network, x = plain(), samples()
+    own = network.forward
+    network.forward = lambda batch, more: own(batch["x"] if hasattr(batch, "keys") else batch.x)
+    with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        network(wrap(x), x)
+        penalty().backward()
 
 
 def test_padding_that_another_mask_marks_is_warned_of_once():
@@ -496,6 +622,18 @@ def test_networks_that_cannot_be_watched():
     linear = nn.Linear(5, 2)
     with AffinityPenalty(linear, 0.5), pytest.raises(AffscoreError, match="no activation was seen"):
         linear(samples())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("training", [False, True])
+def test_an_export_is_of_the_network_alone(strict, training):
+    network, x = plain().train(training), samples()
+    with AffinityPenalty(network, 0.5) as penalty:
+        exported = torch.export.export(network, (x,), strict=strict).module()
+        with pytest.raises(AffscoreError, match="no forward pass"):
+            penalty()
+    assert torch.equal(exported(x), network(x))
 
 
 @pytest.mark.slow

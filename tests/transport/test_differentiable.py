@@ -287,6 +287,33 @@ def test_errors(x, y, options, message):
         differentiable_affinity(leaf(x), leaf(y), **options)
 
 
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("unit", [1e-42, 1e-44])
+def test_gradients_of_subnormal_numbers_are_finite(unit, which):
+    pair = [torch.tensor(cloud, dtype=torch.float32) for cloud in example(5)]
+    pair[which] = pair[which] * unit
+    low = [cloud.requires_grad_() for cloud in pair]
+    found = torch.autograd.grad(differentiable_affinity(*low, clip=False), low)
+    assert all(bool(gradient.isfinite().all()) for gradient in found)
+    assert found[which].abs().max() == torch.finfo(torch.float32).max
+
+
+def test_tensors_without_numbers_are_refused():
+    x = torch.randn(4, 9, 3, generator=torch.Generator().manual_seed(0))
+
+    def score(x):
+        return differentiable_affinity(x, x.clamp(min=0))
+
+    for call in (
+        lambda: score(torch.empty(9, 3, device="meta")),
+        lambda: torch.vmap(score)(x),
+        lambda: torch.func.grad(score)(x[0]),
+        lambda: differentiable_affinity(x[0], torch.empty(9, 3, device="meta")),
+    ):
+        with pytest.raises(AffscoreError, match="the score needs tensors with numbers"):
+            call()
+
+
 def test_no_warning_is_given():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
