@@ -12,6 +12,7 @@ ratio is the median over pairs. Writes results/penalty.json.
 from __future__ import annotations
 
 import argparse
+import copy
 import sys
 import time
 from collections.abc import Callable
@@ -27,24 +28,18 @@ import measuring
 import affscore
 
 
-def steps(network: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> tuple[Callable[[], None], ...]:
-    """A plain step of a training, and one with the penalty, as functions; and the penalty, when it was called."""
+def step_of(network: nn.Module, images: torch.Tensor, labels: torch.Tensor, *penalty: Any) -> Callable[[], None]:
+    """A step of a training, with what a penalty adds to its loss."""
     optimiser = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9)
     network.train()
-    seen = list[affscore.AffinityPenalty]()
 
-    def step(penalised: bool) -> None:
+    def step() -> None:
         optimiser.zero_grad()
-        if penalised:
-            with affscore.AffinityPenalty(network, target=0.9) as penalty:
-                loss = nn.functional.cross_entropy(network(images), labels) + penalty()
-                loss.backward()
-            seen[:] = [penalty]
-        else:
-            nn.functional.cross_entropy(network(images), labels).backward()
+        loss = nn.functional.cross_entropy(network(images), labels)
+        sum((one() for one in penalty), loss).backward()
         optimiser.step()
 
-    return (lambda: step(False)), (lambda: step(True)), (lambda: seen[0])
+    return step
 
 
 def measured(name: str, batch: int, size: int, rounds: int, device: str) -> dict[str, Any]:
@@ -53,15 +48,16 @@ def measured(name: str, batch: int, size: int, rounds: int, device: str) -> dict
     generator = torch.Generator().manual_seed(0)
     channels = next(module.in_channels for module in network.modules() if isinstance(module, nn.Conv2d))
     images = torch.randn(batch, channels, size, size, generator=generator).to(device)
-    plain, penalised, last = steps(network, images, torch.arange(batch, device=device) % 10)
-    plain()
-    penalised()
+    labels, other = torch.arange(batch, device=device) % 10, copy.deepcopy(network)
+    penalty = affscore.AffinityPenalty(other, target=0.9)
+    contenders = {"plain": step_of(network, images, labels), "penalised": step_of(other, images, labels, penalty)}
+    for step in contenders.values():
+        step()  # the first pass with a penalty is looked at more closely
     clock = time.process_time if device == "cpu" else time.perf_counter
-    contenders = {"plain": plain, "penalised": penalised}
     found = measuring.in_pairs("plain", contenders, rounds, float("inf"), clock)
     how = f"{size} pixels" + (", processor time" if clock is time.process_time else "")
     about = {"model": name, "weights": "random", "how": how, "device": device, "batch_size": batch, "size": size}
-    return {**about, "activations": len(last().scores), **found}
+    return {**about, "activations": len(penalty.scores), **found}
 
 
 def main() -> None:

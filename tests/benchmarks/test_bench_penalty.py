@@ -9,6 +9,8 @@ import torch
 from reading import read_benchmark
 from torch import nn
 
+import affscore
+
 
 def test_only_one_of_the_steps_has_the_penalty():
     torch.manual_seed(0)
@@ -18,14 +20,13 @@ def test_only_one_of_the_steps_has_the_penalty():
     moved = []
     for which in (0, 1):
         network.load_state_dict(start)
-        both = bench_penalty.steps(network, images, labels)
-        both[which]()
+        with affscore.AffinityPenalty(network, target=0.9) as penalty:
+            bench_penalty.step_of(network, images, labels, *[penalty][:which])()
         moved.append(network[0].weight.detach() - start["0.weight"])
-        assert "forward" not in vars(network)
     plain, penalised = moved
     assert plain.norm() > 0
     assert (penalised - plain).norm() > 1e-3 * plain.norm()
-    assert len(both[2]().scores) == 1
+    assert len(penalty.scores) == 1
 
 
 @pytest.mark.slow
