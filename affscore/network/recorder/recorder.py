@@ -47,7 +47,7 @@ class Recorder(TorchFunctionMode):
         self.path: list[tuple[str, int]] = []
         self.blocks: Blocks | None = None
         self.ran: set[str] = set()
-        self.kinds_of_declared: dict[type, str] = {}
+        self.kinds_of_declared: dict[nn.Module, str] = {}
         self.in_other_threads: set[str] = set()
         self.aside = _Aside()  # a context: what is called in it is not the network's
         self.start(())
