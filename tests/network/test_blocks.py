@@ -364,7 +364,7 @@ def test_a_large_input_is_no_map_and_few_samples_know_no_affine_fit():
                        units="blocks", progress=False)  # fmt: skip
     assert "network" not in set(result.summary["kind"])
     assert "the network as a whole has no row: its input has 4800 numbers a sample" in " ".join(result.notes)
-    assert "the best affine map of 1 of 2 units is not known" in " ".join(result.notes)
+    assert "the best affine map of 1 of 2 blocks is not known" in " ".join(result.notes)
 
 
 def test_it_is_tracked_and_leaves_no_trace():
@@ -406,3 +406,21 @@ def test_without_units_nobody_hears_of_blocks():
     listener, recorder = seen_in(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3), nn.ReLU()), data(5, 3))
     assert [call.activation for call in listener.calls] == ["relu"]
     assert recorder.blocks is None
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_weights_that_are_nan_are_found_in_the_innermost_layer(whole):
+    torch.manual_seed(0)
+    inner = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+    inner[2].weight.data[0, 0] = torch.nan
+    network = nn.Sequential(nn.Linear(4, 4), Residual(inner), nn.ReLU(), nn.Linear(4, 4))
+    with pytest.raises(AffscoreError, match=r"the output of linear of layer '1.inner.2' \(call 0\) holds 64 NaN"):
+        signature(network, data(64, 4), n=64, units="blocks", whole=whole, progress=False)
+
+
+def test_notes_count_blocks_where_these_are_measured():
+    network, x = nn.Sequential(nn.Linear(8, 8), nn.ReLU()), data(12, 8)
+    for units, text in (("blocks", "of 3 blocks: their scores"), ("activations", "of 1 activations: their scores")):
+        with pytest.warns(match="are few"):
+            notes = signature(network, x, n=12, units=units, progress=False).notes
+        assert text in " ".join(notes)
