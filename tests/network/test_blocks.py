@@ -53,9 +53,9 @@ class Twice(nn.Module):
 class SelfAttention(nn.Module):
     """One that takes three inputs and returns a tuple, as PyTorch's."""
 
-    def __init__(self, width):
+    def __init__(self, width, before=3):
         super().__init__()
-        self.project, self.attend = nn.Linear(3, width), nn.MultiheadAttention(width, 2, batch_first=True)
+        self.project, self.attend = nn.Linear(before, width), nn.MultiheadAttention(width, 2, batch_first=True)
 
     def forward(self, x):
         z = self.project(x)
@@ -253,6 +253,45 @@ def test_what_a_residual_block_is():
         "(root)": "network", "0": "linear", "1": "residual", "1.dense": "linear", "2.dense": "linear",
         "3": "activation",
     }  # fmt: skip
+
+
+class WindowAttentionLayer(nn.Module):
+    """As of MaxViT: two residual sums, whose shape is not that of the output, around attention and an MLP."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = SelfAttention(4, 4)
+        self.mlp = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4))
+
+    def forward(self, x):
+        tokens = x.flatten(2).transpose(1, 2)
+        tokens = tokens + self.inner(tokens)
+        tokens = tokens + self.mlp(tokens)
+        return tokens.transpose(1, 2).unflatten(2, x.shape[2:])
+
+
+class RotaryAttention(nn.Module):
+    """It adds two products of its queries, and is attention all the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.project, self.back = nn.Linear(4, 8), nn.Linear(8, 4)
+
+    def forward(self, x):
+        z = self.project(x)
+        z = z * torch.cos(torch.arange(8.0)) + z.roll(1, -1) * torch.sin(torch.arange(8.0))
+        return self.back(nn.functional.scaled_dot_product_attention(z, z, z))
+
+
+def test_what_adds_in_another_shape_is_no_attention_but_what_is_inside():
+    found = blocks_of(nn.Sequential(nn.Conv2d(1, 4, 1), WindowAttentionLayer()), data(30, 1, 3, 3))["kind"]
+    found = found[found.isin(["attention", "mlp", "residual"])]
+    assert found.to_dict() == {"1.inner": "attention", "1.mlp": "mlp"}
+
+
+def test_rotary_positions_are_no_residual_sum():
+    found = blocks_of(nn.Sequential(nn.Linear(4, 4), RotaryAttention(), nn.ReLU()), data(30, 5, 4))["kind"]
+    assert found["1"] == "attention"
 
 
 def kinds(table):

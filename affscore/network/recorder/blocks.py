@@ -40,6 +40,7 @@ class _Run:
         given: Where the numbers of its other arguments are.
         shapes: The shapes of the tensors that it adds, where neither of the two is one of its other arguments.
         sums: Whether one of these is the shape of its output.
+        skips: Whether one of two tensors that it adds has gone through layers inside it, and the other through none.
         attends: Whether it calls a function that is attention.
         activations: How many activations run inside it.
         gates: Whether one of these is a gate, or on the way to one.
@@ -53,6 +54,7 @@ class _Run:
     given: frozenset[int]
     shapes: set[tuple[int, ...]] = field(default_factory=set)
     sums: bool = False
+    skips: bool = False
     attends: bool = False
     activations: int = 0
     gates: bool = False
@@ -75,7 +77,8 @@ class Blocks:
     * "residual": in its own forward two tensors of the shape of its output are added that both depend on the input.
       Where one of them is handed over beside the first argument, as to a module that only adds, the block is the module
       around it;
-    * "attention": by its class, or since it calls a function that is; of one width, with no residual sum inside;
+    * "attention": by its class, or since it calls a function that is; of one width, with no residual sum inside, of
+      whatever shape (of windows, say): none of what has gone through layers inside it and what has gone through none;
     * "mlp": two or more linear layers, at least one activation, nothing else that has weights; of one width;
     * "normalisation", "pooling", "linear": by its class (:func:`affscore.network.recorder.block_kinds.kind_by_class`),
       if no activation runs inside.
@@ -149,16 +152,18 @@ class Blocks:
                 except AffscoreError as error:
                     run.problem = str(error)
                     recorder.listener.forget(call)
+            run.x = run.seen = None
             self._finished.append(run)
 
-    def summed(self, terms: Sequence[Tensor]) -> None:
-        """Two tensors of one shape were added that both depend on the network's input."""
+    def summed(self, terms: Sequence[Tensor], layers: Sequence[int]) -> None:
+        """Two tensors of one shape were added that depend on the network's input, through so many layers each."""
         there = {address(term) for term in terms}
         for run in reversed(self._open):
             if run is None:  # a module that is none, as one that looks up vectors of tokens
                 return
             if not run.given & there:
                 run.shapes.add(tuple(terms[0].shape))
+                run.skips |= min(layers) == run.call.layers < max(layers)
                 return
 
     def attended(self) -> None:
@@ -195,7 +200,7 @@ class Blocks:
                 run.gates |= call.kind in ("gate", "squeeze")
         for run in runs:
             for outer in (by_frame[frame] for frame in run.call.within[:-1] if frame in by_frame):
-                outer.around |= run.sums
+                outer.around |= run.sums or run.skips
         chosen = list[_Run]()
         kinds = dict[tuple[str, int], str]()
         for run in runs:
@@ -215,7 +220,7 @@ class Blocks:
             return "residual"
         if by_class in (NORMALISATION, POOLING, LINEAR):
             return "" if run.activations else by_class
-        if run.around or not run.keeps_its_width:
+        if run.around or run.skips or not run.keeps_its_width:
             return ""
         if by_class == ATTENTION or run.attends:
             return ATTENTION

@@ -31,6 +31,7 @@ class ActivationCall(Place):
         call: How often this layer had called an activation before, so (layer, call) is unique.
         activation: What is computed: "relu", "gelu", ...
         depth: The largest number of activations on a path from the input to this one, it included.
+        layers: The largest number of layers on such a path (:class:`affscore.network.recorder.dataflow.Origin`).
         kind: What it is for:
 
             * "after-sum", fed by a residual sum;
@@ -57,6 +58,7 @@ class ActivationCall(Place):
     depth: int
     kind: str
     upstream: int | None
+    layers: int = 0
     builtin: bool = False
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()

@@ -157,7 +157,7 @@ class Recorder(TorchFunctionMode):
         with self.activation("sigmoid", gate, torch.sigmoid, kind="gated-unit") as returned:
             returned.append(torch.sigmoid(gate))
         call = self.calls[-1]
-        self.flow.mark(output, Origin(call.depth, call.index))
+        self.flow.mark(output, Origin(call.depth, call.index, layers=call.layers))
 
     @contextmanager
     def activation(
@@ -192,7 +192,7 @@ class Recorder(TorchFunctionMode):
             check_shape(self.described(name), y, x)
             self.listener.after(call, y)
             self.layout.observe(None, [x], y)
-            self.flow.mark(y, Origin(call.depth, call.index, call.index))
+            self.flow.mark(y, Origin(call.depth, call.index, call.index, layers=call.layers))
             if step is not None:
                 step.call = call
                 self.formulas.bind(step, y)
@@ -209,6 +209,7 @@ class Recorder(TorchFunctionMode):
             call=number,
             activation=name,
             depth=origin.depth + 1,
+            layers=origin.layers,
             kind=kind or ("after-sum" if origin.summed else "hidden"),
             upstream=origin.last_activation,
             builtin=builtin,
@@ -223,7 +224,7 @@ class Recorder(TorchFunctionMode):
         outputs = [tensor for tensor in tensors_in(returned) if tensor.is_floating_point()]
         for tensor in outputs:
             self.layout.observe(None, [x], tensor)
-            self.flow.mark(tensor, Origin(call.depth, call.index, call.index))
+            self.flow.mark(tensor, Origin(call.depth, call.index, call.index, layers=call.layers + 1))
         what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
             raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
@@ -254,12 +255,14 @@ class Recorder(TorchFunctionMode):
             self.unseen.add(func.__name__)
         if func in functions.MULTIPLICATIONS:
             find_gate(self.calls, inputs, origins)
+        elif func in functions.CHANNEL_AXES and func not in functions.NORMS:
+            origin = replace(origin, layers=origin.layers + 1)
         elif func in functions.SUMS and len(inputs) == 2 and all(origins):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.frame[0]])
                 if self.blocks is not None:
-                    self.blocks.summed(inputs)
+                    self.blocks.summed(inputs, [known.layers for known in origins if known])
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else tensors_in(output)
         shared = {address(tensor) for tensor in inputs}
