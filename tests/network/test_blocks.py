@@ -8,8 +8,10 @@ import pytest
 import torch
 import torchvision
 from torch import nn
+from torchvision.models.swin_transformer import ShiftedWindowAttention
 
-from affscore import AffscoreError, load_model, load_signature, signature, track
+from affscore import AffscoreError, affinity_score, load_model, load_signature, signature, track
+from affscore.network.criteria.affine_fit import affine_fit
 from affscore.options import Options
 from affscore.survey.job import Job, describe
 from tests.network.seen import seen_in
@@ -142,11 +144,140 @@ def test_the_reduced_input_and_output_are_those_of_the_block():
         with torch.no_grad():
             z = network.project(x)
             before, after = z.mean(1), network.attend(z, z, z)[0].mean(1)
-        from affscore import affinity_score
-        from affscore.network.criteria.affine_fit import affine_fit
-
         assert row["score"] == pytest.approx(affinity_score(before, after).value, abs=1e-5)
         assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-5)
+
+
+# The first block, whose input nothing in front of it has made.
+
+
+class Padding(nn.Conv1d):
+    """A convolution with a forward of its own."""
+
+    def forward(self, x):
+        return super().forward(nn.functional.pad(x, (2, 0)))
+
+
+class AddingInPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(6, 6, 3, padding=1)
+
+    def forward(self, x):
+        return x.add_(self.conv(x).relu())
+
+
+class Mlp(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Linear(3, 6), nn.GELU(), nn.Linear(6, 3))
+
+
+def residual(*before):
+    return Residual(nn.Sequential(*before, nn.Conv1d(6, 6, 3, padding=1), nn.ReLU()))
+
+
+FIRST = {
+    "a convolution": (lambda: nn.Conv1d(6, 6, 3, padding=1), (6, 20), 1),
+    "one that no shape tells apart": (lambda: nn.Conv1d(6, 6, 3, padding=1), (6, 6), 1),
+    "one of a single channel": (lambda: nn.Conv1d(1, 1, 3), (1, 30), 1),
+    "a linear layer": (lambda: nn.Linear(3, 3), (8, 8, 3), -1),
+    "a batch norm": (lambda: nn.BatchNorm1d(6), (6, 8), 1),
+    "a layer norm": (lambda: nn.LayerNorm(6), (8, 8, 6), -1),
+    "a pooling": (lambda: nn.AvgPool1d(2), (6, 8), 1),
+    "a residual block": (residual, (6, 6), 1),
+    "one that adds in place": (AddingInPlace, (6, 6), 1),
+    "an MLP": (Mlp, (8, 8, 3), -1),
+}  # fmt: skip
+BY_ITS_OUTPUT = {
+    "attention": (lambda: ShiftedWindowAttention(6, [2, 2], [0, 0], 2), (6, 6, 6), -1),
+    "a convolution of its own": (lambda: Padding(6, 6, 3), (6, 6), 1),
+    "a residual block that begins with an activation": (lambda: residual(nn.ReLU()), (6, 6), 1),
+    "one that overwrites its input": (lambda: residual(nn.ReLU(inplace=True)), (6, 6), 1),
+}
+
+
+def check_first(first, **options):
+    """Against the score and the affine fit of means that are taken here."""
+    make, shape, axis = first
+    torch.manual_seed(0)
+    network, x = nn.Sequential(make().eval(), nn.ReLU()), data(256, *shape)
+    result = signature(network, x, n=256, criteria="affine_fit", progress=False, **options)
+    row = result.table[result.table["layer"] == "0"].iloc[0]
+    assert not [note for note in result.notes if "guess" in note and "layer '0' " in note]
+    with torch.no_grad():
+        before, after = (z.movedim(axis, -1).flatten(1, -2).mean(1) for z in (x, network[0](x.clone())))
+    assert row["width"] == before.shape[1]
+    assert row["score"] == pytest.approx(affinity_score(before, after).value, abs=1e-5)
+    assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-4)
+
+
+@pytest.mark.parametrize("first", [*FIRST.values(), *BY_ITS_OUTPUT.values()], ids=[*FIRST, *BY_ITS_OUTPUT])
+def test_the_first_block_knows_where_its_channels_are(first):
+    check_first(first, units="blocks")
+
+
+class Columns(nn.Module):
+    """A linear layer by its name, which makes vectors of images."""
+
+    def forward(self, x):
+        return nn.functional.linear(x.flatten(1), self.weight)
+
+
+def test_a_first_convolution_of_another_width_and_what_stays_a_guess():
+    convolution = nn.Sequential(Padding(6, 4, 3), nn.ReLU())
+    result = signature(convolution, data(64, 6, 6), n=64, units="blocks", progress=False)
+    assert result.summary["width"].tolist() == [36, 6, 4]
+    assert "guess" not in " ".join(result.notes)
+    columns = type("LinearColumns", (Columns,), {})()
+    columns.weight = nn.Parameter(data(5, 24))
+    for network, sizes in ((columns, (2, 3, 4)), (nn.AvgPool2d(2), (8, 6))):
+        result = signature(nn.Sequential(network, nn.ReLU()), data(64, *sizes), n=64, units="blocks", progress=False)
+        assert "the axis of the channels is a guess for" in " ".join(result.notes)
+
+
+@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
+def test_so_does_a_first_module_that_is_declared(first):
+    check_first(first, activations=[type(first[0]())])
+
+
+def test_images_with_channels_last_that_are_permuted():
+    class Permuting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 3, 3)
+
+        def forward(self, x):
+            return self.conv(x.permute(0, 3, 1, 2)).relu()
+
+    assert blocks_of(Permuting(), data(64, 8, 8, 3)).loc["conv"].width == 3
+
+
+class Mixing(nn.Module):
+    """A linear layer over tokens, behind one over channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.channels, self.tokens, self.norm = nn.Linear(5, 4), nn.Linear(7, 7), nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(self.tokens(self.channels(x).transpose(1, 2))).relu()
+
+
+def test_a_linear_layer_over_tokens_is_affine_in_these():
+    torch.manual_seed(0)
+    found = blocks_of(Mixing(), data(100, 7, 5))
+    assert found.loc[["channels", "tokens", "norm"], "width"].tolist() == [5, 7, 4]
+    assert found.loc[["channels", "tokens"], "affine_fit"].tolist() == pytest.approx([1, 1], abs=1e-5)
+
+
+def test_the_activation_behind_has_the_same_numbers_with_and_without_blocks():
+    network, x = nn.Sequential(nn.AvgPool1d(2), nn.ReLU(), nn.Conv1d(6, 6, 3)), data(64, 6, 8)
+    alone, among = (signature(network, x, n=64, progress=False, units=units) for units in ("activations", "blocks"))
+    assert alone.summary["width"].tolist() == [6]
+    assert (
+        among.summary.iloc[2][["activation", "score"]].tolist()
+        == alone.summary.iloc[0][["activation", "score"]].tolist()
+    )
 
 
 # What is declared.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.network.recorder.axes import ASSUMED, CHANNEL
 from affscore.network.recorder.block_kinds import (
     ATTENTION,
     LINEAR,
@@ -21,6 +22,7 @@ from affscore.network.recorder.block_kinds import (
 )  # fmt: skip
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.recorder.dataflow import address, is_wrapped, tensors_in
+from affscore.network.recorder.layout import Place
 
 if TYPE_CHECKING:
     from affscore.network.recorder.recorder import Recorder
@@ -46,6 +48,8 @@ class _Run:
         gates: Whether one of these is a gate, or on the way to one.
         around: Whether a residual sum runs in a module inside it.
         problem: Why it has no score.
+        x: Its input, where nothing that ran before says where the channels are.
+        seen: The numbers of that, as they were.
     """
 
     call: ActivationCall
@@ -60,6 +64,8 @@ class _Run:
     gates: bool = False
     around: bool = False
     problem: str = ""
+    x: Tensor | None = None
+    seen: Tensor | None = None
 
     @property
     def keeps_its_width(self) -> bool:
@@ -121,7 +127,9 @@ class Blocks:
             if x is None or (not path and not self._is_small(x)):
                 return
             name = type(module).__name__.lower()
-            call = recorder.new_call(name, x, "block" if path else "network", self._counts[path], block=True)
+            kind = "block" if path else "network"
+            axis = recorder.channel_axes.get(path) if self._by_class[path] in (LINEAR, NORMALISATION) else None
+            call = recorder.new_call(name, x, kind, self._counts[path], block=True, axis=axis)
             self._counts[path] += 1
             others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
             run = _Run(call, len(recorder.calls), recorder.frame, others)
@@ -129,6 +137,8 @@ class Blocks:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
+            if path and not run.problem and not recorder.layout.knows(x):
+                run.x, run.seen = x, x.clone()
             self._open[-1] = run
 
     def leave(self, output: Any) -> None:
@@ -148,12 +158,22 @@ class Blocks:
             run.sums = tuple(y.shape) in run.shapes and bool(run.frame[0])
             if not run.problem:
                 try:
+                    if run.x is not None and run.seen is not None:
+                        linear = self._by_class[run.frame[0]] == LINEAR
+                        recorder.place_again(call, self._place_before(run.x, y, linear), run.seen, not_a_function)
                     recorder.listener.after(call, y)
                 except AffscoreError as error:
                     run.problem = str(error)
                     recorder.listener.forget(call)
             run.x = run.seen = None
             self._finished.append(run)
+
+    def _place_before(self, x: Tensor, y: Tensor, linear: bool) -> Place:
+        """Where the channels of an input are, which what ran inside may have said; else where the output has them."""
+        layout = self.recorder.layout
+        if layout.knows(x) or not layout.knows(y) or x.ndim != y.ndim:
+            return layout.place(x)
+        return layout.place(x, layout.place(y).channel_axis, CHANNEL if linear or x.shape == y.shape else ASSUMED)
 
     def summed(self, terms: Sequence[Tensor], layers: Sequence[int]) -> None:
         """Two tensors of one shape were added that depend on the network's input, through so many layers each."""

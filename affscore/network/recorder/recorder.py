@@ -24,7 +24,7 @@ from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wra
 from affscore.network.recorder.declared import Declared, check_shape, running_whole
 from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
-from affscore.network.recorder.layout import Layout
+from affscore.network.recorder.layout import Layout, Place
 
 
 class Recorder(TorchFunctionMode):
@@ -44,6 +44,7 @@ class Recorder(TorchFunctionMode):
         self.listener = listener
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
+        self.channel_axes: dict[str, int] = {}
         self.path: list[tuple[str, int]] = []
         self.blocks: Blocks | None = None
         self.ran: set[str] = set()
@@ -103,6 +104,10 @@ class Recorder(TorchFunctionMode):
             self.in_other_threads.add(f"layer {path!r}")
             return
         self.path.append((path, next(self._runs)))
+        if path in self.channel_axes:
+            with self.aside:
+                for x in tensors_in((args, kwargs))[:1]:
+                    self.layout.taken(x, self.channel_axes[path])
         if self.blocks is not None:
             self.blocks.enter(path, args, kwargs)
 
@@ -179,6 +184,7 @@ class Recorder(TorchFunctionMode):
         self._counts[layer] += 1
         returned: list[Any] = []
         with self.aside:
+            seen = None if not block or self.layout.knows(x) else x.clone()
             self.listener.before(call, x, apply)
             try:
                 yield returned
@@ -187,6 +193,8 @@ class Recorder(TorchFunctionMode):
                 raise
             y = next((output for output in returned if output is not None), x)
             if block:
+                if seen is not None:
+                    self.place_again(call, self.layout.place(x), seen, apply)
                 self._after_block(call, x, y)
                 return
             check_shape(self.described(name), y, x)
@@ -198,9 +206,13 @@ class Recorder(TorchFunctionMode):
                 self.formulas.bind(step, y)
 
     def new_call(
-        self, name: str, x: Tensor, kind: str, number: int, builtin: bool = False, block: bool = False
-    ) -> ActivationCall:
-        """The call that is about to see x, which nobody has heard of yet: the layer's call of this number."""
+        self, name: str, x: Tensor, kind: str, number: int, builtin: bool = False, block: bool = False,
+        axis: int | None = None,
+    ) -> ActivationCall:  # fmt: skip
+        """The call that is about to see x, which nobody has heard of yet: the layer's call of this number.
+
+        It takes its channels from this axis, where that is known.
+        """
         origin = self.flow.origin(x)
         assert origin is not None
         return ActivationCall(
@@ -216,8 +228,15 @@ class Recorder(TorchFunctionMode):
             shape=tuple(x.shape),
             within=tuple(self.path),
             block=block,
-            **vars(self.layout.place(x)),
+            **vars(self.layout.place(x, axis)),
         )
+
+    def place_again(self, call: ActivationCall, place: Place, x: Tensor, apply: Function) -> None:
+        """A block has run, and now it is known where the channels of its input x are: the listener hears of it anew."""
+        if any(getattr(call, name) != value for name, value in vars(place).items()):
+            vars(call).update(vars(place))
+            self.listener.forget(call)
+            self.listener.before(call, x, apply)
 
     def _after_block(self, call: ActivationCall, x: Tensor, returned: Any) -> None:
         """What a module that was declared, and is not elementwise, has returned: a tensor, or several in a tuple."""
