@@ -125,8 +125,8 @@ def run_batch(
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:
     """A note on the activations whose channels nothing in the network points at."""
     found = []
-    # the input of the whole network is taken as it is, and a convolution knows where its channels are
-    for call in (call for call in calls if call.guessed and call.kind not in ("network", "linear")):
+    # the input of the whole network is taken as it is
+    for call in (call for call in calls if call.guessed and call.kind != "network"):
         shape = ", ".join("N" if axis == call.image_axis else str(size) for axis, size in enumerate(call.shape))
         found.append(f"{call} (axis {call.channel_axis} of ({shape}))")
     if not found:

@@ -262,7 +262,7 @@ class Measurement:
             *self._notes, *on_input(stream, self.network), *on_weights(card),
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
             *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
-            *on_positions(options), *on_rows(table),
+            *on_positions(options), *on_rows(table, options.units),
         ]  # fmt: skip
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")

@@ -164,22 +164,22 @@ def on_accuracy(accuracy: float | None, stream: ImageStream, card: ModelCard, un
         yield "the accuracy takes the folders, in sorted order, for the classes of the network (attribute classes)"
 
 
-def on_rows(table: pd.DataFrame) -> Iterator[str]:
-    """What the scores themselves show: activations that do nothing, or lack a number."""
+def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
+    """What the scores themselves show: activations, or blocks, that do nothing, or lack a number."""
     count, constant = table["index"].nunique(), table["flag"].str.startswith("constant")
     if dead := table.loc[table["flag"] == "constant output", "index"].nunique():
         yield (
-            f"{dead} of {count} activations have a constant output in a batch, which is affine: "
+            f"{dead} of {count} {units} have a constant output in a batch, which is affine: "
             "their score of 1 says that they do nothing (column flag)"
         )
     if "affine_fit" in table and (lacking := table.loc[table["affine_fit"].isna() & ~constant, "index"].nunique()):
         yield (
-            f"the best affine map of {lacking} of {count} units is not known (no affine_fit): their inputs vary "
+            f"the best affine map of {lacking} of {count} {units} is not known (no affine_fit): their inputs vary "
             f"in as many directions as there are samples in a batch, {table['n'].min()}; use a larger n"
         )
     if "nlc" in table and (lacking := table.loc[table["nlc"].isna() & ~constant, "index"].nunique()):
         yield (
-            f"{lacking} of {count} activations have no non-linearity coefficient: on vectors of "
+            f"{lacking} of {count} {units} have no non-linearity coefficient: on vectors of "
             "channels they are not elementwise functions with a finite derivative in PyTorch"
         )
 
@@ -219,6 +219,7 @@ def too_few(used: int, items: str) -> str:
 
 def on_n(result: Signature) -> Iterator[str]:
     """What n does to the scores: there were fewer samples, or so few that the scores are expected to be too high."""
+    units = result.metadata.get("units", "activations")
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
     if used < asked and (result.metadata["coupling"] == "exact" or "positions" in result.metadata):
@@ -236,7 +237,7 @@ def on_n(result: Signature) -> Iterator[str]:
             for width, each in zip(widths, points_a_sample, strict=True)
         )
         note = (
-            f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} activations: their scores are expected "
+            f"{used} {items} in a batch are few for {many.sum()} of {len(bias)} {units}: their scores are expected "
             f"to be up to {bias.max():.2g} too high, and the mean score by {bias.mean():.2g}; "
             f"n={needed} keeps this below {tolerance} (with shrinkage, up to twice as many)"
         )

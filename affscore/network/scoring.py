@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -21,7 +21,7 @@ from affscore.network.collect import Pair
 from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
-from affscore.network.recorder.calls import ActivationCall
+from affscore.network.recorder.calls import ActivationCall, inner_first
 from affscore.network.reduction import BiasName
 from affscore.options import Options
 from affscore.transport.affinity import AffinityScore, ConstantInputError, affinity_score, paired_affinity_score
@@ -47,7 +47,7 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
         AffscoreError: As :func:`score_pair`.
     """
     if not options.multiverse:
-        return [score_pair(pair, options) for pair in passes[0]]
+        return _by_index(score_pair(pair, options) for pair in _inner_first(passes[0]))
     rows, number = list[dict[str, Any]](), 0
     scored = list[list[tuple[Pair, str, list[dict[str, Any]]]]]([] for _ in passes[0])
     for pairs, several in zip(passes, options.passes, strict=True):
@@ -61,6 +61,15 @@ def score_batch(passes: list[list[Pair]], options: Options) -> list[dict[str, An
             rows += [{**row, "specification": number + place} for place, row in enumerate(found)]
         number += len(several)
     return sorted(rows, key=itemgetter("specification", "index"))
+
+
+def _inner_first(pairs: Sequence[Pair]) -> list[Pair]:
+    """What is inside a block before the block: an error names the innermost layer."""
+    return [pairs[place] for place in inner_first([pair.call for pair in pairs])]
+
+
+def _by_index(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(rows, key=itemgetter("index"))
 
 
 def _same_samples(one: Pair, other: Pair) -> bool:
@@ -196,6 +205,7 @@ class WholeDataset:
         Raises:
             AffscoreError: NaN or infinity in an activation, or more memory needed than there is.
         """
+        pairs = _inner_first(pairs)
         if not self._parts:
             widths = [pair.x.shape[1] for pair in pairs]
             needed, available = bytes_needed(widths, self.total), SHARE_OF_MEMORY * _memory_of(pairs[0].x.device)
@@ -211,7 +221,7 @@ class WholeDataset:
 
     def rows(self) -> list[dict[str, Any]]:
         """A row for each activation."""
-        return [part.row() for part in self._parts]
+        return _by_index(part.row() for part in self._parts)
 
 
 def bytes_needed(widths: list[int], total: int | None) -> int:

@@ -8,8 +8,10 @@ import pytest
 import torch
 import torchvision
 from torch import nn
+from torchvision.models.swin_transformer import ShiftedWindowAttention
 
-from affscore import AffscoreError, load_model, load_signature, signature, track
+from affscore import AffscoreError, affinity_score, load_model, load_signature, signature, track
+from affscore.network.criteria.affine_fit import affine_fit
 from affscore.options import Options
 from affscore.survey.job import Job, describe
 from tests.network.seen import seen_in
@@ -53,9 +55,9 @@ class Twice(nn.Module):
 class SelfAttention(nn.Module):
     """One that takes three inputs and returns a tuple, as PyTorch's."""
 
-    def __init__(self, width):
+    def __init__(self, width, before=3):
         super().__init__()
-        self.project, self.attend = nn.Linear(3, width), nn.MultiheadAttention(width, 2, batch_first=True)
+        self.project, self.attend = nn.Linear(before, width), nn.MultiheadAttention(width, 2, batch_first=True)
 
     def forward(self, x):
         z = self.project(x)
@@ -142,11 +144,140 @@ def test_the_reduced_input_and_output_are_those_of_the_block():
         with torch.no_grad():
             z = network.project(x)
             before, after = z.mean(1), network.attend(z, z, z)[0].mean(1)
-        from affscore import affinity_score
-        from affscore.network.criteria.affine_fit import affine_fit
-
         assert row["score"] == pytest.approx(affinity_score(before, after).value, abs=1e-5)
         assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-5)
+
+
+# The first block, whose input nothing in front of it has made.
+
+
+class Padding(nn.Conv1d):
+    """A convolution with a forward of its own."""
+
+    def forward(self, x):
+        return super().forward(nn.functional.pad(x, (2, 0)))
+
+
+class AddingInPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(6, 6, 3, padding=1)
+
+    def forward(self, x):
+        return x.add_(self.conv(x).relu())
+
+
+class Mlp(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.Linear(3, 6), nn.GELU(), nn.Linear(6, 3))
+
+
+def residual(*before):
+    return Residual(nn.Sequential(*before, nn.Conv1d(6, 6, 3, padding=1), nn.ReLU()))
+
+
+FIRST = {
+    "a convolution": (lambda: nn.Conv1d(6, 6, 3, padding=1), (6, 20), 1),
+    "one that no shape tells apart": (lambda: nn.Conv1d(6, 6, 3, padding=1), (6, 6), 1),
+    "one of a single channel": (lambda: nn.Conv1d(1, 1, 3), (1, 30), 1),
+    "a linear layer": (lambda: nn.Linear(3, 3), (8, 8, 3), -1),
+    "a batch norm": (lambda: nn.BatchNorm1d(6), (6, 8), 1),
+    "a layer norm": (lambda: nn.LayerNorm(6), (8, 8, 6), -1),
+    "a pooling": (lambda: nn.AvgPool1d(2), (6, 8), 1),
+    "a residual block": (residual, (6, 6), 1),
+    "one that adds in place": (AddingInPlace, (6, 6), 1),
+    "an MLP": (Mlp, (8, 8, 3), -1),
+}  # fmt: skip
+BY_ITS_OUTPUT = {
+    "attention": (lambda: ShiftedWindowAttention(6, [2, 2], [0, 0], 2), (6, 6, 6), -1),
+    "a convolution of its own": (lambda: Padding(6, 6, 3), (6, 6), 1),
+    "a residual block that begins with an activation": (lambda: residual(nn.ReLU()), (6, 6), 1),
+    "one that overwrites its input": (lambda: residual(nn.ReLU(inplace=True)), (6, 6), 1),
+}
+
+
+def check_first(first, **options):
+    """Against the score and the affine fit of means that are taken here."""
+    make, shape, axis = first
+    torch.manual_seed(0)
+    network, x = nn.Sequential(make().eval(), nn.ReLU()), data(256, *shape)
+    result = signature(network, x, n=256, criteria="affine_fit", progress=False, **options)
+    row = result.table[result.table["layer"] == "0"].iloc[0]
+    assert not [note for note in result.notes if "guess" in note and "layer '0' " in note]
+    with torch.no_grad():
+        before, after = (z.movedim(axis, -1).flatten(1, -2).mean(1) for z in (x, network[0](x.clone())))
+    assert row["width"] == before.shape[1]
+    assert row["score"] == pytest.approx(affinity_score(before, after).value, abs=1e-5)
+    assert row["affine_fit"] == pytest.approx(affine_fit(before, after), abs=1e-4)
+
+
+@pytest.mark.parametrize("first", [*FIRST.values(), *BY_ITS_OUTPUT.values()], ids=[*FIRST, *BY_ITS_OUTPUT])
+def test_the_first_block_knows_where_its_channels_are(first):
+    check_first(first, units="blocks")
+
+
+class Columns(nn.Module):
+    """A linear layer by its name, which makes vectors of images."""
+
+    def forward(self, x):
+        return nn.functional.linear(x.flatten(1), self.weight)
+
+
+def test_a_first_convolution_of_another_width_and_what_stays_a_guess():
+    convolution = nn.Sequential(Padding(6, 4, 3), nn.ReLU())
+    result = signature(convolution, data(64, 6, 6), n=64, units="blocks", progress=False)
+    assert result.summary["width"].tolist() == [36, 6, 4]
+    assert "guess" not in " ".join(result.notes)
+    columns = type("LinearColumns", (Columns,), {})()
+    columns.weight = nn.Parameter(data(5, 24))
+    for network, sizes in ((columns, (2, 3, 4)), (nn.AvgPool2d(2), (8, 6))):
+        result = signature(nn.Sequential(network, nn.ReLU()), data(64, *sizes), n=64, units="blocks", progress=False)
+        assert "the axis of the channels is a guess for" in " ".join(result.notes)
+
+
+@pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
+def test_so_does_a_first_module_that_is_declared(first):
+    check_first(first, activations=[type(first[0]())])
+
+
+def test_images_with_channels_last_that_are_permuted():
+    class Permuting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 3, 3)
+
+        def forward(self, x):
+            return self.conv(x.permute(0, 3, 1, 2)).relu()
+
+    assert blocks_of(Permuting(), data(64, 8, 8, 3)).loc["conv"].width == 3
+
+
+class Mixing(nn.Module):
+    """A linear layer over tokens, behind one over channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.channels, self.tokens, self.norm = nn.Linear(5, 4), nn.Linear(7, 7), nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(self.tokens(self.channels(x).transpose(1, 2))).relu()
+
+
+def test_a_linear_layer_over_tokens_is_affine_in_these():
+    torch.manual_seed(0)
+    found = blocks_of(Mixing(), data(100, 7, 5))
+    assert found.loc[["channels", "tokens", "norm"], "width"].tolist() == [5, 7, 4]
+    assert found.loc[["channels", "tokens"], "affine_fit"].tolist() == pytest.approx([1, 1], abs=1e-5)
+
+
+def test_the_activation_behind_has_the_same_numbers_with_and_without_blocks():
+    network, x = nn.Sequential(nn.AvgPool1d(2), nn.ReLU(), nn.Conv1d(6, 6, 3)), data(64, 6, 8)
+    alone, among = (signature(network, x, n=64, progress=False, units=units) for units in ("activations", "blocks"))
+    assert alone.summary["width"].tolist() == [6]
+    assert (
+        among.summary.iloc[2][["activation", "score"]].tolist()
+        == alone.summary.iloc[0][["activation", "score"]].tolist()
+    )
 
 
 # What is declared.
@@ -253,6 +384,45 @@ def test_what_a_residual_block_is():
         "(root)": "network", "0": "linear", "1": "residual", "1.dense": "linear", "2.dense": "linear",
         "3": "activation",
     }  # fmt: skip
+
+
+class WindowAttentionLayer(nn.Module):
+    """As of MaxViT: two residual sums, whose shape is not that of the output, around attention and an MLP."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = SelfAttention(4, 4)
+        self.mlp = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4))
+
+    def forward(self, x):
+        tokens = x.flatten(2).transpose(1, 2)
+        tokens = tokens + self.inner(tokens)
+        tokens = tokens + self.mlp(tokens)
+        return tokens.transpose(1, 2).unflatten(2, x.shape[2:])
+
+
+class RotaryAttention(nn.Module):
+    """It adds two products of its queries, and is attention all the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.project, self.back = nn.Linear(4, 8), nn.Linear(8, 4)
+
+    def forward(self, x):
+        z = self.project(x)
+        z = z * torch.cos(torch.arange(8.0)) + z.roll(1, -1) * torch.sin(torch.arange(8.0))
+        return self.back(nn.functional.scaled_dot_product_attention(z, z, z))
+
+
+def test_what_adds_in_another_shape_is_no_attention_but_what_is_inside():
+    found = blocks_of(nn.Sequential(nn.Conv2d(1, 4, 1), WindowAttentionLayer()), data(30, 1, 3, 3))["kind"]
+    found = found[found.isin(["attention", "mlp", "residual"])]
+    assert found.to_dict() == {"1.inner": "attention", "1.mlp": "mlp"}
+
+
+def test_rotary_positions_are_no_residual_sum():
+    found = blocks_of(nn.Sequential(nn.Linear(4, 4), RotaryAttention(), nn.ReLU()), data(30, 5, 4))["kind"]
+    assert found["1"] == "attention"
 
 
 def kinds(table):
@@ -364,7 +534,7 @@ def test_a_large_input_is_no_map_and_few_samples_know_no_affine_fit():
                        units="blocks", progress=False)  # fmt: skip
     assert "network" not in set(result.summary["kind"])
     assert "the network as a whole has no row: its input has 4800 numbers a sample" in " ".join(result.notes)
-    assert "the best affine map of 1 of 2 units is not known" in " ".join(result.notes)
+    assert "the best affine map of 1 of 2 blocks is not known" in " ".join(result.notes)
 
 
 def test_it_is_tracked_and_leaves_no_trace():
@@ -406,3 +576,21 @@ def test_without_units_nobody_hears_of_blocks():
     listener, recorder = seen_in(nn.Sequential(nn.Linear(3, 3), nn.LayerNorm(3), nn.ReLU()), data(5, 3))
     assert [call.activation for call in listener.calls] == ["relu"]
     assert recorder.blocks is None
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_weights_that_are_nan_are_found_in_the_innermost_layer(whole):
+    torch.manual_seed(0)
+    inner = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+    inner[2].weight.data[0, 0] = torch.nan
+    network = nn.Sequential(nn.Linear(4, 4), Residual(inner), nn.ReLU(), nn.Linear(4, 4))
+    with pytest.raises(AffscoreError, match=r"the output of linear of layer '1.inner.2' \(call 0\) holds 64 NaN"):
+        signature(network, data(64, 4), n=64, units="blocks", whole=whole, progress=False)
+
+
+def test_notes_count_blocks_where_these_are_measured():
+    network, x = nn.Sequential(nn.Linear(8, 8), nn.ReLU()), data(12, 8)
+    for units, text in (("blocks", "of 3 blocks: their scores"), ("activations", "of 1 activations: their scores")):
+        with pytest.warns(match="are few"):
+            notes = signature(network, x, n=12, units=units, progress=False).notes
+        assert text in " ".join(notes)

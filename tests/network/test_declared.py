@@ -1,5 +1,6 @@
 """What counts as one activation because somebody says so, or because a known library calls it one."""
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -12,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from affscore import AffscoreError, signature
+from affscore import AffinityPenalty, AffscoreError, signature
 from affscore.network.recorder import recording
 from affscore.network.recorder.declared import Declared, check_elementwise
 from affscore.network.recorder.functions import LIBRARY_CLASSES
@@ -288,6 +289,65 @@ def test_a_module_that_keeps_no_width_is_refused(activation, message, images):
 def test_a_module_that_is_not_elementwise_is_a_block(module, images):
     result = signature(around(module), images, n=8, activations=[module], progress=False)
     assert result.summary["kind"].tolist()[::2] == ["block", "block"]
+
+
+class Either(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function, self.runs = function, []
+
+    def forward(self, x):
+        self.runs.append(x.shape[0])
+        return self.function(x)
+
+
+def softmax(x):
+    return x.softmax(1)
+
+
+@pytest.mark.parametrize(("functions", "kinds"), [
+    ((torch.sin, softmax), ["hidden", "block"]), ((softmax, torch.sin), ["block", "hidden"]),
+])  # fmt: skip
+def test_modules_of_one_class_are_tried_out_one_by_one(functions, kinds, images):
+    first, second = map(Either, functions)
+    network = nn.Sequential(conv(), first, conv(4, 4), second)
+    assert signature(network, images, n=8, activations=[Either], progress=False).summary["kind"].tolist() == kinds
+
+
+class Block(nn.Module):
+    """What runs in training mode leaves statistics, and draws random numbers."""
+
+    runs = 0
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.dropout, self.last = conv(4, 4), nn.BatchNorm2d(4), nn.Dropout(0.3), None
+
+    def forward(self, x):
+        Block.runs += 1
+        self.last = x + self.dropout(self.norm(self.conv(x)).relu())
+        return self.last
+
+
+@pytest.mark.parametrize("declared", [Block, nn.Dropout, Drawing])
+def test_a_training_with_a_penalty_runs_as_one_without(declared, images):
+    def outputs(with_penalty):
+        torch.manual_seed(0)
+        network = nn.Sequential(conv(), Block(), nn.Dropout(0.3), Drawing(), nn.ReLU()).train()
+        with contextlib.ExitStack() as stack:
+            if with_penalty:
+                stack.enter_context(AffinityPenalty(network, 0.9, activations=[declared]))
+            found = [network(images) for _ in range(5)]
+        return network, found
+
+    (plain, expected), before = outputs(False), Block.runs
+    (network, found), runs = outputs(True), Block.runs
+    assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+    assert all(torch.equal(one, other) for one, other in zip(network.buffers(), plain.buffers(), strict=True))
+    assert network[1].norm.num_batches_tracked == 5
+    assert network[1].last.shape[0] == len(images)
+    assert network[1].training
+    assert runs - before == (7 if declared is Block else 5)  # a trial takes two
 
 
 def test_a_function_that_is_not_elementwise_is_refused(images):

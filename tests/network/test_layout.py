@@ -1,11 +1,13 @@
 import pytest
 import torch
 import torch.nn.functional as F
+import torchvision
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
 from affscore import signature
+from affscore.network.recorder import block_kinds
 from affscore.network.recorder.axes import Part, channels_last
 from affscore.network.recorder.layout import Layout
 from tests.network.seen import seen_in
@@ -139,6 +141,44 @@ def test_operations_that_make_channels(function, shape, axis):
 def test_what_is_assumed_of_an_unknown_tensor(shape, axis, guessed):
     place = Layout().place(torch.zeros(shape))
     assert (place.channel_axis, place.guessed) == (axis, guessed)
+
+
+@pytest.mark.parametrize(
+    ("module", "shape", "axis"),
+    [
+        (nn.Conv1d(7, 2, 1), (2, 7, 3), 1),
+        (nn.ConvTranspose2d(3, 2, 1), (2, 3, 8, 8), 1),
+        (nn.Linear(3, 2), (2, 7, 8, 3), 3),
+        (nn.InstanceNorm1d(7), (2, 7, 3), 1),
+        (nn.GroupNorm(1, 7), (2, 7, 3), 1),
+        (nn.LayerNorm(3), (2, 7, 8, 3), 3),
+        (nn.AdaptiveAvgPool1d(1), (2, 7, 3), 1),
+        (nn.AvgPool2d(2), (2, 7, 3), None),  # an image without channels
+        (nn.LayerNorm((8, 3)), (2, 7, 8, 3), None),
+        (torchvision.models.convnext.LayerNorm2d(7), (2, 7, 8, 3), None),
+        (nn.Identity(), (2, 7, 3), None),
+    ],
+)
+def test_a_module_takes_its_channels_where_its_class_says(module, shape, axis):
+    layout, x = Layout(), torch.zeros(shape)
+    guess = layout.place(x)
+    if (found := block_kinds.channel_axis(module)) is not None:
+        layout.taken(x, found)
+    assert layout.place(x) == guess if axis is None else layout.place(x).channel_axis == axis
+    assert layout.place(x).guessed == (axis is None)
+    known = torch.zeros(2, 5, 5)
+    layout.observe(F.conv1d, [torch.zeros(2, 3, 5)], known)
+    layout.taken(known, -1)
+    assert layout.place(known).channel_axis == 1
+
+
+def test_a_linear_layer_that_takes_the_features_of_heads_leaves_the_heads_channels():
+    layout, tokens = Layout(), torch.zeros(2, 7, 6)
+    layout.observe(F.linear, [torch.zeros(2, 7, 6)], tokens)
+    layout.observe(torch.unflatten, [tokens], heads := tokens.unflatten(2, (3, 2)))
+    assert layout.place(heads, -1) == layout.place(heads)
+    assert layout.place(heads).channels == 6
+    assert layout.place(heads, 1).channels == 7
 
 
 def test_a_sum_keeps_the_axis_of_what_is_known():

@@ -43,6 +43,30 @@ def kind_by_class(module: nn.Module) -> str:
     return ATTENTION if "attention" in name or "attn" in name else ""
 
 
+def channel_axis(module: nn.Module) -> int | None:
+    """The axis on which a module of PyTorch's own takes its channels; None for any other, and where it has none.
+
+    A LayerNorm over several axes says nothing: these may be (C, H, W) or (H, W, C).
+
+    >>> [channel_axis(module) for module in (nn.Conv1d(2, 3, 1), nn.Linear(2, 3), nn.LayerNorm(4), nn.MaxPool2d(2))]
+    [-2, -1, -1, -3]
+    >>> channel_axis(nn.BatchNorm1d(3)), channel_axis(nn.LayerNorm((2, 3))), channel_axis(nn.Identity())
+    (1, None, None)
+    """
+    owner = next(base for base in type(module).__mro__ if "forward" in vars(base))
+    if not owner.__module__.startswith("torch.nn.modules.") or "forward" in vars(module):
+        return None  # its own forward may move the axes first, as a LayerNorm of images does
+    if isinstance(module, nn.modules.conv._ConvNd):
+        return -len(module.kernel_size) - 1
+    if owner.__module__.endswith(".pooling"):
+        return -int(owner.__name__[-2]) - 1
+    if (over := getattr(module, "normalized_shape", None)) is not None:
+        return -1 if len(over) == 1 else None
+    if isinstance(module, (nn.Linear, nn.Bilinear, nn.MultiheadAttention)):
+        return -1
+    return 1 if isinstance(module, _NORMS) else None
+
+
 def may_be_a_block(module: nn.Module) -> bool:
     """Whether a module can be a block at all: not one of PyTorch's own that have no parts and no kind, as ReLU."""
     own = type(module).__module__.startswith("torch.nn.modules")

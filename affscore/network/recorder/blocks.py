@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.network.recorder.axes import ASSUMED, CHANNEL
 from affscore.network.recorder.block_kinds import (
     ATTENTION,
     LINEAR,
@@ -21,6 +22,7 @@ from affscore.network.recorder.block_kinds import (
 )  # fmt: skip
 from affscore.network.recorder.calls import ActivationCall
 from affscore.network.recorder.dataflow import address, is_wrapped, tensors_in
+from affscore.network.recorder.layout import Place
 
 if TYPE_CHECKING:
     from affscore.network.recorder.recorder import Recorder
@@ -40,11 +42,14 @@ class _Run:
         given: Where the numbers of its other arguments are.
         shapes: The shapes of the tensors that it adds, where neither of the two is one of its other arguments.
         sums: Whether one of these is the shape of its output.
+        skips: Whether one of two tensors that it adds has gone through layers inside it, and the other through none.
         attends: Whether it calls a function that is attention.
         activations: How many activations run inside it.
         gates: Whether one of these is a gate, or on the way to one.
         around: Whether a residual sum runs in a module inside it.
         problem: Why it has no score.
+        x: Its input, where nothing that ran before says where the channels are.
+        seen: The numbers of that, as they were.
     """
 
     call: ActivationCall
@@ -53,11 +58,14 @@ class _Run:
     given: frozenset[int]
     shapes: set[tuple[int, ...]] = field(default_factory=set)
     sums: bool = False
+    skips: bool = False
     attends: bool = False
     activations: int = 0
     gates: bool = False
     around: bool = False
     problem: str = ""
+    x: Tensor | None = None
+    seen: Tensor | None = None
 
     @property
     def keeps_its_width(self) -> bool:
@@ -75,7 +83,8 @@ class Blocks:
     * "residual": in its own forward two tensors of the shape of its output are added that both depend on the input.
       Where one of them is handed over beside the first argument, as to a module that only adds, the block is the module
       around it;
-    * "attention": by its class, or since it calls a function that is; of one width, with no residual sum inside;
+    * "attention": by its class, or since it calls a function that is; of one width, with no residual sum inside, of
+      whatever shape (of windows, say): none of what has gone through layers inside it and what has gone through none;
     * "mlp": two or more linear layers, at least one activation, nothing else that has weights; of one width;
     * "normalisation", "pooling", "linear": by its class (:func:`affscore.network.recorder.block_kinds.kind_by_class`),
       if no activation runs inside.
@@ -118,7 +127,9 @@ class Blocks:
             if x is None or (not path and not self._is_small(x)):
                 return
             name = type(module).__name__.lower()
-            call = recorder.new_call(name, x, "block" if path else "network", self._counts[path], block=True)
+            kind = "block" if path else "network"
+            axis = recorder.channel_axes.get(path) if self._by_class[path] in (LINEAR, NORMALISATION) else None
+            call = recorder.new_call(name, x, kind, self._counts[path], block=True, axis=axis)
             self._counts[path] += 1
             others = frozenset(address(tensor) for tensor in tensors if tensor is not x) - {address(x)}
             run = _Run(call, len(recorder.calls), recorder.frame, others)
@@ -126,6 +137,8 @@ class Blocks:
                 recorder.listener.before(call, x, not_a_function)
             except AffscoreError as error:
                 run.problem = str(error)
+            if path and not run.problem and not recorder.layout.knows(x):
+                run.x, run.seen = x, x.clone()
             self._open[-1] = run
 
     def leave(self, output: Any) -> None:
@@ -145,20 +158,32 @@ class Blocks:
             run.sums = tuple(y.shape) in run.shapes and bool(run.frame[0])
             if not run.problem:
                 try:
+                    if run.x is not None and run.seen is not None:
+                        linear = self._by_class[run.frame[0]] == LINEAR
+                        recorder.place_again(call, self._place_before(run.x, y, linear), run.seen, not_a_function)
                     recorder.listener.after(call, y)
                 except AffscoreError as error:
                     run.problem = str(error)
                     recorder.listener.forget(call)
+            run.x = run.seen = None
             self._finished.append(run)
 
-    def summed(self, terms: Sequence[Tensor]) -> None:
-        """Two tensors of one shape were added that both depend on the network's input."""
+    def _place_before(self, x: Tensor, y: Tensor, linear: bool) -> Place:
+        """Where the channels of an input are, which what ran inside may have said; else where the output has them."""
+        layout = self.recorder.layout
+        if layout.knows(x) or not layout.knows(y) or x.ndim != y.ndim:
+            return layout.place(x)
+        return layout.place(x, layout.place(y).channel_axis, CHANNEL if linear or x.shape == y.shape else ASSUMED)
+
+    def summed(self, terms: Sequence[Tensor], layers: Sequence[int]) -> None:
+        """Two tensors of one shape were added that depend on the network's input, through so many layers each."""
         there = {address(term) for term in terms}
         for run in reversed(self._open):
             if run is None:  # a module that is none, as one that looks up vectors of tokens
                 return
             if not run.given & there:
                 run.shapes.add(tuple(terms[0].shape))
+                run.skips |= min(layers) == run.call.layers < max(layers)
                 return
 
     def attended(self) -> None:
@@ -195,7 +220,7 @@ class Blocks:
                 run.gates |= call.kind in ("gate", "squeeze")
         for run in runs:
             for outer in (by_frame[frame] for frame in run.call.within[:-1] if frame in by_frame):
-                outer.around |= run.sums
+                outer.around |= run.sums or run.skips
         chosen = list[_Run]()
         kinds = dict[tuple[str, int], str]()
         for run in runs:
@@ -215,7 +240,7 @@ class Blocks:
             return "residual"
         if by_class in (NORMALISATION, POOLING, LINEAR):
             return "" if run.activations else by_class
-        if run.around or not run.keeps_its_width:
+        if run.around or run.skips or not run.keeps_its_width:
             return ""
         if by_class == ATTENTION or run.attends:
             return ATTENTION

@@ -31,6 +31,7 @@ class ActivationCall(Place):
         call: How often this layer had called an activation before, so (layer, call) is unique.
         activation: What is computed: "relu", "gelu", ...
         depth: The largest number of activations on a path from the input to this one, it included.
+        layers: The largest number of layers on such a path (:class:`affscore.network.recorder.dataflow.Origin`).
         kind: What it is for:
 
             * "after-sum", fed by a residual sum;
@@ -57,6 +58,7 @@ class ActivationCall(Place):
     depth: int
     kind: str
     upstream: int | None
+    layers: int = 0
     builtin: bool = False
     shape: tuple[int, ...] = ()
     within: tuple[tuple[str, int], ...] = ()
@@ -78,6 +80,21 @@ class Listener:
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was a part of one that is reported next (the sigmoid of x * sigmoid(x))."""
+
+
+def inner_first(calls: Sequence[ActivationCall]) -> list[int]:
+    """The places of calls that are in the order in which they began, in the order in which they ended.
+
+    >>> place = {"image_axis": 0, "channel_axis": 1, "positions": 1, "depth": 1, "kind": "", "upstream": None}
+    >>> frames = [("outer", 0)], [("outer", 0), ("inner", 1)], [("outer", 0)], [("last", 2)]
+    >>> made = [ActivationCall(index=i, layer="", call=0, activation="", within=tuple(within), block=i != 2, **place)
+    ...         for i, within in enumerate(frames)]
+    >>> inner_first(made)
+    [1, 2, 0, 3]
+    """
+    last = {frame: place for place, call in enumerate(calls) for frame in call.within}
+    ends = [last[call.within[-1]] if call.block else place for place, call in enumerate(calls)]
+    return sorted(range(len(calls)), key=lambda place: (ends[place], -place))
 
 
 def find_gate(calls: Sequence[ActivationCall], factors: Sequence[Tensor], origins: Sequence[Origin | None]) -> None:

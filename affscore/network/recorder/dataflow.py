@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import torch
@@ -22,12 +22,14 @@ class Origin:
         last_activation: Index of the latest activation upstream, or None.
         activation: Index of the activation that these numbers are the output of, or None.
         summed: Whether these numbers are the sum of two tensors that depend on the input.
+        layers: The largest number of functions that make channels (a linear layer, attention) on a path to here.
     """
 
     depth: int
     last_activation: int | None = None
     activation: int | None = None
     summed: bool = False
+    layers: int = field(default=0, compare=False)
 
 
 class Dataflow:
@@ -65,7 +67,10 @@ def merged(origins: Iterable[Origin | None]) -> Origin | None:
     """The origin of something computed from tensors of these origins, or None if none depends on the input."""
     known = [origin for origin in origins if origin is not None]
     latest = [origin.last_activation for origin in known if origin.last_activation is not None]
-    return Origin(max(origin.depth for origin in known), max(latest, default=None)) if known else None
+    if not known:
+        return None
+    layers = max(origin.layers for origin in known)
+    return Origin(max(origin.depth for origin in known), max(latest, default=None), layers=layers)
 
 
 def address(tensor: Tensor) -> int:

@@ -5,21 +5,27 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import CodeType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
+from affscore.network.model_state import in_training
+from affscore.network.randomness import random_states_kept
 from affscore.network.recorder.block_kinds import kind_by_class
 from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.functions import HOMES, Function, spellings
 
 if TYPE_CHECKING:
     from affscore.network.recorder.recorder import Recorder
+
+_KINDS_IN_TRAINING: MutableMapping[nn.Module, str] = WeakKeyDictionary()
+"""The kinds of declared modules that train: each step of a training is a recording of its own."""
 
 _WANTED = (
     "activations must be a list of module classes, modules or functions, or a dictionary of these by the name that "
@@ -156,20 +162,22 @@ def running_whole(
 
 
 def _kind_of_block(recorder: Recorder, module: nn.Module, apply: Callable[[Tensor], Tensor], x: Tensor) -> str:
-    """What kind of block a declared module is; empty if it is elementwise, which is tried out once for a class.
+    """What kind of block a declared module is; empty if it is elementwise, which is tried out once, without a trace.
 
-    What its class calls attention, a norm or a pooling is a block: to try it out might fill a cache of keys and values.
+    The trial is in evaluation mode. What its class calls attention, a norm or a pooling is a block: to try it out might
+    fill a cache of keys and values.
     """
-    known = recorder.kinds_of_declared
-    if type(module) not in known:
+    known = _KINDS_IN_TRAINING if module.training else recorder.kinds_of_declared
+    if module not in known:
         kind = kind_by_class(module)
         if not kind:
             try:
-                check_elementwise("", apply, x)
+                with random_states_kept(x.device), in_training(module, x.device):
+                    check_elementwise("", apply, x)
             except Exception:  # noqa: BLE001  # one sample may not fit its other arguments; the run itself will tell
                 kind = "block"
-        known[type(module)] = kind
-    return known[type(module)]
+        known[module] = kind
+    return known[module]
 
 
 def _repeatable(

@@ -92,9 +92,25 @@ class Layout:
         first = POSITION if self.images == 1 else IMAGE
         return _assumed(tuple((Part(size, POSITION if axis else first),) for axis, size in enumerate(tensor.shape)))
 
-    def place(self, tensor: Tensor) -> Place:
-        """Where the images and the channels of a tensor are."""
-        return _place(self.axes(tensor), tensor.shape)
+    def knows(self, tensor: Tensor) -> bool:
+        """Whether something that ran says where the channels of a tensor are, or its shape (N, C)."""
+        return any(has(parts, CHANNEL) for parts in self.axes(tensor))
+
+    def taken(self, tensor: Tensor, axis: int) -> None:
+        """Note that a module takes its channels from this axis, if nothing before has said where they are."""
+        if not self.knows(tensor):
+            self._axes[tensor] = _with_channels(self.axes(tensor), axis)
+
+    def place(self, tensor: Tensor, axis: int | None = None, role: str = CHANNEL) -> Place:
+        """Where the images and the channels of a tensor are.
+
+        Args:
+            tensor: It.
+            axis: Where something takes the channels from, which are elsewhere for all that ran before.
+            role: Whether that is certain, CHANNEL, or ASSUMED.
+        """
+        axes = self.axes(tensor)
+        return _place(axes if axis is None else _with_channels(axes, axis, role), tensor.shape)
 
     def observe(
         self,
@@ -227,6 +243,15 @@ def _place(axes: Axes, shape: Sequence[int]) -> Place:
     positions = math.prod(part.size for parts in axes for part in parts if part.role == POSITION)
     width = math.prod(part.size for parts in axes for part in parts if part.role in CHANNELS)
     return Place(images, channels[-1], positions, guessed, axes, width)
+
+
+def _with_channels(axes: Axes, axis: int, role: str = CHANNEL) -> Axes:
+    """With the channels on this axis, unless it holds them already, or the images, or is the first one."""
+    if not -len(axes) < axis < len(axes) or has(axes[axis], CHANNEL, IMAGE):
+        return axes
+    found = [without(parts, *CHANNELS) for parts in axes]
+    found[axis] = (Part(length(axes[axis]), role),)
+    return tuple(found)
 
 
 def _assumed(axes: Axes) -> Axes:

@@ -24,7 +24,7 @@ from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wra
 from affscore.network.recorder.declared import Declared, check_shape, running_whole
 from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
-from affscore.network.recorder.layout import Layout
+from affscore.network.recorder.layout import Layout, Place
 
 
 class Recorder(TorchFunctionMode):
@@ -44,10 +44,11 @@ class Recorder(TorchFunctionMode):
         self.listener = listener
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
+        self.channel_axes: dict[str, int] = {}
         self.path: list[tuple[str, int]] = []
         self.blocks: Blocks | None = None
         self.ran: set[str] = set()
-        self.kinds_of_declared: dict[type, str] = {}
+        self.kinds_of_declared: dict[nn.Module, str] = {}
         self.in_other_threads: set[str] = set()
         self.aside = _Aside()  # a context: what is called in it is not the network's
         self.start(())
@@ -103,6 +104,10 @@ class Recorder(TorchFunctionMode):
             self.in_other_threads.add(f"layer {path!r}")
             return
         self.path.append((path, next(self._runs)))
+        if path in self.channel_axes:
+            with self.aside:
+                for x in tensors_in((args, kwargs))[:1]:
+                    self.layout.taken(x, self.channel_axes[path])
         if self.blocks is not None:
             self.blocks.enter(path, args, kwargs)
 
@@ -157,7 +162,7 @@ class Recorder(TorchFunctionMode):
         with self.activation("sigmoid", gate, torch.sigmoid, kind="gated-unit") as returned:
             returned.append(torch.sigmoid(gate))
         call = self.calls[-1]
-        self.flow.mark(output, Origin(call.depth, call.index))
+        self.flow.mark(output, Origin(call.depth, call.index, layers=call.layers))
 
     @contextmanager
     def activation(
@@ -179,6 +184,7 @@ class Recorder(TorchFunctionMode):
         self._counts[layer] += 1
         returned: list[Any] = []
         with self.aside:
+            seen = None if not block or self.layout.knows(x) else x.clone()
             self.listener.before(call, x, apply)
             try:
                 yield returned
@@ -187,20 +193,26 @@ class Recorder(TorchFunctionMode):
                 raise
             y = next((output for output in returned if output is not None), x)
             if block:
+                if seen is not None:
+                    self.place_again(call, self.layout.place(x), seen, apply)
                 self._after_block(call, x, y)
                 return
             check_shape(self.described(name), y, x)
             self.listener.after(call, y)
             self.layout.observe(None, [x], y)
-            self.flow.mark(y, Origin(call.depth, call.index, call.index))
+            self.flow.mark(y, Origin(call.depth, call.index, call.index, layers=call.layers))
             if step is not None:
                 step.call = call
                 self.formulas.bind(step, y)
 
     def new_call(
-        self, name: str, x: Tensor, kind: str, number: int, builtin: bool = False, block: bool = False
-    ) -> ActivationCall:
-        """The call that is about to see x, which nobody has heard of yet: the layer's call of this number."""
+        self, name: str, x: Tensor, kind: str, number: int, builtin: bool = False, block: bool = False,
+        axis: int | None = None,
+    ) -> ActivationCall:  # fmt: skip
+        """The call that is about to see x, which nobody has heard of yet: the layer's call of this number.
+
+        It takes its channels from this axis, where that is known.
+        """
         origin = self.flow.origin(x)
         assert origin is not None
         return ActivationCall(
@@ -209,21 +221,29 @@ class Recorder(TorchFunctionMode):
             call=number,
             activation=name,
             depth=origin.depth + 1,
+            layers=origin.layers,
             kind=kind or ("after-sum" if origin.summed else "hidden"),
             upstream=origin.last_activation,
             builtin=builtin,
             shape=tuple(x.shape),
             within=tuple(self.path),
             block=block,
-            **vars(self.layout.place(x)),
+            **vars(self.layout.place(x, axis)),
         )
+
+    def place_again(self, call: ActivationCall, place: Place, x: Tensor, apply: Function) -> None:
+        """A block has run, and now it is known where the channels of its input x are: the listener hears of it anew."""
+        if any(getattr(call, name) != value for name, value in vars(place).items()):
+            vars(call).update(vars(place))
+            self.listener.forget(call)
+            self.listener.before(call, x, apply)
 
     def _after_block(self, call: ActivationCall, x: Tensor, returned: Any) -> None:
         """What a module that was declared, and is not elementwise, has returned: a tensor, or several in a tuple."""
         outputs = [tensor for tensor in tensors_in(returned) if tensor.is_floating_point()]
         for tensor in outputs:
             self.layout.observe(None, [x], tensor)
-            self.flow.mark(tensor, Origin(call.depth, call.index, call.index))
+            self.flow.mark(tensor, Origin(call.depth, call.index, call.index, layers=call.layers + 1))
         what = self.described(call.activation)
         if not outputs or outputs[0].ndim < 2:
             raise AffscoreError(f"{what} counts as a block, and must return a tensor of numbers for each sample")
@@ -254,12 +274,14 @@ class Recorder(TorchFunctionMode):
             self.unseen.add(func.__name__)
         if func in functions.MULTIPLICATIONS:
             find_gate(self.calls, inputs, origins)
+        elif func in functions.CHANNEL_AXES and func not in functions.NORMS:
+            origin = replace(origin, layers=origin.layers + 1)
         elif func in functions.SUMS and len(inputs) == 2 and all(origins):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.frame[0]])
                 if self.blocks is not None:
-                    self.blocks.summed(inputs)
+                    self.blocks.summed(inputs, [known.layers for known in origins if known])
         # item assignment returns nothing and writes into its first argument
         outputs = inputs[:1] if output is None else tensors_in(output)
         shared = {address(tensor) for tensor in inputs}

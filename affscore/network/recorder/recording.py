@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from affscore.network.recorder.block_kinds import channel_axis
 from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import Listener
 from affscore.network.recorder.declared import run_whole, running_whole
@@ -73,6 +74,8 @@ def recording(
     """
     recorder = Recorder(listener or Listener(), activations)
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
+    axes = {path: channel_axis(module) for path, module in model.named_modules()}
+    recorder.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
     recorder.blocks = Blocks(recorder, model) if blocks else None
 
     with ExitStack() as stack:
