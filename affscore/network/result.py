@@ -229,9 +229,9 @@ class Signature:
     def __repr__(self) -> str:
         first, scores = self.table.iloc[0], self.scores[~np.isnan(self.scores)]
         items, accuracy = self.metadata.get("items", "images"), self.metadata.get("accuracy")  # old files lack both
-        batches = self.table["batch"].nunique()
+        batches, units = self.table["batch"].nunique(), self.metadata.get("units", "activations")
         parts = [
-            "1 activation" if len(self) == 1 else f"{len(self)} activations",
+            f"{len(self)} {units.removesuffix('s') if len(self) == 1 else units}",
             f"{batches} x {self.metadata['images'] // batches} {items}",
             f"scores {min(scores):.2f} to {max(scores):.2f}, mean {scores.mean():.2f}" if len(scores) else "no score",
         ]

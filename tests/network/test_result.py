@@ -136,7 +136,9 @@ def test_plot_is_the_figure_of_the_figures(result, tmp_path):
 def test_blocks_are_joined_with_those_of_their_kind():
     kinds = ["residual", "normalisation", "activation", "residual", "normalisation"]
     scores = [0.5, 1.0, 0.8, 0.6, 0.9]
-    (axes,) = synthetic(scores, kinds=kinds).plot().axes
+    found = synthetic(scores, kinds=kinds, units="blocks")
+    assert "5 blocks, 2 x 512 images" in repr(found)
+    (axes,) = found.plot().axes
     joined = [line.get_ydata().tolist() for line in axes.lines if len(line.get_xdata()) > 1 and line.get_alpha() == 0.5]
     assert joined == [[0.5, 0.6], [1.0, 0.9]]
     plt.close("all")
