@@ -136,7 +136,7 @@ options |= {"images": images or None, "reduction": reduction, "order": order}
 result = affscore.signature(network, dataset, n=n, **options)
 print(result)
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "The signature of the network that the parameters name: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-signature", "caption": "In this example, a small residual network on digits, the first ReLU bends its data most and the last one, after a sum, least: the affinity score of every activation over its depth, coloured by what kind of activation it is (paper Fig. 10; `affscore.figures.raw_signature`)."}, "image": {"alt": "Scatter plot. Horizontal axis: depth of the activation in the network; vertical axis: affinity score. One point for each activation; the first activation of a block and the one that follows its residual sum have a colour and a marker each."}}
 raw_signature(result)
 
 # %% [markdown]
@@ -311,7 +311,7 @@ table(steady.set_index("n"), headings, digits=3)
 # The same architecture with random weights has a signature, too. In the paper an untrained VGG16
 # {cite}`simonyan2015very` becomes more and more nearly affine with depth, and training brings the non-linearity back.
 
-# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "Most activations are more nearly affine with random weights (right) than with the given ones (left; by default those of a small residual network trained on digits; paper Fig. 9, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
+# %% tags=["hide-input"] mystnb={"figure": {"name": "fig-training", "caption": "In this example most activations are more nearly affine with random weights (right) than after training (left; paper Fig. 9, there for VGG16; `affscore.figures.raw_signature`)."}, "image": {"alt": "Two scatter plots of the affinity score over depth: the network with the given weights, and the same architecture with the weights it is built with."}}
 name = spec.partition("@")[0]
 trained_or_not = [result]
 if result.metadata["weights"] not in ("random", "as built"):

@@ -315,11 +315,11 @@ table(
 
 # %% tags=["remove-input", "findings"]
 Markdown(
-    "* **Shortcuts split the activations in two**: after a shortcut's sum a "
-    "ReLU has a higher score than inside a block in "
+    "* **Shortcuts split the activations in two**: a ReLU after a shortcut's "
+    "sum scores higher than one inside a block in "
     f"{100 * with_it['separation'].mean():.0f} % of all pairs, over "
     f"{len(with_it)} residual networks. In their twins without shortcuts the "
-    "ReLU in the same place has it in "
+    "ReLU in the same place does so in "
     f"{100 * without['separation'].mean():.0f} %.\n"
     f"* That holds under all {choices} specifications: the share is "
     f"at least {100 * every.loc['residual', 'min']:.0f} % with shortcuts and at most "
