@@ -7,7 +7,6 @@ run (timm, transformers). Both are complete for these networks but for what is s
 
 import re
 
-import numpy as np
 import pytest
 import torch
 import torchvision
@@ -50,11 +49,12 @@ def pictures(side):
     return torch.randn(8, 3, side, side, generator=torch.Generator().manual_seed(0))
 
 
-def measured(model, inputs):
-    """The signature, after looking that every score is a number, and in its range."""
+def measured(model, inputs, constant_inputs=False):
+    """The signature, after looking that every score is a number, and in its range, unless inputs are constant."""
     result = signature(model, inputs, n=8, criteria=False, progress=False)
-    assert np.isfinite(result.scores).all()
-    assert ((result.scores >= 0) & (result.scores <= 1)).all()
+    constant = result.summary["flag"] == "constant input"
+    assert (result.summary["score"].between(0, 1) | constant).all()
+    assert constant.any() == constant_inputs
     assert not any("cannot be seen" in note or "not checked" in note for note in result.notes)
     return result
 
@@ -96,7 +96,8 @@ def test_timm(name):
     except TypeError:  # it takes any size, and has no such argument
         model = cheaply(lambda: timm.create_model(name, pretrained=False))
     images = pictures(side)
-    result = measured(model, images)
+    # what mixes tokens is averaged over the channels, of which a new layer norm makes the mean of each token 0
+    result = measured(model, images, constant_inputs=name == "mixer_s32_224")
     assert len(result) + independent_of_images(result) == len(kernels_in(model, images))
     if name == "sequencer2d_s":  # its LSTM runs tanh and sigmoid in kernels of its own, which neither count sees
         assert any("inside lstm are no calls of their own" in note for note in result.notes)
