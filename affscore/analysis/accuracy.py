@@ -72,7 +72,8 @@ def best_explained(explained: pd.DataFrame, by: str = "r2") -> pd.DataFrame:
     ['max']
     """
     check_columns(explained, ("group", by))
-    best = explained[by].astype(float).fillna(-np.inf).groupby(explained["group"], sort=False).idxmax()
+    least = np.finfo(float).min  # pandas 2.2 finds no maximum among minus infinities
+    best = explained[by].astype(float).fillna(least).groupby(explained["group"], sort=False).idxmax()
     return explained.loc[best].reset_index(drop=True)
 
 

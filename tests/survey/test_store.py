@@ -126,8 +126,7 @@ def test_the_shipped_results(finished, monkeypatch):
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_export(finished, tmp_path, suffix):
     file = export(finished, tmp_path / f"all{suffix}")
-    read = pd.read_csv if suffix == ".csv" else pd.read_parquet
-    back = read(file)
+    back = pd.read_csv(file, float_precision="round_trip") if suffix == ".csv" else pd.read_parquet(file)
     assert back["score"].to_numpy() == pytest.approx(load_results(finished)["score"].to_numpy(), abs=0)
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
 

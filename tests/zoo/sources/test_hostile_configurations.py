@@ -93,6 +93,6 @@ def test_an_index_that_names_what_is_no_file(name, tmp_path):
 
 
 def test_a_configuration_that_cannot_be_used_is_named_before_weights_are_asked_for(tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({**BERT, "hidden_size": "x"}))
+    (tmp_path / "config.json").write_text(json.dumps({**BERT, "num_labels": "x"}))
     with pytest.raises(AffscoreError, match="transformers cannot build"):
         load_model(f"hf:{tmp_path}")
