@@ -456,8 +456,8 @@ of_thirds(vits) if vits else None
 # ````{admonition} Why a small network on digits need not agree
 # :class: note
 # * **The data.** An activation is as non-linear as its input lets it be ({doc}`02_activation_functions`). Ten digits
-#   in grey are easier than a thousand classes in colour, and could be told apart with most activations nearly affine.
-#   (The mini zoo does not do so: see the medians above.)
+#   in grey are easier than a thousand classes in colour. A network may need fewer non-linear activations for them; the
+#   medians above say whether the mini zoo does.
 # * **The size.** A mini network has tens of channels where the original has hundreds, and the score compares clouds
 #   in that many dimensions. The mini ResNet-152 has fewer blocks than the original, the mini ViT-H ten layers for 32.
 # * **The training.** The original weights come from recipes that changed with the years, some with more data than

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,10 +15,9 @@ from torch import Tensor
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
 from affscore.network.padding import without_padding
-from affscore.network.recorder.axes import channels_last
 from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.recorder.layout import Place
-from affscore.network.reduction import ReductionName, chosen_positions, reduce
+from affscore.network.reduction import chosen_positions, images_first, reduced, size_of_terms
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
 
@@ -250,7 +248,7 @@ class Collector(Listener):
         """The entries that criteria count: of a text all but those of padding."""
         if self.text is None:
             return features
-        features, channel_axis = _images_first(output or call, features)
+        features, channel_axis = images_first(output or call, features)
         tokens = features.movedim(channel_axis, -1).reshape(self.images, -1, features.shape[channel_axis])
         return tokens if features.ndim <= 2 and len(features) == self.images else without_padding(tokens, self.text)
 
@@ -271,86 +269,6 @@ class Collector(Listener):
             )
         uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
         return chosen_positions(uniform, count)
-
-
-def reduced(
-    call: ActivationCall,
-    features: Tensor,
-    images: int,
-    reduction: ReductionName,
-    positions: Callable[[Any], Tensor] | None = None,
-    text: Tensor | None = None,
-    output: Place | None = None,
-) -> Tensor:
-    """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
-
-    Args:
-        call: The activation.
-        features: Its input or output.
-        images: As there.
-        reduction: As there, but all that a whole network sees is kept.
-        positions: As there.
-        text: As there.
-        output: Where the channels of the output of a block lie, where that is elsewhere.
-
-    Raises:
-        AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
-    """
-    if call.kind == "network":
-        reduction = "flatten"
-    try:
-        features, channel_axis = _images_first(output or call, features, published=reduction == "published")
-        return reduce(features, images, channel_axis, reduction, positions, text)
-    except AffscoreError as error:
-        raise AffscoreError(f"{call}: {error}") from None
-
-
-def size_of_terms(
-    call: ActivationCall,
-    features: Tensor,
-    images: int,
-    reduction: ReductionName,
-    text: Tensor | None = None,
-    output: Place | None = None,
-) -> Tensor | float:
-    """The size of the terms that a reduction adds up, per channel; after an instance norm they cancel up to rounding.
-
-    It is the reduced magnitude of the first image, which costs next to nothing.
-
-    Args:
-        call: The activation.
-        features: Its input or output.
-        images: As in :func:`reduced`.
-        reduction: As there.
-        text: As there.
-        output: As there.
-
-    Returns:
-        Tensor (c,), float64; 0 where nothing is added up.
-    """
-    if reduction not in ("mean", "sum", "published") or call.kind == "network":
-        return 0.0
-    features, channel_axis = _images_first(output or call, features, published=reduction == "published")
-    first = features[: len(features) // images].abs()
-    return reduce(first, 1, channel_axis, reduction, text=None if text is None else text[:1])[0].double()
-
-
-def _images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
-    """A feature map whose first axis counts the images, and its channel axis.
-
-    Args:
-        place: Where its images and channels lie.
-        features: It.
-        published: Whether axes that were merged of several stay as they are.
-    """
-    channel_axis = place.channel_axis
-    if place.axes and not published:
-        features = channels_last(features, place.axes)
-        channel_axis = features.ndim - 1
-    elif place.image_axis > 0:
-        features = features.movedim(place.image_axis, 0)
-        channel_axis += channel_axis < place.image_axis
-    return features, channel_axis
 
 
 def _larger(one: Tensor | float, other: Tensor | float) -> Tensor | float:

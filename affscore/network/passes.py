@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Collector, reduced
+from affscore.network.collect import Collector
 from affscore.network.forward import audit, forward
 from affscore.network.inputs import Inputs
 from affscore.network.model_state import device_of, in_training
@@ -21,6 +21,7 @@ from affscore.network.notes import FEWEST
 from affscore.network.randomness import random_states_kept
 from affscore.network.recorder import ActivationCall, Listener, recording
 from affscore.network.recorder.layout import Place
+from affscore.network.reduction import reduced
 from affscore.options import Options
 
 

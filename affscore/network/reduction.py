@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -13,6 +13,11 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError
 from affscore.network.padding import reduce_text
+from affscore.network.recorder.axes import channels_last
+
+if TYPE_CHECKING:
+    from affscore.network.recorder.calls import ActivationCall
+    from affscore.network.recorder.layout import Place
 
 ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
 OrderName = Literal["activate-first", "reduce-first"]
@@ -105,6 +110,86 @@ def reduce(
     # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself
     total = features.sum(dim=others)
     return total / math.prod(features.shape[axis] for axis in others) if reduction == "mean" else total
+
+
+def reduced(
+    call: ActivationCall,
+    features: Tensor,
+    images: int,
+    reduction: ReductionName,
+    positions: Callable[[Any], Tensor] | None = None,
+    text: Tensor | None = None,
+    output: Place | None = None,
+) -> Tensor:
+    """The input or the output of an activation, reduced (:func:`affscore.network.reduce`), wherever its channels lie.
+
+    Args:
+        call: The activation.
+        features: Its input or output.
+        images: As there.
+        reduction: As there, but all that a whole network sees is kept.
+        positions: As there.
+        text: As there.
+        output: Where the channels of the output of a block lie, where that is elsewhere.
+
+    Raises:
+        AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
+    """
+    if call.kind == "network":
+        reduction = "flatten"
+    try:
+        features, channel_axis = images_first(output or call, features, published=reduction == "published")
+        return reduce(features, images, channel_axis, reduction, positions, text)
+    except AffscoreError as error:
+        raise AffscoreError(f"{call}: {error}") from None
+
+
+def size_of_terms(
+    call: ActivationCall,
+    features: Tensor,
+    images: int,
+    reduction: ReductionName,
+    text: Tensor | None = None,
+    output: Place | None = None,
+) -> Tensor | float:
+    """The size of the terms that a reduction adds up, per channel; after an instance norm they cancel up to rounding.
+
+    It is the reduced magnitude of the first image, which costs next to nothing.
+
+    Args:
+        call: The activation.
+        features: Its input or output.
+        images: As in :func:`reduced`.
+        reduction: As there.
+        text: As there.
+        output: As there.
+
+    Returns:
+        Tensor (c,), float64; 0 where nothing is added up.
+    """
+    if reduction not in ("mean", "sum", "published") or call.kind == "network":
+        return 0.0
+    features, channel_axis = images_first(output or call, features, published=reduction == "published")
+    first = features[: len(features) // images].abs()
+    return reduce(first, 1, channel_axis, reduction, text=None if text is None else text[:1])[0].double()
+
+
+def images_first(place: Place, features: Tensor, published: bool = False) -> tuple[Tensor, int]:
+    """A feature map whose first axis counts the images, and its channel axis.
+
+    Args:
+        place: Where its images and channels lie.
+        features: It.
+        published: Whether axes that were merged of several stay as they are.
+    """
+    channel_axis = place.channel_axis
+    if place.axes and not published:
+        features = channels_last(features, place.axes)
+        channel_axis = features.ndim - 1
+    elif place.image_axis > 0:
+        features = features.movedim(place.image_axis, 0)
+        channel_axis += channel_axis < place.image_axis
+    return features, channel_axis
 
 
 def chosen_positions(uniform: NDArray[np.float64], count: int | NDArray[np.int64]) -> Tensor:

@@ -10,7 +10,7 @@ import pandas as pd
 from affscore.analysis import best_fit_test, over_seeds, p_value_text, signature_statistics
 from affscore.errors import AffscoreError
 from affscore.papers.claim import Verdict
-from affscore.papers.estimate import MissingResultsError, every, if_significant, not_significant, require, undecided
+from affscore.papers.estimate import MissingResultsError, if_significant, not_significant, require
 from affscore.papers.evidence import counted
 from affscore.papers.groups import accuracy_groups, group_of_each
 from affscore.papers.results import Results
@@ -67,4 +67,4 @@ def accuracy_goes_with(
         listed.append(f"{group} {' or '.join(some)} {r:.2f} ({p_value_text(found.p_value)})")
     networks = int(table[column].isin(list(candidates)).sum())
     sentence = f"Correlation with accuracy: {', '.join(listed)}."
-    return Verdict(every(parts.values()), sentence, networks, why=undecided(parts))
+    return Verdict.of_parts(parts, sentence, networks)

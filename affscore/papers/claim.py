@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from affscore.papers.estimate import MissingResultsError
+from affscore.papers.estimate import MissingResultsError, every, undecided, undecided_together
 from affscore.papers.evidence import measured
 from affscore.papers.results import Results
 
@@ -45,6 +45,32 @@ class Verdict:
     networks: int = 0
     tested_on: str = ""
     why: str = ""
+
+    @classmethod
+    def of_parts(
+        cls,
+        parts: Mapping[str, bool | None],
+        found: str,
+        networks: int = 0,
+        tested_on: str = "",
+        *,
+        together: bool = False,
+    ) -> Verdict:
+        """The verdict on a claim that holds if all of its parts do (:func:`affscore.papers.estimate.every`).
+
+        Args:
+            parts: What the test of each part says: by why the part would be open; if ``together``, by the number whose
+                interval it is, where the intervals hold for all of them together.
+            found: As above.
+            networks: As above.
+            tested_on: As above.
+            together: As above.
+
+        >>> Verdict.of_parts({"mean": True, "spread": None}, "", together=True).why
+        'Undecided: 2 intervals must hold together, each at 97.5 %, and that of spread contains the limit.'
+        """
+        why = undecided_together(parts) if together else undecided(parts)
+        return cls(every(parts.values()), found, networks, tested_on, why)
 
     @property
     def word(self) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import Estimate, differ, level, mean_of, require, undecided
+from affscore.papers.estimate import Estimate, differ, level, mean_of, require
 from affscore.papers.evidence import trainings_of_study
 from affscore.papers.results import Results
 
@@ -86,8 +86,12 @@ def _impact(results: Results, what: str, *columns: str) -> Verdict:
     listed = ", ".join(f"{100 * one:+.1f} (pulled {target})" for (_, target), one in means.items())
     free = outcomes(results.studies["steered"]).query("target == @FREE")
     tested_on = f"{trainings_of_study(found)} with a penalty, beside {len(free)} without"
-    why = undecided({f"{len(means)} intervals must hold together, and at {level(len(means))} each contains 0": holds})
-    return Verdict(holds, f"Points of {what}: {listed}.", len(found), tested_on, why)
+    return Verdict.of_parts(
+        {f"{len(means)} intervals must hold together, and at {level(len(means))} each contains 0": holds},
+        f"Points of {what}: {listed}.",
+        len(found),
+        tested_on,
+    )
 
 
 @claim(76, f"{PAPER}, appendix B, left open there", _NEEDS, of_scores=False)

@@ -5,17 +5,7 @@ from __future__ import annotations
 from affscore.analysis import trend
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import (
-    SCORES,
-    Estimate,
-    every,
-    if_significant,
-    mean_of,
-    not_significant,
-    require,
-    undecided,
-    undecided_together,
-)
+from affscore.papers.estimate import SCORES, Estimate, every, if_significant, mean_of, not_significant, require
 from affscore.papers.results import Results
 
 _BOTH_VERSIONS = f"{PAPER}, appendix F; {FIRST}, section 4.1"
@@ -36,7 +26,7 @@ def googlenet_range(results: Results) -> Verdict:
         "the largest score against 0.95": high.below(0.95, 4),
     }
     found = f"GoogLeNet's smallest score is {low:.2f}, its largest {high:.2f}."
-    return Verdict(every(parts.values()), found, 1, why=undecided_together(parts))
+    return Verdict.of_parts(parts, found, 1, together=True)
 
 
 @claim(11, _BOTH_VERSIONS, f"googlenet and inception_v3 {ON_IMAGENET}, in two batches or more")
@@ -50,7 +40,7 @@ def inception_v3_further(results: Results) -> Verdict:
     leads = [of("inception_v3", statistic) - of("googlenet", statistic) for statistic in ("max", "spread")]
     found = f"Inception v3 less GoogLeNet: largest score {leads[0]:.3f}, spread {leads[1]:.3f}."
     parts = dict(zip(("the largest score", "the spread"), (lead.above(together=2) for lead in leads), strict=True))
-    return Verdict(every(parts.values()), found, 2, why=undecided_together(parts))
+    return Verdict.of_parts(parts, found, 2, together=True)
 
 
 @claim(12, _BOTH_VERSIONS, f"DenseNets {ON_IMAGENET}")
@@ -156,4 +146,4 @@ def deeper_approaches_one(results: Results) -> Verdict:
         not_significant(lead.p_value, "its lead", over): rising[1],
         "the interval of the deepest network contains 0.9": last.above(0.9),
     }
-    return Verdict(every(parts.values()), found, len(groups), why=undecided(parts))
+    return Verdict.of_parts(parts, found, len(groups))

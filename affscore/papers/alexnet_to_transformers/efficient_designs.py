@@ -11,7 +11,7 @@ from scipy import stats
 from affscore.analysis import p_value_text, shaking
 from affscore.papers.alexnet_to_transformers import FIRST
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import if_significant, mean_of, not_significant, require, undecided
+from affscore.papers.estimate import if_significant, mean_of, not_significant, require
 from affscore.papers.groups import table_1_families
 from affscore.papers.networks import short_name
 from affscore.papers.results import Results
@@ -125,7 +125,8 @@ def efficient_designs_shake(results: Results) -> Verdict:
     )
     networks = int((table["design"] != "").sum())
     holds = if_significant(test.pvalue, test.statistic > 0)
-    why = undecided(
-        {not_significant(test.pvalue, "the difference", f"{len(one)} families against {len(other)}"): holds}
+    return Verdict.of_parts(
+        {not_significant(test.pvalue, "the difference", f"{len(one)} families against {len(other)}"): holds},
+        found,
+        networks,
     )
-    return Verdict(holds, found, networks, why=why)

@@ -12,16 +12,7 @@ from scipy import stats
 from affscore.analysis import Trend, over_seeds, rarefied_range, signature_statistics, trends
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import (
-    Estimate,
-    every,
-    if_significant,
-    mean_of,
-    not_significant,
-    require,
-    undecided,
-    undecided_together,
-)
+from affscore.papers.estimate import Estimate, every, if_significant, mean_of, not_significant, require
 from affscore.papers.networks import network_table
 from affscore.papers.results import Results
 
@@ -91,8 +82,7 @@ def _lowest(results: Results, statistic: str, family: str, what: str, until: int
     parts = {name: (own - other).below(together=len(means)) for name, other in means.items()}
     lowest = min(means, key=lambda name: means[name].value)
     found = f"{what} is {own:.2f}; of {len(means)} other families {lowest} have the lowest, {means[lowest]:.2f}."
-    why = undecided_together(parts)
-    return Verdict(every(parts.values()), found, len(results.study), why=why)
+    return Verdict.of_parts(parts, found, len(results.study), together=True)
 
 
 @claim(23, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)
@@ -137,7 +127,7 @@ def _trend(results: Results, *statistics: str) -> Verdict:
     }
     dated = int((results.study["year"] <= BEFORE_TRANSFORMERS).sum())
     sentence = f"Rank correlation with the year over {designs}: {listed}."
-    return Verdict(every(parts.values()), sentence, dated, why=undecided(parts))
+    return Verdict.of_parts(parts, sentence, dated)
 
 
 @claim(25, f"{PAPER}, section 4 and figure 3", STUDY_ON_IMAGENET)

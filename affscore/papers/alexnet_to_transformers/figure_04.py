@@ -27,7 +27,7 @@ from affscore.papers.accuracy import PERMUTATIONS, accuracy_goes_with, accuracy_
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import COMPUTED, OurNumber, Row, compare
-from affscore.papers.estimate import CHANCE, every, if_significant, not_significant, require, undecided
+from affscore.papers.estimate import CHANCE, if_significant, not_significant, require
 from affscore.papers.groups import group_of_each, study_groups
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import printed_numbers, printed_table
@@ -185,8 +185,7 @@ def signature_explains_accuracy(results: Results) -> Verdict:
         f"in {behind.sum()}."
     )
     holds = True if ahead.mean() > 0.5 else False if behind.mean() > 0.5 else None
-    why = undecided({f"neither is so in more than half of {len(found)} groups": holds})
-    return Verdict(holds, sentence, networks, why=why)
+    return Verdict.of_parts({f"neither is so in more than half of {len(found)} groups": holds}, sentence, networks)
 
 
 def _printed_fits(printed: pd.DataFrame) -> pd.DataFrame:
@@ -229,4 +228,4 @@ def spread_then_level(results: Results) -> Verdict:
     }
     listed = ", ".join(f"{group} {best[group]} ({p_value_text(p_values[group])})" for group in expected)
     found = f"Best statistic and its chance among seven: {listed}."
-    return Verdict(every(parts.values()), found, len(group_of_each()), why=undecided(parts))
+    return Verdict.of_parts(parts, found, len(group_of_each()))

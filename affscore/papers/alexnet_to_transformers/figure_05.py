@@ -20,16 +20,7 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import FIRST, PAPER
 from affscore.papers.alexnet_to_transformers.figure_03 import LEAST_FAMILIES, family_means, statistics_of_study
 from affscore.papers.claim import ON_IMAGENET, STUDY_ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import (
-    CHANCE,
-    Estimate,
-    every,
-    if_significant,
-    not_significant,
-    require,
-    undecided,
-    undecided_together,
-)
+from affscore.papers.estimate import CHANCE, Estimate, if_significant, not_significant, require
 from affscore.papers.results import Results
 
 _tested = cache(unimodality_test)  # by scores as a tuple
@@ -57,15 +48,11 @@ def families_are_found(results: Results) -> Verdict:
         f"Clusters agree with the families to an adjusted Rand index of {found.value:.2f} (chance reaches it with "
         f"{p_value_text(found.p_value)}); their lead over clusters by the number of activations alone is {lead:.2f}."
     )
-    ahead = lead.above()
-    why = undecided(
-        {
-            not_significant(found.p_value, "the agreement"): if_significant(found.p_value, True),
-            f"the interval of the lead over {len(families)} networks contains 0": ahead,
-        }
-    )
-    holds = ahead if ahead is False or found.p_value < CHANCE else None
-    return Verdict(holds, sentence, len(families), why=why)
+    parts = {
+        not_significant(found.p_value, "the agreement"): if_significant(found.p_value, True),
+        f"the interval of the lead over {len(families)} networks contains 0": lead.above(),
+    }
+    return Verdict.of_parts(parts, sentence, len(families))
 
 
 @claim(33, f"{FIRST}, section 4.3", STUDY_ON_IMAGENET)
@@ -109,10 +96,11 @@ def back_to_convnets(results: Results) -> Verdict:
         f"{to_pure[vits].mean():.2f} ({p_value_text(test.pvalue)})."
     )
     holds = if_significant(test.pvalue, test.statistic < 0)
-    why = undecided(
-        {not_significant(test.pvalue, "the difference", f"{len(later)} networks against {len(vits)}"): holds}
+    return Verdict.of_parts(
+        {not_significant(test.pvalue, "the difference", f"{len(later)} networks against {len(vits)}"): holds},
+        found,
+        len([*pure, *vits, *later]),
     )
-    return Verdict(holds, found, len([*pure, *vits, *later]), why=why)
 
 
 @claim(28, f"{PAPER}, section 4 and figure 5 C", "the EfficientNets of torchvision on ImageNet")
@@ -136,7 +124,7 @@ def densenets_skewed_against_vits(results: Results) -> Verdict:
     found = f"The mean skewness of the scores is {dense:.2f} in DenseNets and {vits:.2f} in ViTs."
     networks = len(results.families["DenseNets"]) + len(results.families["ViTs"])
     parts = {"DenseNets": dense.below(together=2), "ViTs": vits.above(together=2)}
-    return Verdict(every(parts.values()), found, networks, why=undecided_together(parts))
+    return Verdict.of_parts(parts, found, networks, together=True)
 
 
 def one_mode(signature: Signature) -> float:
@@ -164,5 +152,4 @@ def resnets_bimodal(results: Results) -> Verdict:
     found = f"Silverman's p for one mode (activations of the ResNet): {listed}."
     holds = if_significant(max(p_values), True)
     accepted = sum(p >= CHANCE for p in p_values)
-    why = undecided({f"one mode is not rejected for {accepted} of {len(resnets)}": holds})
-    return Verdict(holds, found, len(resnets), why=why)
+    return Verdict.of_parts({f"one mode is not rejected for {accepted} of {len(resnets)}": holds}, found, len(resnets))

@@ -22,7 +22,7 @@ from affscore.options import Specification, check_integer
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_05 import one_mode
 from affscore.papers.claim import ON_IMAGENET, Verdict, claim
-from affscore.papers.estimate import CHANCE, SCORES, every, if_significant, mean_of, not_significant, require, undecided
+from affscore.papers.estimate import CHANCE, SCORES, every, if_significant, mean_of, not_significant, require
 from affscore.papers.evidence import counted
 from affscore.papers.results import Results
 
@@ -147,10 +147,11 @@ def _more_often(results: Results, p_value: Callable[[Signature], float], what: s
         f"({p_value_text(p)}). {note}"
     )
     holds = if_significant(p, with_it > without)
-    why = undecided(
-        {not_significant(p, "the sign test", f"{counted(with_it + without, 'pair')} with a difference"): holds}
+    return Verdict.of_parts(
+        {not_significant(p, "the sign test", f"{counted(with_it + without, 'pair')} with a difference"): holds},
+        found,
+        2 * len(tested),
     )
-    return Verdict(holds, found, 2 * len(tested), why=why)
 
 
 def twins(results: Results) -> list[tuple[Signature, Signature]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import SCORES, Estimate, every, mean_of, require, undecided_together
+from affscore.papers.estimate import SCORES, Estimate, mean_of, require
 from affscore.papers.evidence import measured
 from affscore.papers.results import Array, Results
 
@@ -37,7 +37,7 @@ def training_bends(results: Results) -> Verdict:
     )
     count = max(len(seeds), 1)
     tested_on = f"{measured(results, count)}, before and after training"
-    return Verdict(every(parts.values()), found, count, tested_on, undecided_together(parts))
+    return Verdict.of_parts(parts, found, count, tested_on, together=True)
 
 
 def _over_activations(results: Results, name: str) -> list[Estimate]:

@@ -14,7 +14,7 @@ from affscore.network.result import Signature
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.claim import STUDY_ON_IMAGENET, Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require, undecided_together
+from affscore.papers.estimate import Estimate, every, mean_of, mean_or_deviation, require
 from affscore.papers.evidence import batches_of_signatures, batches_of_study, trainings_of
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers, printed_table
@@ -105,7 +105,7 @@ def noise_is_further_than_cifar(results: Results) -> Verdict:
     parts = {name: one.above(together=len(leads)) for name, one in zip(near, leads, strict=True)}
     listed = ", ".join(f"{one:.2f} on {name}" for name, one in means.items())
     found = f"Mean distances to the first data: {listed}."
-    return Verdict(every(parts.values()), found, count, tested_on, undecided_together(parts))
+    return Verdict.of_parts(parts, found, count, tested_on, together=True)
 
 
 @claim(54, f"{PAPER}, appendix H", "the small networks on digits that are changed")

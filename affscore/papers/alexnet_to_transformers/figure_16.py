@@ -13,7 +13,7 @@ from affscore.analysis import distance_matrix, nearest_neighbour_accuracy, p_val
 from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_08 import small_share
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import every, if_significant, not_significant, require, undecided
+from affscore.papers.estimate import if_significant, not_significant, require
 from affscore.papers.evidence import counted, measured, signatures_tested
 from affscore.papers.printed import printed_table
 from affscore.papers.results import Results
@@ -68,15 +68,12 @@ def methods_are_found(results: Results) -> Verdict:
         f"permuted methods for {100 * share.permuted:.0f} % ({p_value_text(share.p_value)})."
     )
     most = True if half.low > 0.5 else False if half.high < 0.5 else None
-    beyond = if_significant(share.p_value, True)
-    why = undecided(
-        {
-            f"the interval of the share over {counted(able, 'network')} contains a half": most,
-            not_significant(share.p_value, "the permutation test"): beyond,
-        }
-    )
+    parts = {
+        f"the interval of the share over {counted(able, 'network')} contains a half": most,
+        not_significant(share.p_value, "the permutation test"): if_significant(share.p_value, True),
+    }
     tested_on = f"{signatures_tested(results.checkpoints.values())}, by {len(set(methods))} methods"
-    return Verdict(every([most, beyond]), found, len(methods), tested_on, why)
+    return Verdict.of_parts(parts, found, len(methods), tested_on)
 
 
 def name_of(checkpoint: str) -> str:

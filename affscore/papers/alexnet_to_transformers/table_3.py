@@ -18,7 +18,7 @@ from affscore.papers.alexnet_to_transformers import PAPER
 from affscore.papers.alexnet_to_transformers.figure_16 import checkpoints, method_of
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import Estimate, every, mean_or_deviation, require, undecided_together
+from affscore.papers.estimate import Estimate, mean_or_deviation, require
 from affscore.papers.evidence import signatures_tested
 from affscore.papers.jackknife import error_over_batches
 from affscore.papers.printed import mean_and_deviation, printed_numbers
@@ -72,7 +72,6 @@ def steadiest_criterion(results: Results) -> Verdict:
     """
     spreads, leads = _printed_spreads(results) if results.printed else _measured_spreads(results)
     parts = dict(zip(_others(spreads), (lead.below(together=len(leads)) for lead in leads), strict=True))
-    holds = every(parts.values())
     listed = ", ".join(f"{str(name).replace('_', ' ')} {spread:.3f}" for name, spread in spreads.items())
     count = len(results.printed["figure16_checkpoints"] if results.printed else results.checkpoints)
     found = f"Coefficients of variation over {count} checkpoints: {listed}."
@@ -80,7 +79,7 @@ def steadiest_criterion(results: Results) -> Verdict:
         tested_on = f"printed means and deviations over {count} checkpoints of one network"
     else:
         tested_on = signatures_tested(results.checkpoints.values())
-    return Verdict(holds, found, count, tested_on, undecided_together(parts))
+    return Verdict.of_parts(parts, found, count, tested_on, together=True)
 
 
 def _others(spreads: pd.Series) -> list[str]:

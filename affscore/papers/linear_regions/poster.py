@@ -10,15 +10,7 @@ import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
 from affscore.papers.comparison import OurNumber, Row, compare
-from affscore.papers.estimate import (
-    every,
-    if_significant,
-    mean_of,
-    mean_or_deviation,
-    not_significant,
-    require,
-    undecided,
-)
+from affscore.papers.estimate import every, if_significant, mean_of, mean_or_deviation, not_significant, require
 from affscore.papers.evidence import batches_of_study, trainings_of_study
 from affscore.papers.linear_regions import PAPER
 from affscore.papers.linear_regions.networks import (
@@ -132,7 +124,7 @@ def wide_networks_are_locally_linear(results: Results) -> Verdict:
     }
     paths = results.studies["regions-width-paths"]
     tested_on = _tested(paths[paths["network"].isin(wide["network"])])
-    return Verdict(every(parts.values()), found, len(wide), tested_on, undecided(parts))
+    return Verdict.of_parts(parts, found, len(wide), tested_on)
 
 
 _OURS = f"ours, on the networks of {_POSTER}"
@@ -193,7 +185,7 @@ def _over_ways(results: Results, name: str) -> Verdict:
     paths = results.studies["regions-paths"]
     scored = batches_of_study(results.studies["regions"])
     tested_on = f"{_tested(paths[paths['network'].isin(several)])}, {scored}"
-    return Verdict(every(parts.values()), sentence, count, tested_on, undecided(parts))
+    return Verdict.of_parts(parts, sentence, count, tested_on)
 
 
 def _tested(paths: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from affscore.papers.claim import Verdict, claim
-from affscore.papers.estimate import Estimate, every, mean_of, require, undecided_together
+from affscore.papers.estimate import Estimate, every, mean_of, require
 from affscore.papers.evidence import trainings_of_study
 from affscore.papers.nonlinear_advantage import PAPER
 from affscore.papers.nonlinear_advantage.cores import (
@@ -77,7 +77,7 @@ def _verdict(
     listed = ", ".join(f"{name} {times * one:.{1 if times > 1 else 2}f}" for name, one in found.items())
     parts = {name: test(one, len(found)) for name, one in found.items()}
     sentence, tested_on = f"{what}: {listed}.", trainings_of_study(trained)
-    return Verdict(every(parts.values()), sentence, len(trained), tested_on, undecided_together(parts))
+    return Verdict.of_parts(parts, sentence, len(trained), tested_on, together=True)
 
 
 def _is_positive(one: Estimate, together: int) -> bool | None:
