@@ -100,8 +100,8 @@ def run_batch(
     for chunk in chunks:
         images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted and not checked
         with adding_assumptions(stream, network):
-            own = [*([] if chunk.text is None else [PADDING]), *([as_warning(chunk.doubt)] if chunk.doubt else [])]
-            notes += [note for note in own if note not in notes]
+            notes += [] if chunk.text is None else [PADDING]
+            notes += [as_warning(chunk.doubt)] if chunk.doubt else []
             predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
             if first:
                 notes += audit(network, recorder, collector, images, card.name)

@@ -28,8 +28,8 @@ def tokens_of_text(entries: Any, unused: Any) -> Tensor | None:
         unused: All entries of the data.
 
     Raises:
-        AffscoreError: The data has padding, and the mask does not go into the network; a sample is all padding; or the
-            mask is no tensor (N, length) of zeros and ones.
+        AffscoreError: The data has padding, and the mask does not go into the network, or its decoder has other tokens;
+            a sample is all padding; or the mask is no tensor (N, length) of zeros and ones.
 
     >>> tokens_of_text({"attention_mask": torch.tensor([[1, 1], [1, 0]])}, {})
     tensor([[ True,  True],

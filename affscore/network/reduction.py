@@ -181,6 +181,9 @@ def images_first(place: Place, features: Tensor, published: bool = False) -> tup
         place: Where its images and channels lie.
         features: It.
         published: Whether axes that were merged of several stay as they are.
+
+    Returns:
+        Tensor (N, ...), and the place of its axis of channels.
     """
     channel_axis = place.channel_axis
     if place.axes and not published:

@@ -211,7 +211,7 @@ def test_padding_that_another_mask_marks_is_warned_of():
     generator = torch.Generator().manual_seed(0)
     features, mask = torch.randn(64, 3, 4, generator=generator), torch.rand(64, 3, generator=generator) < 0.3
     torch.manual_seed(0)
-    network, options = OtherMask(), {"n": 32, "criteria": False, "progress": False}
+    network, options = OtherMask(), {"n": 32, "criteria": False, "progress": False, "batch_size": 8}
     with pytest.warns(AffscoreWarning, match="the padding that pad_mask may mark counts in every score"):
         found = signature(network, {"features": features, "pad_mask": mask}, **options)
     assert sum("pad_mask" in note for note in found.notes) == 1  # of two batches
