@@ -19,7 +19,7 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
-from affscore.network.collect import Collector, Pair
+from affscore.network.collect import Collector, Pair, reached_by_several
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
@@ -29,6 +29,7 @@ from affscore.network.notes import (
     on_input,
     on_n,
     on_positions,
+    on_reached,
     on_refusals,
     on_rows,
     on_values,
@@ -37,7 +38,7 @@ from affscore.network.notes import (
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
-from affscore.network.scoring import WholeDataset, score_batch
+from affscore.network.scoring import WholeDataset, key_of, numbered, score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -101,6 +102,7 @@ class Measurement:
         self.activations = getattr(self.network, "declared_activations", ()) if activations is None else activations
         self._forward, self._preparing = forward, preparing
         self._dataset = self.stream.name if data_name is None else data_name
+        self.one_by_one = ""  # why samples go through the network one at a time
         self._items = ""  # what a sample is called, once the first ones have been read
         self._seen, self._digest = 0, hashlib.sha256()  # how many samples, and the checksums of them
         self._declared, self._notes, self._dropped = list[str](), list[str](), 0
@@ -136,7 +138,9 @@ class Measurement:
         ):
             for number, chunks in batches_of(self.stream.chunks, options.n):
                 batch, collector, parts = done.get(number), Collector(options), self._looked_at(chunks, bar)
-                if batch is None:
+                if batch is not None:
+                    self.one_by_one = self.one_by_one or batch.one_by_one
+                else:
                     batch, collector = run_batch(self, recorder, number, parts, known)
                 deque(parts, maxlen=0)
                 size, images = self._seen - number * options.n, self._digest.hexdigest()
@@ -144,6 +148,7 @@ class Measurement:
                     self._dropped = size
                     return
                 if passes := collector.all_collected():
+                    passes = passes if options.whole else [reached_by_several(pairs) for pairs in passes]
                     notes = [*batch.notes, *on_refusals(passes)]
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
@@ -232,6 +237,9 @@ class Measurement:
         """
         if not batches:
             raise AffscoreError("the data holds no sample; give at least 2")
+        if self.one_by_one:  # not every batch reaches all activations
+            orders = [list(dict.fromkeys(map(key_of, batch.rows))) for batch in batches]
+            batches = [replace(batch, rows=numbered(batch.rows, orders)) for batch in batches]
         if not self.options.multiverse:
             return [self._signature(batches, self.options)]
         found = []
@@ -264,6 +272,8 @@ class Measurement:
             *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
             *on_positions(options), *on_rows(table, options.units),
         ]  # fmt: skip
+        if self.one_by_one:
+            notes += on_reached(table)
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
         if self._dropped:

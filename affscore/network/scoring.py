@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Pair
+from affscore.network.collect import Key, Pair, common_order
 from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
@@ -72,6 +72,18 @@ def _by_index(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=itemgetter("index"))
 
 
+def numbered(rows: Sequence[dict[str, Any]], orders: Iterable[Sequence[Key]]) -> list[dict[str, Any]]:
+    """The rows of activations, numbered in their common order (:func:`common_order`)."""
+    places = {key: place for place, key in enumerate(common_order(orders))}
+    found = [{**row, "index": places[key_of(row)]} for row in rows]
+    return sorted(found, key=lambda row: (row.get("specification", 0), row["index"]))
+
+
+def key_of(row: dict[str, Any]) -> Key:
+    """Which activation a row is of."""
+    return row["layer"], row["call"], row["activation"]
+
+
 def _same_samples(one: Pair, other: Pair) -> bool:
     return one.x.shape == other.x.shape and torch.equal(one.x, other.x) and torch.equal(one.y, other.y)
 
@@ -108,7 +120,10 @@ def score_pair(pair: Pair, options: Options, bias: BiasName = "none") -> dict[st
         correct if bias == "extrapolated" else None,
     )  # fmt: skip
     if (costs := row["sample_costs"]) is not None:  # of each sample, whose points lie one after the other
-        row["sample_costs"] = costs.view(-1, pair.points_a_sample, 2).mean(dim=1)
+        costs = costs.view(-1, pair.points_a_sample, 2).mean(dim=1)
+        if pair.samples:  # a sample that does not come here contributes nothing
+            costs = costs.new_zeros(pair.samples, 2).index_put_((torch.tensor(pair.reached),), costs)
+        row["sample_costs"] = costs
     return row
 
 
@@ -197,7 +212,7 @@ class WholeDataset:
                     f"{name} needs the samples of a batch: omit it, or measure batches, not the whole data set"
                 )
         self.total, self.options = total, options
-        self._parts: list[_Part] = []
+        self._parts, self._orders = dict[Any, _Part](), list[list[Key]]()
 
     def add(self, pairs: list[Pair]) -> None:
         """Take in the pairs of some images.
@@ -215,13 +230,17 @@ class WholeDataset:
                     f"(widths up to {max(widths)}), and {available / 2**30:.1f} GB may be used; "
                     "use batches (whole=False), or fewer samples"
                 )
-            self._parts = [_Part(pair, self.total, self.options) for pair in pairs]
-        for part, pair in zip(self._parts, pairs, strict=True):
-            part.add(pair)
+        self._orders.append([pair.key for pair in sorted(pairs, key=lambda pair: pair.call.index) if pair.reached])
+        for place, pair in enumerate(pairs):
+            key = pair.key if pair.reached else place
+            self._parts.setdefault(key, _Part(pair, self.total, self.options)).add(pair)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each activation."""
-        return _by_index(part.row() for part in self._parts)
+        """A row for each activation, but of those that a single sample reached."""
+        kept = {key: part for key, part in self._parts.items() if len(part.pair.reached) != 1}
+        orders = [[key for key in order if key in kept] for order in self._orders]
+        rows = [part.row() for part in kept.values()]
+        return numbered(rows, orders) if any(orders) else _by_index(rows)
 
 
 def bytes_needed(widths: list[int], total: int | None) -> int:
@@ -266,6 +285,7 @@ class _Part:
         self.seconds += time.perf_counter() - start
 
     def row(self) -> dict[str, Any]:
+        self.pair.samples = 0  # nobody keeps what each of them contributes
         if self.moments is None:
             row = score_pair(self.pair, self.options)
         else:
