@@ -1,4 +1,5 @@
 import gc
+import warnings
 import weakref
 from functools import partial
 
@@ -14,6 +15,16 @@ from affscore.network.recorder.functions import ACTIVATIONS
 from tests.network import hard_networks as hard
 from tests.network.seen import Seen, seen_in
 from tests.network.torchvision_networks import MODULES, NAMES, activations_and_depths, input_of, without_numbers
+
+
+
+def negative(x):
+    return -x
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)  # TorchScript is on its way out; there are networks with it
+    scripted = torch.jit.script(negative)
 
 COUNTS = {
     "alexnet": 7, "vgg16": 15, "resnet18": 17, "resnet50": 49, "googlenet": 57, "inception_v3": 94,
@@ -401,18 +412,34 @@ def test_the_gradient_is_not_disturbed(images):
 
 
 def test_a_way_that_cannot_be_followed_is_noticed(images):
-    class ThroughNumPy(nn.Module):
+    class Hidden(nn.Module):
         def forward(self, x):
-            return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1))
+            return torch.relu(scripted(torch.relu(x)))
 
-    model = ThroughNumPy()
-    with torch.no_grad(), recording(model, Deaf()) as recorder:
+    with torch.no_grad(), recording(model := Hidden(), Deaf()) as recorder:
         recorder.start(images)
         assert recorder.flow.lost(model(images))
         assert (len(recorder.calls), recorder.independent_of_input) == (1, 1)
         recorder.start(images)
         assert not recorder.flow.lost(hard.FunctionsOnly()(images))
         assert not recorder.flow.lost("no tensor at all")
+
+
+def test_what_comes_back_from_numpy_is_followed(images):
+    class ThroughNumPy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.ones(len(images), 1, 1, 1))
+
+        def forward(self, x):
+            return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1)) + torch.tanh(self.table)
+
+    with torch.no_grad(), recording(model := ThroughNumPy(), Deaf()) as recorder:
+        recorder.start(images)
+        assert not recorder.flow.lost(model(images))
+        assert [call.depth for call in recorder.calls] == [1, 2]
+        assert recorder.outside == {"(root)"}
+        assert recorder.independent_of_input == 1
 
 
 def test_an_activation_that_raises_is_none():
