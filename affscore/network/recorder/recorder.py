@@ -74,6 +74,7 @@ class Recorder:
             self.blocks.start()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
+        self._hooked: list[tuple[tuple[str, int], list[tuple[int, int]], int]] = []
         self._runs = itertools.count()
         with self.aside:
             tensors = tensors_in(inputs)
@@ -123,6 +124,22 @@ class Recorder:
                     self.layout.taken(x, self.channel_axes[path])
         if self.blocks is not None:
             self.blocks.enter(path, args, kwargs)
+
+    def hooks_begin(self, module: nn.Module, *given: Any) -> None:
+        """Hooks of others begin to run, on what was given last."""
+        if threading.get_ident() == self.thread:
+            self._hooked.append((self.frame, self._contents(given), len(self.calls)))
+
+    def hooks_end(self, module: nn.Module, *given: Any) -> None:
+        """They have run; where they hand on what they were given as it was, they only watched."""
+        if threading.get_ident() == self.thread and self._hooked and self._hooked[-1][0] == self.frame:
+            _, before, calls = self._hooked.pop()
+            if self._contents(given) == before:
+                for call in reversed(self.calls[calls:]):
+                    self.forget(call)
+
+    def _contents(self, given: Sequence[Any]) -> list[tuple[int, int]]:
+        return [(id(tensor), self.flow.version(tensor)) for tensor in tensors_in(given)]
 
     def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run."""

@@ -77,6 +77,14 @@ def recording(
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
+            if module._forward_pre_hooks:
+                begin = module.register_forward_pre_hook(recorder.hooks_begin, prepend=True, with_kwargs=True)
+                end = module.register_forward_pre_hook(recorder.hooks_end, with_kwargs=True)
+                stack.callback(begin.remove)
+                stack.callback(end.remove)
+            if module._forward_hooks:
+                stack.callback(module.register_forward_hook(recorder.hooks_begin, prepend=True).remove)
+                stack.callback(module.register_forward_hook(recorder.hooks_end).remove)
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
