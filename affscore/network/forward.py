@@ -16,8 +16,8 @@ from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
 from affscore.network.recorder import ActivationCall, Listener, Recorder
 from affscore.network.recorder.dataflow import tensors_in
-from affscore.network.recorder.recording import BelowPython, new_threads_watched
-from affscore.network.recorder.uncounted import Uncounted
+from affscore.network.recorder.recording import new_threads_watched
+from affscore.network.recorder.uncounted import BelowPython, Uncounted
 from affscore.network.reduction import ScatteredError
 
 TOLERANCE = 1e-2
