@@ -19,7 +19,8 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
-from affscore.network.collect import Collector, Pair, reached_by_several
+from affscore.network.collect import Collector, Pair
+from affscore.network.experts import key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
@@ -29,7 +30,6 @@ from affscore.network.notes import (
     on_input,
     on_n,
     on_positions,
-    on_reached,
     on_refusals,
     on_rows,
     on_values,
@@ -38,7 +38,7 @@ from affscore.network.notes import (
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
-from affscore.network.scoring import WholeDataset, key_of, numbered, score_batch
+from affscore.network.scoring import WholeDataset, score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -148,7 +148,8 @@ class Measurement:
                     self._dropped = size
                     return
                 if passes := collector.all_collected():
-                    passes = passes if options.whole else [reached_by_several(pairs) for pairs in passes]
+                    if not options.whole:  # an expert that a single sample reaches has no score
+                        passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in passes]
                     notes = [*batch.notes, *on_refusals(passes)]
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
@@ -272,8 +273,6 @@ class Measurement:
             *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
             *on_positions(options), *on_rows(table, options.units),
         ]  # fmt: skip
-        if self.one_by_one:
-            notes += on_reached(table)
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
         if self._dropped:

@@ -21,6 +21,7 @@ from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, run_batch
 from affscore.network.collect import Pair
 from affscore.network.criteria.declaration import NotFiniteError
+from affscore.network.experts import numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Inputs
@@ -71,6 +72,7 @@ class Probe(Measurement):
         execution = Execution(str(device_of(model)), batch_size, progress=False)
         super().__init__(model, data, options, execution, preparing=in_training, **more)
         self.places: list[Place] = []
+        self._looked = False  # at whether the network keeps samples apart
         total, chosen = self.stream.total, options
         if total is not None and total > options.n:
             chosen = replace(options, images=options.n)
@@ -131,8 +133,13 @@ class Probe(Measurement):
     def _run(self, checked: bool) -> tuple[Batch, list[Pair]]:
         self.device = device_of(self.network)  # it may have moved since
         with self._recorded() as recorder:
-            batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked)
-            return batch, collector.collected()
+            batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked and self._looked)
+        self._looked, pairs = True, [pair for pair in collector.collected() if len(pair.reached) != 1]
+        if self.one_by_one:
+            rows = numbered([columns_of_call(pair.call) for pair in pairs], [[pair.key for pair in pairs]])
+            for pair, row in zip(pairs, rows, strict=True):
+                pair.call = replace(pair.call, index=row["index"], call=row["call"])
+        return batch, pairs
 
     def _row(self, pair: Pair) -> dict[str, Any]:
         try:

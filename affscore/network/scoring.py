@@ -17,10 +17,11 @@ import numpy as np
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Key, Pair, common_order
+from affscore.network.collect import Pair
 from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, Criterion, Numbers, naming
+from affscore.network.experts import Key, numbered
 from affscore.network.recorder.calls import ActivationCall, inner_first
 from affscore.network.reduction import BiasName
 from affscore.options import Options
@@ -70,18 +71,6 @@ def _inner_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _by_index(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=itemgetter("index"))
-
-
-def numbered(rows: Sequence[dict[str, Any]], orders: Iterable[Sequence[Key]]) -> list[dict[str, Any]]:
-    """The rows of activations, numbered in their common order (:func:`common_order`)."""
-    places = {key: place for place, key in enumerate(common_order(orders))}
-    found = [{**row, "index": places[key_of(row)]} for row in rows]
-    return sorted(found, key=lambda row: (row.get("specification", 0), row["index"]))
-
-
-def key_of(row: dict[str, Any]) -> Key:
-    """Which activation a row is of."""
-    return row["layer"], row["call"], row["activation"]
 
 
 def _same_samples(one: Pair, other: Pair) -> bool:
@@ -220,6 +209,7 @@ class WholeDataset:
         Raises:
             AffscoreError: NaN or infinity in an activation, or more memory needed than there is.
         """
+        self._orders.append([pair.key for pair in pairs if pair.reached])
         pairs = _inner_first(pairs)
         if not self._parts:
             widths = [pair.x.shape[1] for pair in pairs]
@@ -230,7 +220,6 @@ class WholeDataset:
                     f"(widths up to {max(widths)}), and {available / 2**30:.1f} GB may be used; "
                     "use batches (whole=False), or fewer samples"
                 )
-        self._orders.append([pair.key for pair in sorted(pairs, key=lambda pair: pair.call.index) if pair.reached])
         for place, pair in enumerate(pairs):
             key = pair.key if pair.reached else place
             self._parts.setdefault(key, _Part(pair, self.total, self.options)).add(pair)
