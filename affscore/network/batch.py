@@ -16,7 +16,7 @@ import numpy as np
 
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import Predictions, count_right, predictions
-from affscore.network.collect import Collector
+from affscore.network.collect import Collector, Pair
 from affscore.network.experts import experts_told_apart
 from affscore.network.forward import audit, forward, keeps_apart
 from affscore.network.inputs import Inputs, joined
@@ -30,6 +30,8 @@ from affscore.network.reduction import ScatteredError
 if TYPE_CHECKING:
     from affscore.network.measurement import Measurement
 
+
+ONE_AT_A_TIME = "the samples went through the network one at a time"
 
 MOST_KEPT = 2**28
 """Bytes of samples that are kept while it may turn out that they have to go through the network one at a time."""
@@ -123,29 +125,26 @@ def run_batch(
             for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
                 predicted.append(predictions(forward(network, recorder, collector, part, card.name), part.labels))
             if number == 0:  # which is never dropped
-                collector.collected()
+                collector.take()
             if audited:
                 with random_states_kept(of.device):
                     notes.extend(audit(network, recorder, collector, images, card.name))
 
-        def check(images: Inputs, audited: bool = True) -> bool:
-            """Whether they have gone through the network as they are; else they can go one at a time, and have not."""
+        def check(images: Inputs, *before: Inputs, audited: bool = True) -> None:
+            """Run them, if need be, and if the network keeps them apart, one at a time; then also those before them."""
             try:
                 run(images, audited)
             except ScatteredError as error:
                 few = images.each(lambda tensor: tensor.to(of.device))
-                if (
-                    number
-                    or of.one_by_one
-                    or sum(map(len, kept)) < samples
-                    or not keeps_apart(network, recorder, few, card.name)
-                ):
+                known_before = number == 0 and sum(map(len, before)) == samples
+                if of.one_by_one or not known_before or not keeps_apart(network, recorder, few, card.name):
                     raise
                 of.one_by_one = error.why
                 begin()
                 run(images[:1], audited=True)
-                return False
-            return True
+                begin()
+                for part in (*before, images):
+                    run(part)
 
         begin()
         ahead = list(itertools.islice(chunks, 1))
@@ -154,25 +153,24 @@ def run_batch(
             try:
                 check(joined(ahead))
                 first = False
-            except ScatteredError:
-                raise
-            except AffscoreError:  # the network takes one at a time, or they have several sizes
-                pass
+            except AffscoreError as error:  # the network takes one at a time, or they have several sizes
+                if isinstance(error, ScatteredError):
+                    raise
             of.one_by_one = of.one_by_one or "the data gives them so"
             begin()
         for chunk in itertools.chain(ahead, chunks):
             with adding_assumptions(stream, network):
                 notes += [] if chunk.text is None else [PADDING]
                 notes += [as_warning(chunk.doubt)] if chunk.doubt else []
-                if not check(chunk, audited=first):
-                    begin()
-                    for part in (*kept, chunk):
-                        run(part)
+                check(chunk, *kept, audited=first)
             samples, passes, first = samples + len(chunk), passes + 1, False
             if number == 0 and sum(tensor.nbytes for part in (*kept, chunk) for tensor in part.tensors) < MOST_KEPT:
                 kept.append(chunk)
+    calls = recorder.calls
     if of.one_by_one:
-        notes += _on_one_by_one(of.one_by_one, number, passes, samples, collector, known)
+        pairs = collector.collected()
+        calls = [pair.call for pair in pairs]
+        notes += _on_one_by_one(of.one_by_one, number, passes, samples, pairs, known)
     if recorder.blocks is not None:
         notes += recorder.blocks.notes
     if recorder.independent_of_input:
@@ -183,7 +181,6 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
-        calls = [pair.call for pair in collector.collected()] if of.one_by_one else recorder.calls
         notes += _assumed_channels(calls)
     # an untrained last layer is right by chance, which is no accuracy
     right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
@@ -192,21 +189,17 @@ def run_batch(
 
 
 def _on_one_by_one(
-    why: str, number: int, passes: int, samples: int, collector: Collector, known: Sequence[tuple[str, int]]
+    why: str, number: int, passes: int, samples: int, pairs: list[Pair], known: Sequence[tuple[str, int]]
 ) -> Iterator[str]:
     """What it costs to send samples through a network one at a time, and which activations not all of them reach."""
-    reached = {(pair.call.layer, pair.call.call): len(pair.reached) for pair in collector.collected()}
-    some = [count for count in reached.values() if count < samples]
+    reached = {(pair.call.layer, pair.call.call): len(pair.reached) for pair in pairs}
+    some = sorted(count for count in reached.values() if count < samples)
     if number == 0 and passes < samples:
-        yield (
-            f"the samples went through the network one at a time ({samples} passes in place of {passes} for a batch), "
-            f"since {why}"
-        )
+        price = f"{samples} passes in place of {passes} for a batch"
+        yield f"{ONE_AT_A_TIME} ({price}), since {why}"
     if number == 0 and some:
-        yield (
-            f"{len(some)} of {len(reached)} activations (of experts, say) are reached by {min(some)} to {max(some)} of "
-            f"the {samples} samples of the first batch: the others are left out there (column n)"
-        )
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
+        yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
     if few := dict.fromkeys(place[0] for place in (*known, *reached) if reached.get(place, 0) < 2):
         layers = ", ".join(map(repr, few))
         yield f"activations that fewer than two samples of batch {number} reach have no row there: in layer {layers}"

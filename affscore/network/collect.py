@@ -178,17 +178,21 @@ class Collector(Listener):
         """The pairs of all forward passes so far, to which those of the last one are added.
 
         Raises:
-            ScatteredError: The last forward pass met other activations than those before it.
+            AffscoreError: As :meth:`take`.
         """
-        self._take()
+        self.take()
         if self.experts is None:
             return list(self._pairs.values())
         for pair in self._pairs.values():
             pair.samples = self.first + self.images - self._start
         return [self._pairs[key] for key in common_order(self._orders)]
 
-    def _take(self) -> None:
-        """Add what the activations saw of the last forward pass to what they saw before."""
+    def take(self) -> None:
+        """Add what the activations saw of the last forward pass to what they saw before.
+
+        Raises:
+            ScatteredError: It met other activations than those before it.
+        """
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda pair: pair.call.index), {}
         if not arriving:
             return
@@ -222,9 +226,9 @@ class Collector(Listener):
         """The next forward pass has this many images; ``text`` are the tokens that are none of padding, if others are.
 
         Raises:
-            AffscoreError: As :meth:`collected`.
+            AffscoreError: As :meth:`take`.
         """
-        self._take()
+        self.take()
         self.first += self.images
         self.images, self.text = images, text
         if self.experts is not None:

@@ -118,9 +118,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def probe(start: int, count: int) -> list[Pair]:
         """What the activations see of a few samples."""
-        recorder.listener = seen = Collector(
-            collector.options, first=collector.first + start, experts=collector.experts
-        )
+        first, options = collector.first + start, collector.options
+        recorder.listener = seen = Collector(options, first=first, experts=collector.experts)
         try:
             forward(network, recorder, seen, images[start : start + count], name)
         finally:
@@ -192,15 +191,13 @@ def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: st
             runs = [seen(inside, few) for few in (images, images[-1:], images[:1], images[:1])]
         except AffscoreError:
             return False
-        (among, _), (last, _), (first, calls), (again, other_calls) = runs
-        if calls != other_calls:
-            return False
+        (among, _), (last, _), (first, calls), (again, calls_again) = runs
         both = zip(first, again, strict=False)
         if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
-            return True
+            return calls == calls_again
         fits = [*_fitting(first, among, 0, len(images)), *_fitting(last, among, -1, len(images))]
         if fits or len(images) == 1:
-            return all(fits)
+            return all(fits) and calls == calls_again
     return False
 
 
@@ -221,17 +218,17 @@ class _Watching(Listener):
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
     """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
     for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
-        found = []
+        found = list[bool]()
         for axis in range(many.ndim):
             if many.shape[axis] % count == 0:
                 parts = many.float().unflatten(axis, (count, -1)).movedim(axis, 0)
                 squeezed = many.select(axis, 0).shape if many.shape[axis] == count else None
                 if lone.shape in (parts.shape[1:], squeezed):
-                    rounding = 16 * torch.finfo(many.dtype).eps * _largest(parts)
-                    spread = _largest(parts - parts[:1])
-                    difference = _far(lone.float().reshape(parts.shape[1:]), parts[place])
-                    same = difference <= max(TOLERANCE * spread, rounding)
-                    found += [same] if not same or spread > rounding else []  # what never varies tells nothing
+                    spread, size = _largest(parts - parts[:1]), _largest(parts)
+                    rounding = 16 * torch.finfo(many.dtype).eps * size
+                    far = _far(lone.float().reshape(parts.shape[1:]), parts[place])
+                    if max(far, spread) > rounding:  # what never varies tells nothing
+                        found.append(far <= max(TOLERANCE * spread, rounding))
         if found:
             yield any(found)
 

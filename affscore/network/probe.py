@@ -72,7 +72,6 @@ class Probe(Measurement):
         execution = Execution(str(device_of(model)), batch_size, progress=False)
         super().__init__(model, data, options, execution, preparing=in_training, **more)
         self.places: list[Place] = []
-        self._looked = False  # at whether the network keeps samples apart
         total, chosen = self.stream.total, options
         if total is not None and total > options.n:
             chosen = replace(options, images=options.n)
@@ -133,8 +132,8 @@ class Probe(Measurement):
     def _run(self, checked: bool) -> tuple[Batch, list[Pair]]:
         self.device = device_of(self.network)  # it may have moved since
         with self._recorded() as recorder:
-            batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked and self._looked)
-        self._looked, pairs = True, [pair for pair in collector.collected() if len(pair.reached) != 1]
+            batch, collector = run_batch(self, recorder, 0, self._chunks, (), checked)
+        pairs = [pair for pair in collector.collected() if len(pair.reached) != 1]
         if self.one_by_one:
             rows = numbered([columns_of_call(pair.call) for pair in pairs], [[pair.key for pair in pairs]])
             for pair, row in zip(pairs, rows, strict=True):

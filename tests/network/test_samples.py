@@ -196,6 +196,23 @@ def test_a_resumed_run_ends_as_another():
         assert run.notes == runs[0].notes
 
 
+def test_experts_in_training_are_tracked_and_taken_up_again():
+    network, x = made(odd.SharedActivation, 24)
+    tracker = affscore.track(network, x, every=1, n=24)
+    with torch.no_grad():
+        network.up.mul_(1.1)
+    tracker.step()
+    other = affscore.track(network, x, every=1, n=24)
+    other.load_state_dict(tracker.state_dict())
+    for one in (tracker, other):
+        one.step()
+    assert len(tracker.table) == 3 * 3
+    assert tracker.table.equals(other.table)
+    assert tracker.table["call"].tolist() == [0, 1, 2] * 3
+    at_once = measured(network, x)
+    np.testing.assert_allclose(tracker.table["paired"][-3:], at_once.table["paired"], atol=1e-6)
+
+
 def test_the_common_order_fits_those_of_all():
     def key(layer):
         return layer, 0, "relu"
@@ -238,7 +255,7 @@ def test_mixtures_of_experts_of_transformers(name, more):
         .drop(columns=["score", "raw", "paired", "effective_width", "seconds"])
         .equals(found[1].drop(columns=["score", "raw", "paired", "effective_width", "seconds"]))
     )
-    rows = found[0][found[0]["layer"].str.endswith("experts.act_fn")]
+    rows = found[0][found[0]["layer"].str.endswith("mlp.experts.act_fn")]
     assert len(rows) == sum(len(module.gate_up_proj) for module in network.modules() if hasattr(module, "gate_up_proj"))
     for layer, of_layer in rows.groupby("layer"):
         experts = network.get_submodule(layer.removesuffix(".act_fn"))
