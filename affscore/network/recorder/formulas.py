@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.recorder.effects import Effect
+from affscore.network.recorder.effects import NO_EFFECT, Effect
 from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
 
 _LARGEST_CONSTANT = 2**16
@@ -44,7 +44,7 @@ class Step:
     function: Function | None = None
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
-    effect: Effect = Effect()
+    effect: Effect = NO_EFFECT
     call: ActivationCall | None = None
     in_activation: bool = False
     shape: tuple[int, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -27,6 +27,7 @@ from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout, Place
 from affscore.network.recorder.stream import Event, Follower, Functions
+
 
 class Recorder:
     """Reports every activation of a forward pass to a listener, and every function on features to its followers.
@@ -175,7 +176,7 @@ class Recorder:
         name = self.chosen.get(function) or activation_name(function, args, kwargs)
         if name is not None:
             before = len(self.calls)
-            with running_whole(self, name, function, args, kwargs, builtin=function not in self.chosen) as returned:
+            with running_whole(self, name, function, args, dict(kwargs), builtin=function not in self.chosen) as returned:
                 returned.append(function(*args, **kwargs))
             event.call = self.calls[-1] if len(self.calls) > before else None
             return returned[0]
@@ -184,7 +185,11 @@ class Recorder:
         with self.aside:
             step = self._step(event)
             formula = self.formulas.recognise(step) if step is not None else None
-        if step is not None and formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
+        if (
+            step is not None
+            and formula is not None
+            and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]
+        ):
             for part in formula.inside:
                 part.in_activation = True
             for call in reversed(formula.calls):
@@ -209,6 +214,8 @@ class Recorder:
 
     def _step(self, event: Event) -> Step | None:
         """How the output will follow from the largest of the inputs, where that is elementwise."""
+        if event.function in functions.CHANNEL_AXES or event.function in functions.RECURRENT:
+            return None
         data = [
             tensor
             for tensor, origin in zip(event.tensors, event.origins, strict=True)
@@ -217,7 +224,8 @@ class Recorder:
         if not data or event.kwargs.get("out") is not None:
             return None
         x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
-        event.effect = self.effects.of(self.frame[0], event.function, event.args, event.kwargs, x)
+        layer = self.frame[0] if None in event.origins else ""
+        event.effect = self.effects.of(layer, event.function, event.args, event.kwargs, x)
         return self.formulas.step(event.function, event.args, event.kwargs, event.effect, x.shape)
 
     def _return_of(self, inputs: Sequence[Tensor]) -> None:

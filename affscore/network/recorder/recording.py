@@ -9,7 +9,6 @@ import functools
 import inspect
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
@@ -29,6 +28,7 @@ from affscore.network.recorder.recorder import Recorder
 _WRITTEN_IN_PYTHON = {
     inspect.unwrap(function).__code__: name for function, name in ACTIVATIONS.items() if inspect.isfunction(function)
 }
+
 
 @contextmanager
 def recording(
