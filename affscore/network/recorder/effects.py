@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from affscore.network.randomness import random_states_kept
 from affscore.network.recorder.functions import Function, is_extension, only_looks_at_the_shape
 from affscore.network.recorder.functions import writes_in_place as in_place
+
+if TYPE_CHECKING:
+    from affscore.network.recorder.stream import Event
 
 SCALES = (1.0, 8.0)
 """Sizes of the random numbers: a bound as that of relu6 shows in large ones only."""
@@ -48,6 +51,23 @@ class Effects:
 
     def __init__(self) -> None:
         self._known: dict[Any, Effect] = {}
+
+    def tried(self, event: Event, layer: str) -> Tensor | None:
+        """Note the effect of an event on the largest of the tensors of numbers or booleans that depend on the input.
+
+        Returns:
+            That tensor, if there is one.
+        """
+        data = [
+            tensor
+            for tensor, origin in zip(event.tensors, event.origins, strict=True)
+            if origin and (tensor.is_floating_point() or tensor.dtype is torch.bool) and tensor.layout is torch.strided
+        ]
+        if not data or event.kwargs.get("out") is not None:
+            return None
+        x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
+        event.effect = self.of(layer if None in event.origins else "", event.function, event.args, event.kwargs, x)
+        return x
 
     def of(self, layer: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
         """What a call does to x, one of its arguments.
