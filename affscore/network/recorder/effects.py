@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -136,7 +137,8 @@ def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x
         return values[0] if output is None else output
 
     try:
-        with random_states_kept(x.device):
+        with random_states_kept(x.device), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             alone = is_elementwise(apply, like := part(x))
             return Effect(alone, (alone or is_extension(function)) and bends(apply, like))
     except Exception:  # noqa: BLE001  # random numbers, or two samples, do not fit
