@@ -437,7 +437,7 @@ def test_what_comes_back_from_numpy_is_followed(images):
         recorder.start(images)
         assert not recorder.flow.lost(model(images))
         assert [call.depth for call in recorder.calls] == [1, 2]
-        assert recorder.outside == {"(root)"}
+        assert recorder.flow.outside == {"(root)"}
         assert recorder.independent_of_input == 1
 
 

@@ -51,11 +51,13 @@ class Dataflow:
 
     Attributes:
         left: The origin of numbers that left PyTorch (for NumPy, say), by the layer where.
+        outside: The layers where numbers left that came back.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, _Contents] = {}
         self.left: dict[str, Origin | None] = {}
+        self.outside: set[str] = set()
 
     def mark(self, tensor: Tensor, origin: Origin, part: bool = False) -> None:
         """Say where the numbers of a tensor come from.
@@ -101,28 +103,20 @@ class Dataflow:
         known = self._known.get(address(tensor))
         return (known.writes if known else 0) + (0 if tensor.is_inference() else tensor._version)
 
-    def returned(self, tensors: Iterable[Tensor], samples: int | None, weights: Set[int]) -> list[str]:
+    def returned(self, tensors: Iterable[Tensor], samples: int | None, weights: Set[int]) -> None:
         """Mark tensors of so many samples that come from nowhere: they are made of the numbers that left PyTorch.
 
         Args:
             tensors: What a function gets.
             samples: How many there are.
             weights: The addresses of the network's own tensors.
-
-        Returns:
-            The layers where the numbers left, if a tensor was marked.
         """
-        found = [
-            tensor
-            for tensor in tensors
-            if tensor.is_floating_point() and tensor.ndim and len(tensor) == samples and tensor not in self
-            and address(tensor) not in weights
-        ]  # fmt: skip
-        for tensor in found:
-            origin = merged(self.left.values())
-            assert origin is not None
-            self.mark(tensor, origin)
-        return list(self.left) if found else []
+        origin = merged(self.left.values())
+        for tensor in tensors:
+            fits = tensor.is_floating_point() and tensor.ndim > 0 and len(tensor) == samples
+            if fits and origin is not None and tensor not in self and address(tensor) not in weights:
+                self.outside.update(self.left)
+                self.mark(tensor, origin)
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that nobody could follow."""

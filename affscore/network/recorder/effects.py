@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from affscore.network.randomness import random_states_kept
-from affscore.network.recorder.functions import Function, is_extension, only_looks_at_the_shape
+from affscore.network.recorder.functions import CHANNEL_AXES, RECURRENT, Function, is_extension, only_looks_at_the_shape
 from affscore.network.recorder.functions import writes_in_place as in_place
 
 if TYPE_CHECKING:
@@ -57,14 +57,15 @@ class Effects:
         """Note the effect of an event on the largest of the tensors of numbers or booleans that depend on the input.
 
         Returns:
-            That tensor, if there is one.
+            That tensor, if there is one, and the function is no layer.
         """
         data = [
             tensor
             for tensor, origin in zip(event.tensors, event.origins, strict=True)
             if origin and (tensor.is_floating_point() or tensor.dtype is torch.bool) and tensor.layout is torch.strided
         ]
-        if not data or event.kwargs.get("out") is not None:
+        mixing = event.function in CHANNEL_AXES or event.function in RECURRENT
+        if not data or mixing or event.kwargs.get("out") is not None:
             return None
         x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
         event.effect = self.of(layer if None in event.origins else "", event.function, event.args, event.kwargs, x)

@@ -67,7 +67,6 @@ class Recorder:
         self.calls: list[ActivationCall] = []
         self.independent_of_input = 0
         self.unseen: set[str] = set()
-        self.outside: set[str] = set()
         self.flow = Dataflow()
         self.formulas = Formulas(self.flow.__contains__, self.flow.version)
         if self.blocks is not None:
@@ -102,7 +101,7 @@ class Recorder:
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
-        ran, left = (", ".join(sorted(names)) for names in (self.in_other_threads, self.outside))
+        ran, left = (", ".join(sorted(names)) for names in (self.in_other_threads, self.flow.outside))
         found = [f"{ran} ran in another thread, where no activation is seen"] if ran else []
         if left:
             found.append(
@@ -137,7 +136,7 @@ class Recorder:
             return function(*args, **kwargs)
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
         if inputs and self.flow.left:
-            self.outside.update(self.flow.returned(inputs, self.layout.images, self.weights))
+            self.flow.returned(inputs, self.layout.images, self.weights)
         event = Event(function, args, kwargs, inputs, [self.flow.origin(tensor) for tensor in inputs])
         followers = self.followers if any(event.origins) else ()
         for follower in followers:
@@ -167,7 +166,8 @@ class Recorder:
         if only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
         with self.aside:
-            step = self._step(event)
+            x = self.effects.tried(event, self.frame[0])
+            step = self.formulas.step(event, x.shape) if x is not None else None
             formula = self.formulas.recognise(step) if step is not None else None
         if (
             step is not None
@@ -195,15 +195,6 @@ class Recorder:
         if function is F.glu:
             self._gate_of_glu(output, *args, **kwargs)
         return output
-
-    def _step(self, event: Event) -> Step | None:
-        """How the output will follow from the largest of the inputs, where that is elementwise."""
-        if event.function in functions.CHANNEL_AXES or event.function in functions.RECURRENT:
-            return None
-        x = self.effects.tried(event, self.frame[0])
-        if x is None or event.effect is None:
-            return None
-        return self.formulas.step(event.function, event.args, event.kwargs, event.effect, x.shape)
 
     def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
         """A gated linear unit hides the sigmoid of its second half."""
