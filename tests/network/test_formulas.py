@@ -11,6 +11,7 @@ from affscore.network.recorder import recording
 from affscore.network.recorder.effects import Effect
 from affscore.network.recorder.formulas import Formulas
 from affscore.network.recorder.functions import name_by_values
+from affscore.network.recorder.stream import Event
 from tests.network.seen import seen_in
 
 
@@ -188,7 +189,7 @@ def test_parameters_of_any_shape():
 
 def test_no_tensor_is_kept_alive():
     formulas, x = Formulas(lambda tensor: True, lambda tensor: tensor._version), torch.zeros(4)
-    step = formulas.step(torch.mul, (x, 2), {}, Effect(True, False), x.shape)
+    step = formulas.step(Event(torch.mul, (x, 2), {}, [x], [], effect=Effect(True, False)), x.shape)
     y = 2 * x
     formulas.bind(step, y)
     assert len(formulas._steps) == 2

@@ -17,7 +17,6 @@ from tests.network.seen import Seen, seen_in
 from tests.network.torchvision_networks import MODULES, NAMES, activations_and_depths, input_of, without_numbers
 
 
-
 def negative(x):
     return -x
 
@@ -438,7 +437,7 @@ def test_what_comes_back_from_numpy_is_followed(images):
         recorder.start(images)
         assert not recorder.flow.lost(model(images))
         assert [call.depth for call in recorder.calls] == [1, 2]
-        assert recorder.outside == {"(root)"}
+        assert recorder.flow.outside == {"(root)"}
         assert recorder.independent_of_input == 1
 
 
@@ -483,7 +482,11 @@ def test_hooks_that_only_watch_are_no_activations(images):
     changed.register_forward_pre_hook(lambda module, args: (torch.sigmoid(args[0]),))
     changed.register_forward_hook(lambda module, args, output: torch.relu_(output) is None or None)
     _, recorder = seen_in(nn.Sequential(watched, nn.Tanh(), changed), images)
-    assert [(call.layer, call.activation) for call in recorder.calls] == [("1", "tanh"), ("2", "sigmoid"), ("2", "relu")]
+    assert [(call.layer, call.activation) for call in recorder.calls] == [
+        ("1", "tanh"),
+        ("2", "sigmoid"),
+        ("2", "relu"),
+    ]
     assert [call.depth for call in recorder.calls] == [1, 2, 3]
 
 

@@ -46,13 +46,7 @@ def notes(model, images, **options):
     return [note for note in found if split_note(note)[0] == "note"]
 
 
-@pytest.mark.parametrize(
-    ("function", "what"),
-    [
-        (scripted_swish, "1 x sigmoid"),
-        (scripted_cubes, "1 x pow, 1 x relu"),
-    ],
-)
+@pytest.mark.parametrize(("function", "what"), [(scripted_swish, "1 x sigmoid"), (scripted_cubes, "1 x pow, 1 x relu")])
 def test_what_runs_below_python_is_noted(function, what, images):
     (note,) = notes(Beside(function), images)
     assert note.startswith(f"activations ran that cannot be seen ({what}), in TorchScript, torch.ops or an extension")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -48,10 +48,16 @@ class Dataflow:
     Origins are kept by storage: a view shares its base's numbers, so it shares their origin. An in-place operation
     changes the origin for all who look at the numbers that it overwrites, and for nobody who looks at others.
     A tensor without an origin (a parameter, a table of positions) does not depend on the input.
+
+    Attributes:
+        left: The origin of numbers that left PyTorch (for NumPy, say), by the layer where.
+        outside: The layers where numbers left that came back.
     """
 
     def __init__(self) -> None:
         self._known: dict[int, _Contents] = {}
+        self.left: dict[str, Origin | None] = {}
+        self.outside: set[str] = set()
 
     def mark(self, tensor: Tensor, origin: Origin, part: bool = False) -> None:
         """Say where the numbers of a tensor come from.
@@ -96,6 +102,21 @@ class Dataflow:
         """Another number for each time that the numbers of a tensor were overwritten; inference tensors have no own."""
         known = self._known.get(address(tensor))
         return (known.writes if known else 0) + (0 if tensor.is_inference() else tensor._version)
+
+    def returned(self, tensors: Iterable[Tensor], samples: int | None, weights: Set[int]) -> None:
+        """Mark tensors of so many samples that come from nowhere: they are made of the numbers that left PyTorch.
+
+        Args:
+            tensors: What a function gets.
+            samples: How many there are.
+            weights: The addresses of the network's own tensors.
+        """
+        origin = merged(self.left.values())
+        for tensor in tensors:
+            fits = tensor.is_floating_point() and tensor.ndim > 0 and len(tensor) == samples
+            if fits and origin is not None and tensor not in self and address(tensor) not in weights:
+                self.outside.update(self.left)
+                self.mark(tensor, origin)
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that nobody could follow."""
@@ -171,12 +192,13 @@ def tensors_in(values: Any) -> list[Tensor]:
         return [values]
     if isinstance(values, _PLAIN):  # most arguments of functions, which the questions below take long to answer
         return []
-    if isinstance(values, Mapping):
-        values = values.values()
-    elif is_dataclass(values) and not isinstance(values, type):
-        values = [getattr(values, part.name) for part in fields(values)]
-    elif not isinstance(values, (list, tuple)):
-        return []
+    if not isinstance(values, (list, tuple)):
+        if isinstance(values, Mapping):
+            values = values.values()
+        elif is_dataclass(values) and not isinstance(values, type):
+            values = [getattr(values, part.name) for part in fields(values)]
+        else:
+            return []
     return [tensor for value in values for tensor in tensors_in(value)]
 
 

@@ -21,6 +21,7 @@ from affscore.network.recorder.block_kinds import kind_by_class
 from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.effects import Effect
 from affscore.network.recorder.functions import HOMES, Function, spellings
+from affscore.network.recorder.stream import Event
 
 if TYPE_CHECKING:
     from affscore.network.recorder.recorder import Recorder
@@ -157,7 +158,8 @@ def running_whole(
                 f"{recorder.described(name)} was declared as a block, and takes no real numbers that depend on the "
                 "samples; declare the module that does"
             )
-        step = None if kind else recorder.formulas.step(apply, (x,), {}, Effect(True, True), x.shape)
+        event = Event(apply, (x,), {}, [x], [], effect=Effect(True, True))
+        step = None if kind else recorder.formulas.step(event, x.shape)
         with recorder.activation(name, x, apply, step, kind, builtin, block=bool(kind)) as returned:
             yield returned
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from affscore.network.randomness import random_states_kept
-from affscore.network.recorder.functions import (
-    CHANNEL_AXES,
-    RECURRENT,
-    Function,
-    is_extension,
-    only_looks_at_the_shape,
-)
+from affscore.network.recorder.functions import CHANNEL_AXES, RECURRENT, Function, is_extension, only_looks_at_the_shape
 from affscore.network.recorder.functions import writes_in_place as in_place
+
+if TYPE_CHECKING:
+    from affscore.network.recorder.stream import Event
 
 SCALES = (1.0, 8.0)
 """Sizes of the random numbers: a bound as that of relu6 shows in large ones only."""
+
+ENTRIES = 32
+"""Along each axis so many entries are enough."""
 
 TOLERANCE = 1e-4
 """A function that differs from an affine one by less, of its largest value, does not bend."""
@@ -35,11 +36,11 @@ class Effect(NamedTuple):
     bends: bool = False
 
 
-_NONE = Effect()
+NO_EFFECT = Effect()
 
 
 class Effects:
-    """The effect of every call in a network. Each is tried once for each layer, on one sample.
+    """The effect of every call in a network. Each is tried once for each layer, on two samples.
 
     >>> x = torch.zeros(2, 3)
     >>> effects = Effects()
@@ -52,31 +53,52 @@ class Effects:
     def __init__(self) -> None:
         self._known: dict[Any, Effect] = {}
 
+    def tried(self, event: Event, layer: str) -> Tensor | None:
+        """Note the effect of an event on the largest of the tensors of numbers or booleans that depend on the input.
+
+        Returns:
+            That tensor, if there is one, and the function is no layer.
+        """
+        data = [
+            tensor
+            for tensor, origin in zip(event.tensors, event.origins, strict=True)
+            if origin and (tensor.is_floating_point() or tensor.dtype is torch.bool) and tensor.layout is torch.strided
+        ]
+        mixing = event.function in CHANNEL_AXES or event.function in RECURRENT
+        if not data or mixing or event.kwargs.get("out") is not None:
+            return None
+        x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
+        event.effect = self.of(layer if None in event.origins else "", event.function, event.args, event.kwargs, x)
+        return x
+
     def of(self, layer: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
         """What a call does to x, one of its arguments.
 
         Args:
-            layer: The layer that calls it, which may have constants of its own.
+            layer: The layer that calls it, where that may have constants of its own; else "".
             function: What is called.
             args: Its arguments.
             kwargs: Its named arguments.
             x: A tensor among these, of numbers or booleans.
         """
-        if function in CHANNEL_AXES or function in RECURRENT or only_looks_at_the_shape(function):
-            return _NONE
+        if only_looks_at_the_shape(function):
+            return NO_EFFECT
         given = (*args, *kwargs.values())
         # a function that mixes entries of tensors of such shapes does so in every layer
-        kinds = (function, *kwargs, *(_shape(value, x) if isinstance(value, Tensor) else type(value) for value in given))
+        kinds = (
+            function,
+            *kwargs,
+            *(_shape(value, x) if isinstance(value, Tensor) else type(value) for value in given),
+        )
         if kinds in self._known:
             return self._known[kinds]
-        tensors = sum(isinstance(value, Tensor) for value in given)
-        key = (layer if tensors > 1 else "", kinds, *map(_plain, given))
+        key = (layer, kinds, *map(_plain, given))
         if key not in self._known:
-            effect = _NONE
+            effect = NO_EFFECT
             if kwargs.get("out") is None and any(value is x for value in given) and not x.is_complex():
                 effect = _tried(function, args, kwargs, x)
             self._known[key if effect.elementwise else kinds] = effect
-        return self._known.get(key, _NONE)
+        return self._known.get(key, NO_EFFECT)
 
 
 def _shape(tensor: Tensor, x: Tensor) -> Any:
@@ -92,30 +114,36 @@ def _plain(value: Any) -> Any:
 
 @torch.no_grad()
 def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
+    tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+    entries = ENTRIES if all(value.shape == x.shape or value.ndim == 0 for value in tensors) else None
+
+    def part(value: Any) -> Any:
+        """What belongs to two samples of x, and where all have one shape, some of it; numbers in place of none."""
+        if not isinstance(value, Tensor):
+            return value
+        if value.ndim and value.ndim == x.ndim:
+            first = [slice(2)] if len(value) == len(x) else [slice(None)]
+            value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
+        return torch.ones_like(value, device="cpu") if value.is_meta else value
+
     def apply(z: Tensor) -> Any:
-        values = [z if value is x else _one_sample(value, x) for value in args]
-        named = {name: z if value is x else _one_sample(value, x) for name, value in kwargs.items()}
+        values, named = (
+            [z if value is x else part(value) for value in args],
+            {name: part(kwargs[name]) for name in kwargs},
+        )
+        named |= {name: z for name, value in kwargs.items() if value is x}
         if in_place(function) and values[0] is not z:
             values[0] = values[0].clone()
         output = function(*values, **named)
         return values[0] if output is None else output
 
-    one = _one_sample(x, x)
     try:
-        with random_states_kept(one.device):
-            alone = is_elementwise(apply, one)
-            return Effect(alone, (alone or is_extension(function)) and bends(apply, one))
-    except Exception:  # noqa: BLE001  # random numbers, or one sample, do not fit
-        return _NONE
-
-
-def _one_sample(value: Any, x: Tensor) -> Any:
-    """The part of an argument that belongs to the first sample of x; a tensor without numbers gets some."""
-    if not isinstance(value, Tensor):
-        return value
-    if x.ndim and value.ndim == x.ndim and len(value) == len(x):
-        value = value[:1]
-    return torch.ones_like(value, device="cpu") if value.is_meta else value
+        with random_states_kept(x.device), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            alone = is_elementwise(apply, like := part(x))
+            return Effect(alone, (alone or is_extension(function)) and bends(apply, like))
+    except Exception:  # noqa: BLE001  # random numbers, or two samples, do not fit
+        return NO_EFFECT
 
 
 def is_elementwise(apply: Callable[[Tensor], Any], like: Tensor) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,9 @@ from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.recorder.effects import Effect
+from affscore.network.recorder.effects import NO_EFFECT, Effect
 from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
+from affscore.network.recorder.stream import Event
 
 _LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
@@ -44,7 +45,7 @@ class Step:
     function: Function | None = None
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
-    effect: Effect = Effect()
+    effect: Effect = NO_EFFECT
     call: ActivationCall | None = None
     in_activation: bool = False
     shape: tuple[int, ...] = ()
@@ -101,19 +102,15 @@ class Formulas:
         self._steps = WeakIdKeyDictionary()
         self._numbers = itertools.count()
 
-    def step(
-        self, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], effect: Effect, shape: Sequence[int]
-    ) -> Step | None:
+    def step(self, event: Event, shape: Sequence[int]) -> Step | None:
         """The step of a call that is about to run, or None for a function that mixes the entries of a tensor.
 
         Args:
-            function: What will be called.
-            args: Its arguments.
-            kwargs: Its named arguments.
-            effect: What it does.
+            event: The call, and what it does.
             shape: The shape of what it will return.
         """
-        if not effect.elementwise:
+        function, args, kwargs, effect = event.function, event.args, event.kwargs, event.effect
+        if effect is None or not effect.elementwise:
             return None
         values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
         # the zeros of maximum(x, zeros) become a number, whatever their shape

@@ -26,7 +26,8 @@ from affscore.network.recorder.effects import Effects
 from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout, Place
-from affscore.network.recorder.stream import Event, Follower, Functions
+from affscore.network.recorder.stream import Aside, Event, Follower, Functions
+
 
 class Recorder:
     """Reports every activation of a forward pass to a listener, and every function on features to its followers.
@@ -55,7 +56,7 @@ class Recorder:
         self.ran: set[str] = set()
         self.kinds_of_declared: dict[nn.Module, str] = {}
         self.in_other_threads: set[str] = set()
-        self.aside = _Aside()  # a context: what is called in it is not the network's
+        self.aside = Aside()  # a context: what is called in it is not the network's
         self.start(())
         self.stop()
 
@@ -66,15 +67,12 @@ class Recorder:
         self.calls: list[ActivationCall] = []
         self.independent_of_input = 0
         self.unseen: set[str] = set()
-        self.outside: set[str] = set()
-        self.left: list[tuple[str, Origin | None]] = []
         self.flow = Dataflow()
         self.formulas = Formulas(self.flow.__contains__, self.flow.version)
         if self.blocks is not None:
             self.blocks.start()
         self._counts: Counter[str] = Counter()
         self._summing: set[type] = set()
-        self._hooked: list[tuple[tuple[str, int], list[tuple[int, int]], int]] = []
         self._runs = itertools.count()
         with self.aside:
             tensors = tensors_in(inputs)
@@ -103,7 +101,7 @@ class Recorder:
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
-        ran, left = (", ".join(sorted(names)) for names in (self.in_other_threads, self.outside))
+        ran, left = (", ".join(sorted(names)) for names in (self.in_other_threads, self.flow.outside))
         found = [f"{ran} ran in another thread, where no activation is seen"] if ran else []
         if left:
             found.append(
@@ -125,22 +123,6 @@ class Recorder:
         if self.blocks is not None:
             self.blocks.enter(path, args, kwargs)
 
-    def hooks_begin(self, module: nn.Module, *given: Any) -> None:
-        """Hooks of others begin to run, on what was given last."""
-        if threading.get_ident() == self.thread:
-            self._hooked.append((self.frame, self._contents(given), len(self.calls)))
-
-    def hooks_end(self, module: nn.Module, *given: Any) -> None:
-        """They have run; where they hand on what they were given as it was, they only watched."""
-        if threading.get_ident() == self.thread and self._hooked and self._hooked[-1][0] == self.frame:
-            _, before, calls = self._hooked.pop()
-            if self._contents(given) == before:
-                for call in reversed(self.calls[calls:]):
-                    self.forget(call)
-
-    def _contents(self, given: Sequence[Any]) -> list[tuple[int, int]]:
-        return [(id(tensor), self.flow.version(tensor)) for tensor in tensors_in(given)]
-
     def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         """The module that began last has run."""
         if threading.get_ident() == self.thread:
@@ -153,8 +135,8 @@ class Recorder:
         if not self.attentive:
             return function(*args, **kwargs)
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
-        if inputs and self.left:
-            self._return_of(inputs)
+        if inputs and self.flow.left:
+            self.flow.returned(inputs, self.layout.images, self.weights)
         event = Event(function, args, kwargs, inputs, [self.flow.origin(tensor) for tensor in inputs])
         followers = self.followers if any(event.origins) else ()
         for follower in followers:
@@ -175,16 +157,23 @@ class Recorder:
         name = self.chosen.get(function) or activation_name(function, args, kwargs)
         if name is not None:
             before = len(self.calls)
-            with running_whole(self, name, function, args, kwargs, builtin=function not in self.chosen) as returned:
+            with running_whole(
+                self, name, function, args, dict(kwargs), builtin=function not in self.chosen
+            ) as returned:
                 returned.append(function(*args, **kwargs))
             event.call = self.calls[-1] if len(self.calls) > before else None
             return returned[0]
         if only_looks_at_the_shape(function) or not any(event.origins):
             return function(*args, **kwargs)
         with self.aside:
-            step = self._step(event)
+            x = self.effects.tried(event, self.frame[0])
+            step = self.formulas.step(event, x.shape) if x is not None else None
             formula = self.formulas.recognise(step) if step is not None else None
-        if step is not None and formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
+        if (
+            step is not None
+            and formula is not None
+            and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]
+        ):
             for part in formula.inside:
                 part.in_activation = True
             for call in reversed(formula.calls):
@@ -198,7 +187,7 @@ class Recorder:
         with self.aside if function in functions.RECURRENT or function is F.glu else nullcontext():
             output = function(*args, **kwargs)
         if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
-            self.left.append((self.frame[0], merged(event.origins)))
+            self.flow.left[self.frame[0] or "(root)"] = merged(event.origins)
         changed = kwargs["out"] if kwargs.get("out") is not None else output
         self._propagate(event, changed)
         if step is not None and (changed is None or isinstance(changed, Tensor)):
@@ -206,34 +195,6 @@ class Recorder:
         if function is F.glu:
             self._gate_of_glu(output, *args, **kwargs)
         return output
-
-    def _step(self, event: Event) -> Step | None:
-        """How the output will follow from the largest of the inputs, where that is elementwise."""
-        data = [
-            tensor
-            for tensor, origin in zip(event.tensors, event.origins, strict=True)
-            if origin and (tensor.is_floating_point() or tensor.dtype is torch.bool) and tensor.layout is torch.strided
-        ]
-        if not data or event.kwargs.get("out") is not None:
-            return None
-        x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
-        event.effect = self.effects.of(self.frame[0], event.function, event.args, event.kwargs, x)
-        return self.formulas.step(event.function, event.args, event.kwargs, event.effect, x.shape)
-
-    def _return_of(self, inputs: Sequence[Tensor]) -> None:
-        """Numbers left PyTorch (for NumPy, say): tensors of so many samples that come from nowhere are made of them."""
-        for tensor in inputs:
-            if (
-                tensor.is_floating_point()
-                and tensor.ndim
-                and len(tensor) == self.layout.images
-                and address(tensor) not in self.weights
-                and tensor not in self.flow
-            ):
-                self.outside.update(path or "(root)" for path, _ in self.left)
-                origin = merged(origin for _, origin in self.left)
-                assert origin is not None
-                self.flow.mark(tensor, origin)
 
     def _gate_of_glu(self, output: Tensor, input: Tensor, dim: int = -1) -> None:
         """A gated linear unit hides the sigmoid of its second half."""
@@ -370,8 +331,11 @@ class Recorder:
         for tensor in outputs:
             if in_place or event.kwargs.get("out") is not None:
                 self.flow.overwritten(tensor)
-            if in_place and changed is None:
-                self._assigned(tensor, event, origin)
+            if in_place and changed is None and not tensors_in(event.args[1]):
+                value = next((of for one, of in zip(inputs, origins, strict=True) if one is event.args[2]), None)
+                with self.aside:
+                    part = tensor[event.args[1]] if value is not None else tensor
+                self.flow.mark(part, value or origin, part=True)
             elif in_place or address(tensor) not in shared:
                 self.flow.mark(tensor, origin, part=in_place)
             if tensor.layout is torch.strided and not tensor.is_nested:
@@ -379,29 +343,6 @@ class Recorder:
                     function, inputs, tensor, [known is None for known in origins], event.args, event.kwargs
                 )
 
-    def _assigned(self, whole: Tensor, event: Event, origin: Origin) -> None:
-        """A part of a tensor was assigned: the rest has the origin that it had."""
-        _, index, value, *_ = event.args
-        given = next((of for tensor, of in zip(event.tensors, event.origins, strict=True) if tensor is value), None)
-        if given is not None and not tensors_in(index):
-            with self.aside:
-                part = whole[index]
-            if address(part) == address(whole):
-                return self.flow.mark(part, given, part=True)
-        return self.flow.mark(whole, origin)
-
     def described(self, name: str) -> str:
         """An activation that runs now, as messages name it."""
         return f"{name} of layer {self.frame[0] or '(root)'!r}"
-
-
-class _Aside:
-    """A context; a generator would take longer to enter than most of what it is entered for."""
-
-    depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self.depth -= 1

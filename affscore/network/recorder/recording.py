@@ -9,7 +9,6 @@ import functools
 import inspect
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
@@ -21,7 +20,7 @@ from torch import Tensor, nn
 from affscore.network.recorder.block_kinds import channel_axis
 from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import Listener
-from affscore.network.recorder.dataflow import address
+from affscore.network.recorder.dataflow import address, tensors_in
 from affscore.network.recorder.declared import run_whole, running_whole
 from affscore.network.recorder.functions import ACTIVATIONS, library_class_name
 from affscore.network.recorder.recorder import Recorder
@@ -29,6 +28,7 @@ from affscore.network.recorder.recorder import Recorder
 _WRITTEN_IN_PYTHON = {
     inspect.unwrap(function).__code__: name for function, name in ACTIVATIONS.items() if inspect.isfunction(function)
 }
+
 
 @contextmanager
 def recording(
@@ -77,14 +77,14 @@ def recording(
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
-            if module._forward_pre_hooks:
-                begin = module.register_forward_pre_hook(recorder.hooks_begin, prepend=True, with_kwargs=True)
-                end = module.register_forward_pre_hook(recorder.hooks_end, with_kwargs=True)
-                stack.callback(begin.remove)
-                stack.callback(end.remove)
-            if module._forward_hooks:
-                stack.callback(module.register_forward_hook(recorder.hooks_begin, prepend=True).remove)
-                stack.callback(module.register_forward_hook(recorder.hooks_end).remove)
+            for hooks, register in (
+                (module._forward_pre_hooks, module.register_forward_pre_hook),
+                (module._forward_hooks, module.register_forward_hook),
+            ):
+                if hooks:
+                    watching = _Watching(recorder)
+                    stack.callback(register(watching.begin, prepend=True, with_kwargs=True).remove)
+                    stack.callback(register(watching.end, with_kwargs=True).remove)
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
@@ -106,6 +106,28 @@ def recording(
             sys.setprofile(_profile(recorder))
         stack.enter_context(recorder.mode)
         yield recorder
+
+
+class _Watching:
+    """Hooks of others on a module: where they hand on what they were given as it was, they call no activations."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._before: list[tuple[list[tuple[int, int]], int]] = []
+
+    def begin(self, module: nn.Module, *given: Any) -> None:
+        """A hook that runs before them."""
+        self._before.append((self._contents(given), len(self.recorder.calls)))
+
+    def end(self, module: nn.Module, *given: Any) -> None:
+        """A hook that runs after them."""
+        before, calls = self._before.pop()
+        if self.recorder.attentive and self._contents(given) == before:
+            for call in reversed(self.recorder.calls[calls:]):
+                self.recorder.forget(call)
+
+    def _contents(self, given: Any) -> list[tuple[int, int]]:
+        return [(id(tensor), self.recorder.flow.version(tensor)) for tensor in tensors_in(given)]
 
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:

@@ -26,10 +26,10 @@ class Functions(TorchFunctionMode):
     Args:
         handle: ``handle(function, args, kwargs)`` is called in its place, and returns what the caller gets.
 
-    >>> import torch
-    >>> with Functions(lambda function, args, kwargs: function.__name__):
-    ...     torch.ones(2).add(1)
-    'add'
+    >>> x = torch.ones(2)
+    >>> with Functions(lambda function, args, kwargs: f"{function.__name__} of {len(args)} arguments"):
+    ...     torch.add(x, 1)
+    'add of 2 arguments'
     """
 
     def __init__(self, handle: Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]) -> None:
@@ -99,3 +99,15 @@ class Follower:
 
     def after(self, event: Event) -> None:
         """It has returned ``event.output``."""
+
+
+class Aside:
+    """A context; a generator would take longer to enter than most of what it is entered for."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1

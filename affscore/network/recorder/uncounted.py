@@ -125,7 +125,9 @@ class Uncounted(Follower):
             if name:
                 alone = step is None or step.effect.bends
                 written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
-                declarable = alone and name not in functions.STATISTICS and hasattr(torch, written.removeprefix("torch."))
+                declarable = (
+                    alone and name not in functions.STATISTICS and hasattr(torch, written.removeprefix("torch."))
+                )
                 bent, origin = written, next(origin for origin in event.origins if origin is not None)
                 if origin and origin.activation is not None and _exponent(event) == 2:
                     bent += f" of the output of {recorder.calls[origin.activation].activation}"
