@@ -137,15 +137,12 @@ class Collector(Listener):
     Of a multiverse it hands all that it hears to a further collector for each other way to reduce, and an activation
     that cannot be applied to reduced vectors is no error.
 
-    Where samples go through the network one at a time, each activation is known by what :class:`Experts` says of its
-    calls: some samples may not reach it (an expert), and the order is one in which all that were seen fit.
-
     Args:
         options: What is measured.
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
         known: Layer and call of every activation of the batch before, if there is one.
-        experts: Tells the calls of experts apart, where samples go through the network one at a time.
+        experts: Where samples go through the network one at a time, tells the calls apart: not all come to each of them.
     """
 
     options: Options
