@@ -142,7 +142,7 @@ class Collector(Listener):
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
         known: Layer and call of every activation of the batch before, if there is one.
-        experts: Where samples go through the network one at a time, tells the calls apart: not all come to each of them.
+        experts: Where samples go through the network one at a time, tells the calls apart: not all come to each one.
     """
 
     options: Options
