@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,9 @@ from affscore.zoo.text import Expected, TextPreprocessing
 
 NAMED_AT_MOST = 5
 """How many unreadable images a note names."""
+
+MOST_BATCHES = 100
+"""How many batches are read of data that does not say how long it is: it may have no end."""
 
 
 @dataclass
@@ -67,7 +72,8 @@ def image_stream(
             lists), a Dataset or a DataLoader. Items of the last two may be tuples or dictionaries.
         card: What the network expects, and whether it says so; else images keep the size that they all have, where
             that is smaller (:func:`affscore.zoo.preprocessing.assumed_preprocessing`).
-        options: How many images to use; how many of a data set without end; the seed of the shuffle and of noise.
+        options: How many images to use; how many of a data set without end, or without a length (:data:`MOST_BATCHES`
+            times n); the seed of the shuffle and of noise.
         batch_size: Images in a chunk (a DataLoader decides for itself).
         feeding: Which entries of the data go into the network; None for a network of one input.
 
@@ -117,7 +123,8 @@ def image_stream(
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
     stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(named) or None)
-    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
+    most = MOST_BATCHES * options.n if images is None and length_hint(loader, -1) < 0 else math.inf
+    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures, most)
     return stream
 
 
@@ -169,10 +176,15 @@ def _readable(
     notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
 
 
-def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:
+def _limited(
+    stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures, most: float
+) -> Iterator[Inputs]:
     """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
     read = 0
     for chunk in chunks:
+        if read >= most:
+            stream.notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
+            break
         if pictures.sizes:
             stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
         part = chunk if images is None else chunk[: images - read]
