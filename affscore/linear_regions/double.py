@@ -43,8 +43,6 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
             raise AffscoreError(f"the weights {name!r} of the network are complex; linear regions need real ones")
     network = guarded(lambda: copy.deepcopy(inner).to(place, torch.float64), "the network cannot be copied")
     guarded(lambda: to_evaluation(network), "the network cannot be brought to evaluation mode")
-    for module in network.modules():
-        module.training = False
     for name, weights in network.named_parameters():
         if not bool(weights.isfinite().all()):
             raise AffscoreError(f"the weights {name!r} of the network hold NaN or infinity")

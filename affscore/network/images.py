@@ -46,6 +46,7 @@ class ImageStream:
         notes: Notes for the reader; complete when the chunks have been read.
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
+        most: After how many no more are read, of data that does not say how long it is.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ImageStream:
     notes: list[str] = field(default_factory=list)
     assumed: bool = False
     classes: Sequence[str] | None = None
+    most: float = math.inf
 
 
 def image_stream(
@@ -123,8 +125,9 @@ def image_stream(
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
     stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(named) or None)
-    most = MOST_BATCHES * options.n if images is None and length_hint(loader, -1) < 0 else math.inf
-    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures, most)
+    if images is None and guarded(lambda: length_hint(loader, -1), "the data does not say how long it is") < 0:
+        stream.most = MOST_BATCHES * options.n
+    stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
     return stream
 
 
@@ -176,13 +179,11 @@ def _readable(
     notes.append(f"{count} image{'s' * (count > 1)} of {data.name} could not be read: {named}; {rest}")
 
 
-def _limited(
-    stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures, most: float
-) -> Iterator[Inputs]:
+def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, pictures: Pictures) -> Iterator[Inputs]:
     """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
     read = 0
     for chunk in chunks:
-        if read >= most:
+        if read >= stream.most:
             stream.notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
             break
         if pictures.sizes:

@@ -153,20 +153,19 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
         )
 
 
-def on_repeats(checksums: NDArray[np.uint32], items: str) -> Iterator[str]:
+def on_repeats(sums: NDArray[np.uint32], items: str) -> Iterator[str]:
     """How many samples are the same as an earlier one, to the last bit.
 
     Args:
-        checksums: Of each sample, array (N, 2).
+        sums: Checksums of each sample, array (N, 2).
         items: What samples are called.
 
     >>> next(on_repeats(np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.uint32), "images"))[:50]
     '2 of 4 images (50.0%) are repeats of earlier ones ('
     """
     why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
-    total = len(checksums)
-    if repeats := total - len(np.unique(checksums, axis=0)):
-        yield f"{repeats} of {total} {items} ({repeats / total:.1%}) are repeats of earlier ones ({why})"
+    if repeats := len(sums) - len(np.unique(sums, axis=0)):
+        yield f"{repeats} of {len(sums)} {items} ({repeats / len(sums):.1%}) are repeats of earlier ones ({why})"
 
 
 def on_weights(card: ModelCard) -> Iterator[str]:

@@ -92,8 +92,8 @@ def reduce(
         )
     if features.is_complex():
         raise AffscoreError(
-            f"it has complex numbers ({features.dtype}), whose imaginary part a score would drop; declare the module "
-            "around it, from real numbers to real ones (activations=[...]), or apply it to torch.view_as_real"
+            "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
+            "takes and gives real ones: activations=[...]"
         )
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()

@@ -86,7 +86,7 @@ class Follower(TorchFunctionMode):
         counts, version = known
         if not value.is_inference() and version == value._version:
             return counts
-        return Counts.start(value, lost=self.here("features of inference_mode, or that were overwritten through a view"))
+        return Counts.start(value, lost=self.here("features of inference_mode, or overwritten through a view"))
 
     def here(self, what: str) -> str:
         """Where the paths are lost."""
