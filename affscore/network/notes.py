@@ -160,8 +160,8 @@ def on_repeats(sums: NDArray[np.uint32], items: str) -> Iterator[str]:
         sums: Checksums of each sample, array (N, 2).
         items: What samples are called.
 
-    >>> next(on_repeats(np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.uint32), "images"))[:50]
-    '2 of 4 images (50.0%) are repeats of earlier ones ('
+    >>> next(on_repeats(np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.uint32), "images"))[:49]
+    '2 of 4 images (50.0%) are repeats of earlier ones'
     """
     why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
     if repeats := len(sums) - len(np.unique(sums, axis=0)):
