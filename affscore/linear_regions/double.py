@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import copy
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
-from torch.overrides import TorchFunctionMode
 
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.operations import CASTS
 from affscore.network.model_state import choose_device, to_evaluation, unwrapped
 from affscore.network.recorder.functions import kind_of
+from affscore.network.recorder.stream import Functions
 
 
 def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torch.device]:
@@ -58,18 +59,16 @@ def run(module: nn.Module, samples: Tensor) -> Any:
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode())
         stack.enter_context(torch.autocast(samples.device.type, enabled=False))
-        stack.enter_context(_InDouble())
+        stack.enter_context(Functions(_in_double))
         if "torch._dynamo" in sys.modules:  # else nothing is compiled, and importing it takes seconds
             stack.enter_context(torch.compiler.set_stance("force_eager"))
         what = "a sample" if len(samples) == 1 else f"{len(samples)} samples"
         return guarded(lambda: module(samples), f"the network fails on {what} of shape {tuple(samples.shape[1:])}")
 
 
-class _InDouble(TorchFunctionMode):
+def _in_double(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Casts to a type of floating point, as x.half(), leave double precision as it is."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = func(*args, **(kwargs or {}))
-        if kind_of(func) in CASTS and isinstance(found, Tensor) and found.is_floating_point():
-            return args[0].to(found.device, torch.float64)
-        return found
+    found = function(*args, **kwargs)
+    if kind_of(function) in CASTS and isinstance(found, Tensor) and found.is_floating_point():
+        return args[0].to(found.device, torch.float64)
+    return found

@@ -14,8 +14,8 @@ from affscore.network.collect import Collector, Pair
 from affscore.network.inputs import Inputs
 from affscore.network.notes import as_warning
 from affscore.network.recorder import Recorder
-from affscore.network.recorder.recording import BelowPython, new_threads_watched
-from affscore.network.recorder.uncounted import Uncounted
+from affscore.network.recorder.recording import new_threads_watched
+from affscore.network.recorder.uncounted import BelowPython, Uncounted
 
 TOLERANCE = 1e-2
 """By how much of its size a reduced activation may differ when an image is alone: other kernels round otherwise."""

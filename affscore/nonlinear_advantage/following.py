@@ -8,14 +8,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.recorder import ActivationCall, Listener, Recorder, recording
 from affscore.network.recorder.dataflow import tensors_in
 from affscore.network.recorder.functions import kind_of, only_looks_at_the_shape
+from affscore.network.recorder.stream import Event, Follower, Kernels
 from affscore.nonlinear_advantage.counts import Counts
 from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_was
 from affscore.nonlinear_advantage.rules import WEIGHTS, Call, result_of
@@ -31,10 +30,11 @@ def counts_of_outputs(model: nn.Module, example: Arguments) -> list[Counts | Non
     listener, (args, kwargs) = _Formulas(), copied(example, model)
     with left_as_it_was(model), recording(model, listener) as recorder:
         recorder.start((args, kwargs))
-        follower = listener.follower = Follower(recorder)
+        follower = listener.follower = Following(recorder)
+        recorder.followers.append(follower)
         for tensor in tensors_in((args, kwargs)):
             follower.note(tensor, Counts.start(tensor))
-        with follower, _Below(follower):
+        with Kernels(follower.below):
             output = guarded(lambda: model(*args, **kwargs), "the network fails")
         if follower.hidden:
             raise AffscoreError(f"the paths through this network cannot be followed: {follower.hidden}")
@@ -49,25 +49,23 @@ LEAVING = ("numpy", "array", "tolist", "dlpack")
 """Functions after which features are no tensors."""
 
 
-class Follower(TorchFunctionMode):
-    """The mode in which a network runs while the counts of its tensors are followed.
+class Following(Follower):
+    """Follows the counts of a network's tensors while it runs under a recorder.
 
     Args:
-        recorder: The recorder under which it runs; it knows the layers, and what is an activation.
+        recorder: The recorder; it knows the layers, and what is an activation.
 
     Attributes:
         noted: Whether what leads to the output of the latest call was said by others.
-        depth: How many functions run that are watched as a whole.
         hidden: What ran on features without being seen; empty if nothing did.
     """
 
     noted = False
-    depth = 0
     hidden = ""
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
         self.recorder = recorder
+        self._known: dict[int, Counts] = {}
         self._counts: WeakIdKeyDictionary = WeakIdKeyDictionary()
 
     def note(self, tensor: Tensor, counts: Counts) -> None:
@@ -92,50 +90,49 @@ class Follower(TorchFunctionMode):
         """Where the paths are lost."""
         return f"layer {self.recorder.frame[0] or '(root)'!r} has {what}"
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if self.depth or not self.recorder.attentive:
-            return func(*args, **kwargs)
-        with self.recorder.aside:
-            tensors = tensors_in((args, kwargs))
-            known = {id(tensor): counts for tensor in tensors if (counts := self.counts(tensor)) is not None}
-            self.noted = False
-        if known and kind_of(func) in LEAVING:
-            self.hidden = self.hidden or self.here(f"{kind_of(func)}, by which features leave PyTorch")
-        self.depth += 1
-        try:
-            output = func(*args, **kwargs)
-        finally:
-            self.depth -= 1
-        if not known or only_looks_at_the_shape(func):
-            return output
-        with self.recorder.aside:
-            outputs = [args[0]] if output is None else tensors_in(output)
-            if not outputs or self.noted:
-                return output  # numbers and shapes; or a formula
-            name = func.__self__.__name__ if kind_of(func) == "get" else kind_of(func)
-            if name in LOOKING and args and id(args[0]) not in known:
-                return output
-            given = [known[id(tensor)] for tensor in tensors if id(tensor) in known]
-            call = Call(name, func, args, kwargs, outputs, given, lambda value: known.get(id(value)))
-            found: Any = None
-            with suppress(RuntimeError, ValueError, TypeError, IndexError):  # a call that no rule foresaw
-                found = result_of(call)
-            found = [found] if isinstance(found, Counts) else found or []
-            if [one.shape for one in found] != [tensor.shape for tensor in outputs]:
-                lost = next((one.lost for one in given if one.lost), "") or self.here(f"{name}, which no rule follows")
-                found = [Counts.start(tensor, lost) for tensor in outputs]
-            for tensor, counts in zip(outputs, found, strict=True):
-                self.note(tensor, counts)
-        return output
+    def before(self, event: Event) -> None:
+        """See what leads to the arguments."""
+        tensors = tensors_in((event.args, event.kwargs))
+        self._known = {id(tensor): counts for tensor in tensors if (counts := self.counts(tensor)) is not None}
+        self.noted = False
+        if self._known and kind_of(event.function) in LEAVING:
+            self.hidden = self.hidden or self.here(f"{kind_of(event.function)}, by which features leave PyTorch")
+
+    def after(self, event: Event) -> None:
+        """Say what leads to what was returned."""
+        known, function, args = self._known, event.function, tuple(event.args)
+        outputs = [args[0]] if event.output is None else tensors_in(event.output)
+        if not known or only_looks_at_the_shape(function) or not outputs or self.noted:
+            return  # numbers and shapes; or a formula
+        name = function.__self__.__name__ if kind_of(function) == "get" else kind_of(function)  # type: ignore[attr-defined]
+        if name in LOOKING and args and id(args[0]) not in known:
+            return
+        given = [known[id(tensor)] for tensor in tensors_in((args, event.kwargs)) if id(tensor) in known]
+        call = Call(name, function, args, dict(event.kwargs), outputs, given, lambda value: known.get(id(value)))
+        found: Any = None
+        with suppress(RuntimeError, ValueError, TypeError, IndexError):  # a call that no rule foresaw
+            found = result_of(call)
+        found = [found] if isinstance(found, Counts) else found or []
+        if [one.shape for one in found] != [tensor.shape for tensor in outputs]:
+            lost = next((one.lost for one in given if one.lost), "") or self.here(f"{name}, which no rule follows")
+            found = [Counts.start(tensor, lost) for tensor in outputs]
+        for tensor, counts in zip(outputs, found, strict=True):
+            self.note(tensor, counts)
+
+    def below(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        """Note the first kernel that runs on features where no function is seen."""
+        recorder = self.recorder
+        if self.hidden or recorder.running or not recorder.attentive:
+            return
+        if any(self.knows(tensor) for tensor in tensors_in((args, kwargs))):
+            name = kind_of(kernel)
+            self.hidden = self.here(f"{name} in TorchScript or an extension, which hide their functions")
 
 
 class _Formulas(Listener):
     """Takes down activations that are a formula, or a module of a library: each counts as one unit."""
 
-    follower: Follower
+    follower: Following
     _given: Counts | None = None
 
     def before(self, call: ActivationCall, x: Tensor, apply: Any) -> None:
@@ -148,25 +145,3 @@ class _Formulas(Listener):
                 counts = replace(counts, lost=self.follower.here(f"{call.activation}, whose slopes are not seen"))
             self.follower.note(y, counts)
             self.follower.noted = True
-
-
-class _Below(TorchDispatchMode):
-    """Sees the kernels of a network, and notes the first that runs on features where no function is seen."""
-
-    def __init__(self, follower: Follower) -> None:
-        super().__init__()
-        self.follower = follower
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else the first call imports the compiler, which takes seconds
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        follower = self.follower
-        hidden = not (follower.depth or follower.hidden) and follower.recorder.attentive
-        if hidden and any(follower.knows(tensor) for tensor in tensors_in((args, kwargs or {}))):
-            kernel = func.__name__.partition(".")[0]
-            follower.hidden = follower.here(f"{kernel} in TorchScript or an extension, which hide their functions")
-        return func(*args, **kwargs or {})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from affscore.errors import AffscoreError
 from affscore.network.recorder.functions import activation_name, writes_in_place
+from affscore.network.recorder.stream import Functions
 from affscore.nonlinear_advantage.units import ChannelGELU, ChannelPReLU, overwritten, within_unit
 
 
@@ -106,25 +106,16 @@ def detach(module: nn.Module) -> None:
             del hooks[key]
 
 
-class Redirected(TorchFunctionMode):
-    """A mode in which each call of ReLU or GELU, as a function, goes to the next of these units instead."""
-
-    def __init__(self, units: PerCall) -> None:
-        super().__init__()
-        self.units = units
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        name = activation_name(func, args, kwargs)
-        if name not in ("relu", "gelu") or within_unit.depth:
-            return func(*args, **kwargs)
-        (x, *rest), named = args or (kwargs["input"],), {key: one for key, one in kwargs.items() if key != "input"}
-        unit = self.units.next()
-        if isinstance(unit, ChannelGELU):
-            return unit(x, lambda z: func(z, *rest, **named))
-        return overwritten(x, unit) if writes_in_place(func) or kwargs.get("inplace") else unit(x)
+def redirected(units: PerCall, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of a function; one of ReLU or GELU goes to the next of these units instead."""
+    name = activation_name(function, args, kwargs)
+    if name not in ("relu", "gelu") or within_unit.depth:
+        return function(*args, **kwargs)
+    (x, *rest), named = args or (kwargs["input"],), {key: one for key, one in kwargs.items() if key != "input"}
+    unit = units.next()
+    if isinstance(unit, ChannelGELU):
+        return unit(x, lambda z: function(z, *rest, **named))
+    return overwritten(x, unit) if writes_in_place(function) or kwargs.get("inplace") else unit(x)
 
 
 class Redirecting(nn.Module):
@@ -150,7 +141,7 @@ def redirecting(plain: type[nn.Module]) -> type[Redirecting]:
 
         @functools.wraps(plain.forward)
         def forward(self: Redirecting, *args: Any, **kwargs: Any) -> Any:
-            with Redirected(self.channelwise_prelus):
+            with Functions(functools.partial(redirected, self.channelwise_prelus)):
                 return plain.forward(self, *args, **kwargs)
 
         contents = {"plain": plain, "forward": forward, "__doc__": plain.__doc__}

@@ -8,8 +8,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from affscore.network.recorder import recording
+from affscore.network.recorder.effects import Effect
 from affscore.network.recorder.formulas import Formulas
 from affscore.network.recorder.functions import name_by_values
+from affscore.network.recorder.stream import Event
 from tests.network.seen import seen_in
 
 
@@ -186,15 +188,15 @@ def test_parameters_of_any_shape():
 
 
 def test_no_tensor_is_kept_alive():
-    formulas, x = Formulas(lambda tensor: True), torch.zeros(4)
-    step = formulas.step(torch.mul, (x, 2), {})
+    formulas, x = Formulas(lambda tensor: True, lambda tensor: tensor._version), torch.zeros(4)
+    step = formulas.step(Event(torch.mul, (x, 2), {}, [x], [], effect=Effect(True, False)), x.shape)
     y = 2 * x
     formulas.bind(step, y)
     assert len(formulas._steps) == 2
     del x
     assert len(formulas._steps) == 1
-    assert step.sources[0].tensor is None
-    assert step.tensor is y
+    assert step.sources[0].tensor() is None
+    assert step.tensor() is y
 
 
 @pytest.mark.parametrize(

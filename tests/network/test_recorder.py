@@ -1,4 +1,5 @@
 import gc
+import warnings
 import weakref
 from functools import partial
 
@@ -14,6 +15,15 @@ from affscore.network.recorder.functions import ACTIVATIONS
 from tests.network import hard_networks as hard
 from tests.network.seen import Seen, seen_in
 from tests.network.torchvision_networks import MODULES, NAMES, activations_and_depths, input_of, without_numbers
+
+
+def negative(x):
+    return -x
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)  # TorchScript is on its way out; there are networks with it
+    scripted = torch.jit.script(negative)
 
 COUNTS = {
     "alexnet": 7, "vgg16": 15, "resnet18": 17, "resnet50": 49, "googlenet": 57, "inception_v3": 94,
@@ -401,18 +411,34 @@ def test_the_gradient_is_not_disturbed(images):
 
 
 def test_a_way_that_cannot_be_followed_is_noticed(images):
-    class ThroughNumPy(nn.Module):
+    class Hidden(nn.Module):
         def forward(self, x):
-            return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1))
+            return torch.relu(scripted(torch.relu(x)))
 
-    model = ThroughNumPy()
-    with torch.no_grad(), recording(model, Deaf()) as recorder:
+    with torch.no_grad(), recording(model := Hidden(), Deaf()) as recorder:
         recorder.start(images)
         assert recorder.flow.lost(model(images))
         assert (len(recorder.calls), recorder.independent_of_input) == (1, 1)
         recorder.start(images)
         assert not recorder.flow.lost(hard.FunctionsOnly()(images))
         assert not recorder.flow.lost("no tensor at all")
+
+
+def test_what_comes_back_from_numpy_is_followed(images):
+    class ThroughNumPy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.ones(len(images), 1, 1, 1))
+
+        def forward(self, x):
+            return torch.relu(torch.from_numpy(torch.relu(x).numpy() - 0.1)) + torch.tanh(self.table)
+
+    with torch.no_grad(), recording(model := ThroughNumPy(), Deaf()) as recorder:
+        recorder.start(images)
+        assert not recorder.flow.lost(model(images))
+        assert [call.depth for call in recorder.calls] == [1, 2]
+        assert recorder.flow.outside == {"(root)"}
+        assert recorder.independent_of_input == 1
 
 
 def test_an_activation_that_raises_is_none():
@@ -447,3 +473,92 @@ def test_a_prelu_of_a_constant_whose_slopes_depend_on_the_samples_is_none():
 
     result = affscore.signature(Slopes(), torch.randn(32, 4), n=32, progress=False)
     assert result.table["activation"].tolist() == ["relu"]
+
+
+def test_hooks_that_only_watch_are_no_activations(images):
+    watched, changed = hard.conv(), hard.conv(4, 4)
+    watched.register_forward_pre_hook(lambda module, args: torch.tanh(args[0]).mean().item() and None)
+    watched.register_forward_hook(lambda module, args, output: torch.relu(output).mean().item() and None)
+    changed.register_forward_pre_hook(lambda module, args: (torch.sigmoid(args[0]),))
+    changed.register_forward_hook(lambda module, args, output: torch.relu_(output) is None or None)
+    _, recorder = seen_in(nn.Sequential(watched, nn.Tanh(), changed), images)
+    assert [(call.layer, call.activation) for call in recorder.calls] == [
+        ("1", "tanh"),
+        ("2", "sigmoid"),
+        ("2", "relu"),
+    ]
+    assert [call.depth for call in recorder.calls] == [1, 2, 3]
+
+
+def test_parts_of_a_tensor_that_change_in_place_keep_their_depths(images):
+    class Halves(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = hard.conv(3, 6)
+
+        def forward(self, x):
+            y = self.layer(x)
+            torch.relu_(y[:, :2])
+            y[:, 2:4] = torch.tanh(torch.sigmoid(y[:, 2:4]))
+            torch.relu_(y[:, 4:])
+            torch.relu_(y[:, 2:4])
+            return torch.tanh(y)
+
+    _, recorder = seen_in(Halves(), images)
+    assert [call.depth for call in recorder.calls] == [1, 1, 2, 1, 3, 4]
+
+
+class Swish(nn.Module):
+    def forward(self, x):
+        return x * torch.sigmoid(x)
+
+
+def test_calls_in_inference_mode_are_the_same(images):
+    class Inside(nn.Sequential):
+        @torch.inference_mode()
+        def forward(self, x):
+            y = x + super().forward(x) * torch.sigmoid(super().forward(x))
+            y[y < 0] = 0
+            return y.mul_(y.sigmoid())
+
+    found = []
+    for mode in (torch.no_grad(), torch.inference_mode()):
+        for kind in (Inside, nn.Sequential):
+            with mode, recording(model := nn.Sequential(kind(hard.conv(3, 3)), Swish()), Deaf()) as recorder:
+                recorder.start(images)
+                model(images)
+            found.append([(call.layer, call.activation, call.depth) for call in recorder.calls])
+    assert found[0] == found[2]
+    assert [call[1] for call in found[0]] == ["sigmoid", "relu", "silu", "silu"]
+    assert found[1] == found[3] == [("1", "silu", 1)]
+
+
+def test_storage_is_not_needed():
+    class Sparse(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.table = nn.Linear(5, 8), torch.eye(7).to_sparse()
+
+        def forward(self, x):
+            mixed = [torch.sparse.mm(self.table, one.to_sparse()).to_dense() for one in self.layer(x)]
+            return torch.relu(torch.stack(mixed))
+
+    _, recorder = seen_in(Sparse(), torch.randn(4, 7, 5))
+    assert [(call.activation, call.channels) for call in recorder.calls] == [("relu", 8)]
+
+
+def test_a_function_that_writes_into_out_is_not_run_again():
+    def gated(x):
+        gate = torch.empty_like(x)
+        torch.sigmoid(x, out=gate)
+        before = gate.clone()
+        y = x * gate
+        assert torch.equal(gate, before)
+        return y
+
+    class Gated(nn.Module):
+        def forward(self, x):
+            return gated(x)
+
+    _, recorder = seen_in(Gated(), torch.randn(4, 7))
+    assert [call.activation for call in recorder.calls] == ["silu"]

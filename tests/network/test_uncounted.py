@@ -1,6 +1,7 @@
 """Functions that bend features elementwise and are not counted are named; those of norms and softmaxes are not."""
 
 import re
+import warnings
 
 import pytest
 import torch
@@ -26,6 +27,10 @@ class Around(nn.Module):
 
     def forward(self, x):
         return self.last(self.bend(self.second(torch.relu(self.first(x)))))
+
+
+def scripted_tanh(x):
+    return torch.tanh(x)
 
 
 class Snake(nn.Module):
@@ -77,7 +82,7 @@ BENT = {
     "special": (torch.special.exp2, "torch.exp2"),
     "number to the power of x": (lambda x: 2**x, "torch.pow"),
     "maximum": (lambda x: torch.maximum(x, torch.tensor(0.1)), "torch.maximum"),
-    "hard tanh": (lambda x: x.clamp(-1, 1), "torch.clamp"),
+    "two bounds": (lambda x: x.clamp(-1, 2), "torch.clamp"),
     "a bound": (lambda x: x.clip(min=-0.5), "torch.clip"),
     "features of linear attention": (lambda x: torch.exp(x) @ (x.mT @ x), "torch.exp"),
     "before a norm": (lambda x: F.layer_norm(torch.sin(x), (WIDTH,)), "torch.sin"),
@@ -147,6 +152,37 @@ def test_what_has_no_function_to_declare(function, written):
     assert note_of(Around(function)).endswith(
         f"; to count {written}, put it into a module of its own and declare its class"
     )
+
+
+class Step(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0.5).float()
+
+
+def assigned(x):
+    y = x.clone()
+    y[y > 1] = 1
+    return y
+
+
+IN_NO_LIST = {
+    "(x > 0).float()": (lambda x: (x > 0).float(), "torch.gt"),
+    "step by autograd.Function": (Step.apply, "torch.gt"),
+    "where of two numbers": (lambda x: torch.where(x > 0, 1.0, -1.0), "torch.gt"),
+    "assignment to a mask": (assigned, "x[...] = y"),
+    "nan_to_num of a logarithm": (lambda x: torch.special.xlog1py(x, x.abs()), "torch.abs"),
+    "a special function": (torch.special.i0e, "torch.i0e"),
+    "fake quantisation": (lambda x: torch.fake_quantize_per_tensor_affine(x, 0.5, 0, -8, 8), "torch.fake_quantize"),
+    "in place": (lambda x: x.clone().digamma_(), "torch.digamma"),
+    "two tensors": (lambda x: torch.hypot(x, torch.ones(())), "torch.hypot"),
+}
+
+
+@pytest.mark.parametrize("name", IN_NO_LIST)
+def test_what_bends_is_seen_by_what_it_does(name):
+    function, written = IN_NO_LIST[name]
+    assert f"have no score: {written}" in note_of(Around(function))
 
 
 def test_a_function_that_norms_need_too_is_not_declared():
@@ -275,8 +311,13 @@ def test_nothing_is_left_behind():
     assert dict(nn.modules.module._global_forward_hooks) == before
 
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", FutureWarning)  # TorchScript is on its way out; there are networks with it
+    scripted = torch.jit.script(scripted_tanh)
+
+
 def test_both_kinds_of_activations_without_a_score_are_noted():
-    notes = measured(Around(lambda x: torch.ops.aten.tanh(torch.sin(x)))).notes
+    notes = measured(Around(lambda x: x + scripted(torch.sin(x)))).notes
     assert any("torch.sin in layer" in note for note in notes)
     assert any("cannot be seen (1 x tanh)" in note for note in notes)
 
@@ -293,10 +334,10 @@ def test_exponents_that_are_tensors_and_arguments_by_name():
 def test_what_is_not_checked_is_said(monkeypatch):
     follow = Uncounted._follow
 
-    def failing(self, name, *arguments):
-        if name == "sin":
+    def failing(self, event, *arguments):
+        if event.function is torch.sin:
             raise RuntimeError("no mode")
-        follow(self, name, *arguments)
+        follow(self, event, *arguments)
 
     monkeypatch.setattr(Uncounted, "_follow", failing)
     notes = measured(Around(torch.sin)).notes

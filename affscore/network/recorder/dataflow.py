@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -32,35 +32,125 @@ class Origin:
     layers: int = field(default=0, compare=False)
 
 
+@dataclass
+class _Contents:
+    """What is known of a place in memory: the origin of its numbers, that of parts written later, and how often."""
+
+    alive: Any  # keeps the address from being used again while we remember it
+    origin: Origin | None = None
+    parts: list[tuple[Tensor, Origin]] = field(default_factory=list)  # on the device meta: shapes and strides
+    writes: int = 0
+
+
 class Dataflow:
     """The origin of every live tensor that depends on the network's input.
 
-    Origins are kept by storage: a view shares its base's numbers, so it shares their origin, and an
-    in-place operation changes the origin for all who look at those numbers. A tensor without an origin
-    (a parameter, a table of positions) does not depend on the input.
+    Origins are kept by storage: a view shares its base's numbers, so it shares their origin. An in-place operation
+    changes the origin for all who look at the numbers that it overwrites, and for nobody who looks at others.
+    A tensor without an origin (a parameter, a table of positions) does not depend on the input.
+
+    Attributes:
+        left: The origin of numbers that left PyTorch (for NumPy, say), by the layer where.
+        outside: The layers where numbers left that came back.
     """
 
     def __init__(self) -> None:
-        self._origins: dict[int, tuple[StorageWeakRef, Origin]] = {}
+        self._known: dict[int, _Contents] = {}
+        self.left: dict[str, Origin | None] = {}
+        self.outside: set[str] = set()
 
-    def mark(self, tensor: Tensor, origin: Origin) -> None:
-        """Say where the numbers of a tensor come from."""
-        storage = _storage(tensor)
-        # the weak reference keeps the address from being used again while we remember it
-        self._origins[storage._cdata] = (StorageWeakRef(storage), origin)
+    def mark(self, tensor: Tensor, origin: Origin, part: bool = False) -> None:
+        """Say where the numbers of a tensor come from.
+
+        Args:
+            tensor: It.
+            origin: Where they come from.
+            part: Whether other numbers of the same storage, which it shows no part of, stay as they were.
+        """
+        known = self._contents(tensor)
+        if part and known.origin is not None and tensor.numel() < _entries(tensor):
+            known.parts = [(other, was) for other, was in known.parts if not _same_place(other, tensor)]
+            known.parts.append((_geometry(tensor), origin))
+        else:
+            known.origin, known.parts = origin, []
+
+    def _contents(self, tensor: Tensor) -> _Contents:
+        place = address(tensor)
+        if place not in self._known:
+            storage = _storage(tensor)
+            self._known[place] = _Contents(tensor if storage is None else StorageWeakRef(storage))
+        return self._known[place]
 
     def __contains__(self, tensor: Tensor) -> bool:
-        return address(tensor) in self._origins
+        known = self._known.get(address(tensor))
+        return known is not None and known.origin is not None
 
     def origin(self, tensor: Tensor) -> Origin | None:
         """The origin of a tensor, or None if it does not depend on the input."""
-        entry = self._origins.get(address(tensor))
-        return entry[1] if entry else None
+        known = self._known.get(address(tensor))
+        if known is None or not known.parts:
+            return known.origin if known else None
+        parts = [(part, origin) for part, origin in known.parts if _overlap(part, tensor)]
+        exact = next((origin for part, origin in reversed(parts) if _same_place(part, tensor)), None)
+        return exact or (merged([known.origin, *(origin for _, origin in parts)]) if parts else known.origin)
+
+    def overwritten(self, tensor: Tensor) -> None:
+        """Note that a function has written into a tensor."""
+        self._contents(tensor).writes += 1
+
+    def version(self, tensor: Tensor) -> int:
+        """Another number for each time that the numbers of a tensor were overwritten; inference tensors have no own."""
+        known = self._known.get(address(tensor))
+        return (known.writes if known else 0) + (0 if tensor.is_inference() else tensor._version)
+
+    def returned(self, tensors: Iterable[Tensor], samples: int | None, weights: Set[int]) -> None:
+        """Mark tensors of so many samples that come from nowhere: they are made of the numbers that left PyTorch.
+
+        Args:
+            tensors: What a function gets.
+            samples: How many there are.
+            weights: The addresses of the network's own tensors.
+        """
+        origin = merged(self.left.values())
+        for tensor in tensors:
+            fits = tensor.is_floating_point() and tensor.ndim > 0 and len(tensor) == samples
+            if fits and origin is not None and tensor not in self and address(tensor) not in weights:
+                self.outside.update(self.left)
+                self.mark(tensor, origin)
 
     def lost(self, output: Any) -> bool:
         """Whether the way from the inputs to this output led through something that nobody could follow."""
         found = [tensor in self for tensor in tensors_in(output)]
         return bool(found) and not any(found)
+
+
+def _entries(tensor: Tensor) -> int:
+    storage = _storage(tensor)
+    return 0 if storage is None else storage.nbytes() // tensor.element_size()
+
+
+def _geometry(tensor: Tensor) -> Tensor:
+    """A tensor without numbers that looks at the same places."""
+    places = torch.empty(_entries(tensor), device="meta")
+    return places.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def _same_place(one: Tensor, other: Tensor) -> bool:
+    return (one.shape, one.stride(), one.storage_offset()) == (other.shape, other.stride(), other.storage_offset())
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    """Whether two views of one storage may share an entry; boxes along the same strides are told apart."""
+    if one.stride() != other.stride():
+        return True
+    starts = [tensor.storage_offset() for tensor in (one, other)]
+    for axis in sorted(range(one.ndim), key=one.stride, reverse=True):
+        step = max(one.stride(axis), 1)
+        first, second = (start // step for start in starts)
+        if first + one.shape[axis] <= second or second + other.shape[axis] <= first:
+            return False
+        starts = [start % step for start in starts]
+    return True
 
 
 def merged(origins: Iterable[Origin | None]) -> Origin | None:
@@ -74,8 +164,9 @@ def merged(origins: Iterable[Origin | None]) -> Origin | None:
 
 
 def address(tensor: Tensor) -> int:
-    """Where the numbers of a tensor are: the same for its views."""
-    return _storage(tensor)._cdata
+    """Where the numbers of a tensor are: the same for its views. A sparse tensor has a place of its own."""
+    storage = _storage(tensor)
+    return id(tensor) if storage is None else storage._cdata
 
 
 def is_wrapped(tensor: Tensor) -> bool:
@@ -83,13 +174,11 @@ def is_wrapped(tensor: Tensor) -> bool:
     return torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
-def _storage(tensor: Tensor) -> torch.UntypedStorage:
+def _storage(tensor: Tensor) -> torch.UntypedStorage | None:
     try:
         return tensor.untyped_storage()
-    except NotImplementedError:  # a tensor of torch.func has none of its own: that of the tensor it stands for
-        if not is_wrapped(tensor):
-            raise
-        return _storage(torch._C._functorch.get_unwrapped(tensor))
+    except (NotImplementedError, RuntimeError):  # a sparse tensor; or one of torch.func: that of what it stands for
+        return _storage(torch._C._functorch.get_unwrapped(tensor)) if is_wrapped(tensor) else None
 
 
 def tensors_in(values: Any) -> list[Tensor]:
@@ -103,12 +192,13 @@ def tensors_in(values: Any) -> list[Tensor]:
         return [values]
     if isinstance(values, _PLAIN):  # most arguments of functions, which the questions below take long to answer
         return []
-    if isinstance(values, Mapping):
-        values = values.values()
-    elif is_dataclass(values) and not isinstance(values, type):
-        values = [getattr(values, part.name) for part in fields(values)]
-    elif not isinstance(values, (list, tuple)):
-        return []
+    if not isinstance(values, (list, tuple)):
+        if isinstance(values, Mapping):
+            values = values.values()
+        elif is_dataclass(values) and not isinstance(values, type):
+            values = [getattr(values, part.name) for part in fields(values)]
+        else:
+            return []
     return [tensor for value in values for tensor in tensors_in(value)]
 
 

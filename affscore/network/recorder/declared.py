@@ -19,7 +19,9 @@ from affscore.network.model_state import in_training
 from affscore.network.randomness import random_states_kept
 from affscore.network.recorder.block_kinds import kind_by_class
 from affscore.network.recorder.dataflow import tensors_in
+from affscore.network.recorder.effects import Effect
 from affscore.network.recorder.functions import HOMES, Function, spellings
+from affscore.network.recorder.stream import Event
 
 if TYPE_CHECKING:
     from affscore.network.recorder.recorder import Recorder
@@ -156,7 +158,8 @@ def running_whole(
                 f"{recorder.described(name)} was declared as a block, and takes no real numbers that depend on the "
                 "samples; declare the module that does"
             )
-        step = None if kind else recorder.formulas.step(apply, (x,), {}, elementwise=True)
+        event = Event(apply, (x,), {}, [x], [], effect=Effect(True, True))
+        step = None if kind else recorder.formulas.step(event, x.shape)
         with recorder.activation(name, x, apply, step, kind, builtin, block=bool(kind)) as returned:
             yield returned
 
@@ -186,7 +189,7 @@ def _repeatable(
     """The function for another input; it does not keep this one alive."""
     here = object()
     args = [here if value is x else value for value in args]
-    kwargs = {key: here if value is x else value for key, value in kwargs.items()}
+    kwargs = {key: here if value is x else value for key, value in kwargs.items() if key != "out"}
 
     def apply(z: Tensor) -> Tensor:
         arguments = (z if value is here else value for value in args)

@@ -13,24 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+import torch
 from torch import Tensor
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.network.recorder.calls import ActivationCall
-from affscore.network.recorder.functions import (
-    BENDS,
-    CHOICES,
-    ELEMENTWISE,
-    PRODUCTS,
-    QUOTIENTS,
-    Function,
-    kind_of,
-    name_by_values,
-    writes_in_place,
-)
-
-_TAKE_ONE = QUOTIENTS | CHOICES  # these may bend a single tensor
+from affscore.network.recorder.effects import NO_EFFECT, Effect
+from affscore.network.recorder.functions import PRODUCTS, Function, kind_of, name_by_values, writes_in_place
+from affscore.network.recorder.stream import Event
 
 _LARGEST_CONSTANT = 2**16
 _LONGEST_FORMULA = 64
@@ -45,19 +35,23 @@ class Step:
         function: What computed it.
         args: Its arguments, steps in the place of tensors.
         kwargs: Its named arguments, likewise.
+        effect: What the function does by itself to the largest of its arguments.
         call: The activation that it is, where it is one.
         in_activation: Whether it is a part of a formula that is an activation.
+        numbers: Whether it holds numbers of floating point, and no booleans.
     """
 
     number: int
     function: Function | None = None
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
+    effect: Effect = NO_EFFECT
     call: ActivationCall | None = None
     in_activation: bool = False
     shape: tuple[int, ...] = ()
-    _tensor: Callable[[], Tensor | None] = lambda: None
-    _version: int = -1
+    tensor: Callable[[], Tensor | None] = lambda: None
+    version: int = -1
+    numbers: bool = True
 
     @property
     def sources(self) -> list[Step]:
@@ -70,20 +64,10 @@ class Step:
         """The name of the function without underscores: "mul" for mul, mul_ and __mul__."""
         return kind_of(self.function)
 
-    def bind(self, tensor: Tensor) -> None:
+    def bind(self, tensor: Tensor, version: int) -> None:
         """This tensor, as it is now, is the result of the step."""
-        self._tensor, self.shape = weakref.ref(tensor), tuple(tensor.shape)
-        self._version = -1 if tensor.is_inference() else tensor._version
-
-    def holds(self, tensor: Tensor) -> bool:
-        """Whether the tensor has not been overwritten since; of an inference tensor nobody knows."""
-        return not tensor.is_inference() and self._version == tensor._version
-
-    @property
-    def tensor(self) -> Tensor | None:
-        """The tensor, if it is alive and as it was."""
-        tensor = self._tensor()
-        return tensor if tensor is not None and self.holds(tensor) else None
+        self.tensor, self.shape, self.version = weakref.ref(tensor), tuple(tensor.shape), version
+        self.numbers = tensor.is_floating_point()
 
 
 @dataclass
@@ -110,69 +94,61 @@ class Formulas:
 
     Args:
         depends: Whether a tensor depends on the network's input; others are constants of a formula.
+        version: A number for what a tensor holds now (:meth:`affscore.network.recorder.dataflow.Dataflow.version`).
     """
 
-    def __init__(self, depends: Callable[[Tensor], bool]) -> None:
-        self._depends = depends
+    def __init__(self, depends: Callable[[Tensor], bool], version: Callable[[Tensor], int]) -> None:
+        self._depends, self._version = depends, version
         self._steps = WeakIdKeyDictionary()
         self._numbers = itertools.count()
 
-    def step(
-        self, function: Function, args: Sequence[Any], kwargs: dict[str, Any], elementwise: bool = False
-    ) -> Step | None:
+    def step(self, event: Event, shape: Sequence[int]) -> Step | None:
         """The step of a call that is about to run, or None for a function that mixes the entries of a tensor.
 
         Args:
-            function: What will be called.
-            args: Its arguments.
-            kwargs: Its named arguments.
-            elementwise: It is known to act on each entry by itself.
+            event: The call, and what it does.
+            shape: The shape of what it will return.
         """
-        kind = kind_of(function)
-        if not (elementwise or kind in ELEMENTWISE) or "out" in kwargs:
+        function, args, kwargs, effect = event.function, event.args, event.kwargs, event.effect
+        if effect is None or not effect.elementwise:
             return None
-        if kind in ("max", "min") and not (len(args) > 1 and isinstance(args[1], Tensor)):
-            return None
-        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+        values = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+        # the zeros of maximum(x, zeros) become a number, whatever their shape
+        chooses = effect.bends or any(value.dtype is torch.bool for value in values)
 
         def replaced(value: Any) -> Any:
             if isinstance(value, Tensor) and self._depends(value):
                 return self._of(value)
-            return _number(value) if isinstance(value, Tensor) and kind in CHOICES else value
+            return _number(value) if isinstance(value, Tensor) and chooses else value
 
         positional, named = tuple(map(replaced, args)), {key: replaced(value) for key, value in kwargs.items()}
         constants = (value for value in (*positional, *named.values()) if isinstance(value, Tensor))
         if any(constant.numel() > _LARGEST_CONSTANT for constant in constants):
             return None  # a table of positions, say: it would have to be kept
-        step = Step(next(self._numbers), function, positional, named)
-        try:
-            step.shape = np.broadcast_shapes(*(tensor.shape for tensor in tensors))  # that of torch imports sympy
-        except ValueError:
-            return None  # the call itself will say what is wrong
-        return step
+        return Step(next(self._numbers), function, positional, named, effect, shape=tuple(shape))
 
     def bind(self, step: Step, output: Tensor) -> None:
         """The call has returned this."""
         if self.step_of(output) is None:  # else it handed on what it was given
-            step.bind(output)
+            step.bind(output, self._version(output))
             self._steps[output] = step
 
     def recognise(self, step: Step) -> Formula | None:
         """The activation that is complete with this step, if it is one."""
-        if step.kind not in _TAKE_ONE and (step.kind not in PRODUCTS or len(step.sources) < 2):
+        if not step.effect.bends and len(step.sources) < 2:
             return None
         for place, (source, inside) in enumerate(_bottlenecks(step)):
             calls = sorted((s.call for s in inside if s.call is not None), key=lambda call: call.index)
             if calls and (place > 0 or step.kind not in PRODUCTS):
                 return None
-            if not calls and not any(s.kind in BENDS for s in (step, *inside)):
+            if not calls and not any(s.effect.bends for s in (step, *inside)):
                 continue
-            x = source.tensor
-            if x is None or not x.is_floating_point() or tuple(x.shape) != step.shape:
+            x = source.tensor()
+            if x is None or not x.is_floating_point() or source.shape != step.shape or self.step_of(x) is not source:
                 continue
 
             def apply(z: Tensor, source: Step = source) -> Tensor:
-                return _evaluate(step, {source: z})
+                return evaluated(step, {source: z})
 
             name = name_by_values(apply, x.device)
             if name is None and calls:
@@ -184,7 +160,7 @@ class Formulas:
     def step_of(self, tensor: Tensor) -> Step | None:
         """How the tensor, as it is now, was computed, where that is known."""
         step = self._steps.get(tensor)
-        return step if step is not None and step.holds(tensor) else None
+        return step if step is not None and step.version == self._version(tensor) else None
 
     def _of(self, tensor: Tensor) -> Step:
         step = self.step_of(tensor)
@@ -209,18 +185,21 @@ def _bottlenecks(step: Step) -> Iterator[tuple[Step, list[Step]]]:
 
 
 def single_source(step: Step) -> tuple[Step, list[Step]] | None:
-    """The tensor of its shape that a step is an elementwise function of, and the steps between them; or None."""
-    return next(((source, inside) for source, inside in _bottlenecks(step) if source.shape == step.shape), None)
+    """The numbers of its shape that a step is an elementwise function of, and the steps between them; or None."""
+    found = (pair for pair in _bottlenecks(step) if pair[0].shape == step.shape and pair[0].numbers)
+    return next(found, None)
 
 
-def _evaluate(step: Step, known: dict[Step, Tensor]) -> Tensor:
+def evaluated(step: Step, known: dict[Step, Tensor]) -> Tensor:
+    """The value of a formula, given those of some of its steps."""
     if step not in known:
         assert step.function is not None
-        args = [_evaluate(a, known) if isinstance(a, Step) else a for a in step.args]
-        kwargs = {key: _evaluate(a, known) if isinstance(a, Step) else a for key, a in step.kwargs.items()}
+        args = [evaluated(a, known) if isinstance(a, Step) else a for a in step.args]
+        kwargs = {key: evaluated(a, known) if isinstance(a, Step) else a for key, a in step.kwargs.items()}
         if writes_in_place(step.function):
             args[0] = args[0].clone()
-        known[step] = step.function(*args, **kwargs)
+        value = step.function(*args, **kwargs)
+        known[step] = args[0] if value is None else value  # item assignment returns nothing
     return known[step]
 
 

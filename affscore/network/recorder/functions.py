@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -30,7 +31,21 @@ def spellings(names: str) -> frozenset[Function]:
 
 def kind_of(function: Any) -> str:
     """The name of a function without underscores: "mul" for mul, mul_ and __mul__; "exp2" for special_exp2."""
-    return getattr(function, "__name__", "").strip("_").removeprefix("special_")
+    return _name(function).strip("_").removeprefix("special_")
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", "").partition(".")[0]  # a kernel has its overload behind a dot
+
+
+def is_extension(function: Any) -> bool:
+    """Whether a function is an operator that is none of PyTorch's own tensor functions: of ``torch.ops.NAME``.
+
+    >>> is_extension(torch.ops.aten.relu), is_extension(torch.ops.quantized.linear_relu), is_extension(torch.relu)
+    (False, True, False)
+    """
+    name = getattr(function, "_qualified_op_name", None) or getattr(function, "namespace", "aten")
+    return not str(name).startswith(("aten", "prim"))
 
 
 def writes_in_place(function: Function) -> bool:
@@ -39,13 +54,13 @@ def writes_in_place(function: Function) -> bool:
     >>> writes_in_place(Tensor.relu_), writes_in_place(Tensor.__iadd__), writes_in_place(Tensor.__add__)
     (True, True, False)
     """
-    name = getattr(function, "__name__", "")
+    name = _name(function)
     return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or name.startswith("__i")
 
 
 def only_looks_at_the_shape(function: Function) -> bool:
     """Whether a result has nothing of the numbers of its argument: zeros_like(x), x.new_zeros(3)."""
-    name = getattr(function, "__name__", "")
+    name = _name(function)
     return name.endswith("_like") or name.startswith("new_")
 
 
@@ -82,28 +97,14 @@ CHANNEL_AXES: dict[Function, int] = {
     **dict.fromkeys(MATRICES, -1),
 }
 
-# By name: elementwise functions, as far as a formula may use them.
+# By name: what multiplies, and divides.
 PRODUCTS = _names("mul imul rmul multiply")
-QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal log log1p")
-CHOICES = _names("maximum minimum max min fmax fmin where masked_fill")
-COMPARISONS = _names("gt lt ge le greater less greater_equal less_equal")
-BENDS = CHOICES | COMPARISONS | _names("abs absolute sign exp expm1 clamp clamp_min clamp_max clip")
-_OTHERS = _names(
-    "add iadd radd sub isub rsub subtract neg negative pow ipow rpow square sqrt to type_as float half double bfloat16 "
-    "clone contiguous sin cos"
-)
-ELEMENTWISE = PRODUCTS | QUOTIENTS | BENDS | _OTHERS
+QUOTIENTS = _names("div idiv truediv itruediv rdiv rtruediv divide true_divide reciprocal")
 
 # By name: what leaves no, or fewer, axes; what only changes the shape.
 REDUCTIONS = _names("mean sum prod amax amin max min var std logsumexp")
 RESHAPES = _names("reshape reshape_as flatten unflatten ravel view view_as")
 
-# By name: functions of one number that are not affine, and of which no activation is made up by itself.
-CURVES = _names(
-    "sin cos tan sinh cosh asin acos atan arcsin arccos arctan asinh acosh atanh arcsinh arccosh arctanh sinc exp exp2 "
-    "expm1 log log2 log10 log1p sqrt rsqrt reciprocal rdiv rtruediv abs absolute square pow ipow rpow float_power sign "
-    "sgn round floor ceil trunc frac fmod remainder erfc erfinv logit clamp clamp_min clamp_max clip"
-)
 # By name: what sums entries up, where a pooling leaves one position.
 STATISTICS = _names(
     "mean sum nansum prod amax amin max min median var std var_mean std_mean norm vector_norm linalg_vector_norm "
@@ -209,20 +210,26 @@ def name_by_values(function: Callable[[Tensor], Tensor], device: torch.device | 
     grid = torch.linspace(-8, 8, 129, device=None if device is None or device.type == "meta" else device)
     try:
         values = function(grid).double().cpu()
-    except (RuntimeError, TypeError):  # a constant of another shape or without numbers: it cannot be evaluated here
+    except Exception:  # noqa: BLE001  # a constant of another shape or without numbers: it cannot be evaluated here
         return None
     if values.shape != grid.shape or not bool(torch.isfinite(values).all()) or not bool(values.any()):
         return None
-    grid = grid.double().cpu()
-    for name, tolerance in _TOLERANCES.items():
-        expected = (_WRITTEN_OUT.get(name) or getattr(F, name))(grid)
+    grid, expected = _known_values()
+    scales = expected @ values / expected.square().sum(dim=1)
+    errors = (values - scales[:, None] * expected).abs().amax(dim=1) / values.abs().max()
+    for (name, tolerance), scale, error in zip(_TOLERANCES.items(), scales.tolist(), errors.tolist(), strict=True):
         if name == "relu" and values[grid <= 0].any():
             continue  # maximum(x, 1e-6), which guards a quotient
-        scale = float(values @ expected / expected.square().sum())
-        error = float((values - scale * expected).abs().max() / values.abs().max())
         if scale > 0 and error <= tolerance + 1e-7:
             return name
     slopes = values[grid != 0] / grid[grid != 0]
     below, above = slopes[:64], slopes[64:]
     straight = max(float(side.max() - side.min()) for side in (below, above)) <= _EXACT * float(slopes.abs().max())
     return "leaky_relu" if straight and 0 < float(below.mean()) < 0.99 * float(above.mean()) else None
+
+
+@lru_cache
+def _known_values() -> tuple[Tensor, Tensor]:
+    """The grid, tensor (129,), and the values of the activations that have a name on it, a row for each; float64."""
+    grid = torch.linspace(-8, 8, 129).double()
+    return grid, torch.stack([(_WRITTEN_OUT.get(name) or getattr(F, name))(grid) for name in _TOLERANCES])

@@ -10,10 +10,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from affscore.errors import AffscoreError
 from affscore.network.recorder import functions
@@ -22,15 +22,17 @@ from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import ActivationCall, Listener, find_gate, place_in_blocks
 from affscore.network.recorder.dataflow import Dataflow, Origin, address, is_wrapped, merged, tensors_in
 from affscore.network.recorder.declared import Declared, check_shape, running_whole
+from affscore.network.recorder.effects import Effects
 from affscore.network.recorder.formulas import Formulas, Step
 from affscore.network.recorder.functions import Function, activation_name, only_looks_at_the_shape, writes_in_place
 from affscore.network.recorder.layout import Layout, Place
+from affscore.network.recorder.stream import Aside, Event, Follower, Functions
 
 
-class Recorder(TorchFunctionMode):
-    """A mode under which every activation of a forward pass is reported to a listener.
+class Recorder:
+    """Reports every activation of a forward pass to a listener, and every function on features to its followers.
 
-    A mode sees modules and functions alike, in place or not, and only the outermost call. Use it through
+    It sees modules and functions alike, in place or not, and only the outermost call. Use it through
     :func:`affscore.network.recorder.recording`, which also follows the modules. An activation that does not depend on
     the network's input (of a table of positions, say) has no distribution over images and is not reported.
 
@@ -40,17 +42,21 @@ class Recorder(TorchFunctionMode):
     """
 
     def __init__(self, listener: Listener, activations: Collection[Any] | Mapping[str, Any] = ()) -> None:
-        super().__init__()
         self.listener = listener
+        self.mode = Functions(self.called)
+        self.followers: list[Follower] = []
+        self.effects = Effects()
+        self.running = 0  # how many functions of PyTorch are running
         self.chosen = Declared(activations)
         self.classes: dict[str, type] = {}
+        self.weights: set[int] = set()
         self.channel_axes: dict[str, int] = {}
         self.path: list[tuple[str, int]] = []
         self.blocks: Blocks | None = None
         self.ran: set[str] = set()
         self.kinds_of_declared: dict[nn.Module, str] = {}
         self.in_other_threads: set[str] = set()
-        self.aside = _Aside()  # a context: what is called in it is not the network's
+        self.aside = Aside()  # a context: what is called in it is not the network's
         self.start(())
         self.stop()
 
@@ -62,7 +68,7 @@ class Recorder(TorchFunctionMode):
         self.independent_of_input = 0
         self.unseen: set[str] = set()
         self.flow = Dataflow()
-        self.formulas = Formulas(self.flow.__contains__)
+        self.formulas = Formulas(self.flow.__contains__, self.flow.version)
         if self.blocks is not None:
             self.blocks.start()
         self._counts: Counter[str] = Counter()
@@ -95,8 +101,14 @@ class Recorder(TorchFunctionMode):
     @property
     def elsewhere(self) -> str:
         """A sentence on what ran where no activation is seen; empty if nothing did."""
-        ran = ", ".join(sorted(self.in_other_threads))
-        return f"{ran} ran in another thread, where no activation is seen" if ran else ""
+        ran, left = (", ".join(sorted(names)) for names in (self.in_other_threads, self.flow.outside))
+        found = [f"{ran} ran in another thread, where no activation is seen"] if ran else []
+        if left:
+            found.append(
+                f"numbers leave PyTorch (for NumPy, say) in layer {left}: what is done to them there is not seen, and "
+                "has no score"
+            )
+        return "; ".join(found)
 
     def enter(self, path: str, module: nn.Module, args: Any, kwargs: Any) -> None:
         """A module begins to run."""
@@ -118,40 +130,69 @@ class Recorder(TorchFunctionMode):
                 self.blocks.leave(output)
             self.path.pop()
 
-    def __torch_function__(
-        self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
+    def called(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A function of PyTorch is called: run it, and follow what it does."""
         if not self.attentive:
-            return func(*args, **kwargs)
-        name = self.chosen.get(func) or activation_name(func, args, kwargs)
-        if name is not None:
-            with running_whole(self, name, func, args, kwargs, builtin=func not in self.chosen) as returned:
-                returned.append(func(*args, **kwargs))
-            return returned[0]
+            return function(*args, **kwargs)
         inputs = tensors_in((args, [value for key, value in kwargs.items() if key != "out"]))
-        origins = [self.flow.origin(tensor) for tensor in inputs]
-        if only_looks_at_the_shape(func) or not any(origins):
-            return func(*args, **kwargs)
-        step = self.formulas.step(func, args, kwargs)
-        if step is not None:
+        if inputs and self.flow.left:
+            self.flow.returned(inputs, self.layout.images, self.weights)
+        event = Event(function, args, kwargs, inputs, [self.flow.origin(tensor) for tensor in inputs])
+        followers = self.followers if any(event.origins) else ()
+        for follower in followers:
             with self.aside:
-                formula = self.formulas.recognise(step)
-            if formula is not None and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]:
-                for part in formula.inside:
-                    part.in_activation = True
-                for call in reversed(formula.calls):
-                    self.forget(call)
-                with self.activation(formula.name, formula.source, formula.apply, step) as returned:
-                    returned.append(func(*args, **kwargs))
-                return returned[0]
+                follower.before(event)
+        self.running += 1
+        try:
+            event.output = self._run(event)
+        finally:
+            self.running -= 1
+        for follower in reversed(followers):
+            with self.aside:
+                follower.after(event)
+        return event.output
+
+    def _run(self, event: Event) -> Any:
+        function, args, kwargs = event.function, event.args, event.kwargs
+        name = self.chosen.get(function) or activation_name(function, args, kwargs)
+        if name is not None:
+            before = len(self.calls)
+            with running_whole(
+                self, name, function, args, dict(kwargs), builtin=function not in self.chosen
+            ) as returned:
+                returned.append(function(*args, **kwargs))
+            event.call = self.calls[-1] if len(self.calls) > before else None
+            return returned[0]
+        if only_looks_at_the_shape(function) or not any(event.origins):
+            return function(*args, **kwargs)
+        with self.aside:
+            x = self.effects.tried(event, self.frame[0])
+            step = self.formulas.step(event, x.shape) if x is not None else None
+            formula = self.formulas.recognise(step) if step is not None else None
+        if (
+            step is not None
+            and formula is not None
+            and formula.calls == self.calls[len(self.calls) - len(formula.calls) :]
+        ):
+            for part in formula.inside:
+                part.in_activation = True
+            for call in reversed(formula.calls):
+                self.forget(call)
+            with self.activation(formula.name, formula.source, formula.apply, step) as returned:
+                output = function(*args, **kwargs)
+                returned.append(args[0] if output is None else output)
+            event.call = self.calls[-1]
+            return output
         # what runs inside a recurrent layer is noted, and what runs inside a gated linear unit is recorded below
-        with self.aside if func in functions.RECURRENT or func is F.glu else nullcontext():
-            output = func(*args, **kwargs)
-        self._propagate(func, args, kwargs, inputs, origins, output if kwargs.get("out") is None else kwargs["out"])
-        if step is not None and isinstance(output, Tensor):
-            self.formulas.bind(step, output)
-        if func is F.glu:
+        with self.aside if function in functions.RECURRENT or function is F.glu else nullcontext():
+            output = function(*args, **kwargs)
+        if isinstance(output, np.ndarray) or (isinstance(output, list) and not tensors_in(output)):
+            self.flow.left[self.frame[0] or "(root)"] = merged(event.origins)
+        changed = kwargs["out"] if kwargs.get("out") is not None else output
+        self._propagate(event, changed)
+        if step is not None and (changed is None or isinstance(changed, Tensor)):
+            self.formulas.bind(step, args[0] if changed is None else changed)
+        if function is F.glu:
             self._gate_of_glu(output, *args, **kwargs)
         return output
 
@@ -192,6 +233,8 @@ class Recorder(TorchFunctionMode):
                 self.forget(call)
                 raise
             y = next((output for output in returned if output is not None), x)
+            if y is x or (isinstance(y, Tensor) and address(y) == address(x)):
+                self.flow.overwritten(y)
             if block:
                 if seen is not None:
                     self.place_again(call, self.layout.place(x), seen, apply)
@@ -200,7 +243,7 @@ class Recorder(TorchFunctionMode):
             check_shape(self.described(name), y, x)
             self.listener.after(call, y)
             self.layout.observe(None, [x], y)
-            self.flow.mark(y, Origin(call.depth, call.index, call.index, layers=call.layers))
+            self.flow.mark(y, Origin(call.depth, call.index, call.index, layers=call.layers), part=True)
             if step is not None:
                 step.call = call
                 self.formulas.bind(step, y)
@@ -258,51 +301,48 @@ class Recorder(TorchFunctionMode):
 
     def forget(self, call: ActivationCall) -> None:
         """The latest activation was none."""
-        assert self.calls.pop() is call
+        self.calls.remove(call)
         self._counts[call.layer] -= 1
         self.listener.forget(call)
 
-    def _propagate(
-        self, func: Function, args: Any, kwargs: Any, inputs: list[Tensor], origins: list[Origin | None], output: Any
-    ) -> None:
-        """Hand the origin and the axes of the inputs on to the output."""
+    def _propagate(self, event: Event, changed: Any) -> None:
+        """Hand the origin and the axes of the inputs on to what a function returned or overwrote."""
+        function, inputs, origins = event.function, event.tensors, event.origins
         origin = merged(origins)
         assert origin is not None
-        if self.blocks is not None and func in ATTENDING:
+        if self.blocks is not None and function in ATTENDING:
             self.blocks.attended()
-        if func in functions.RECURRENT:
-            self.unseen.add(func.__name__)
-        if func in functions.MULTIPLICATIONS:
+        if function in functions.RECURRENT:
+            self.unseen.add(function.__name__)
+        if function in functions.MULTIPLICATIONS:
             find_gate(self.calls, inputs, origins)
-        elif func in functions.CHANNEL_AXES and func not in functions.NORMS:
+        elif function in functions.CHANNEL_AXES and function not in functions.NORMS:
             origin = replace(origin, layers=origin.layers + 1)
-        elif func in functions.SUMS and len(inputs) == 2 and all(origins):
+        elif function in functions.SUMS and len(inputs) == 2 and all(origins):
             origin = replace(origin, summed=True)
             if self.path and inputs[0].shape == inputs[1].shape:
                 self._summing.add(self.classes[self.frame[0]])
                 if self.blocks is not None:
                     self.blocks.summed(inputs, [known.layers for known in origins if known])
         # item assignment returns nothing and writes into its first argument
-        outputs = inputs[:1] if output is None else tensors_in(output)
+        outputs = inputs[:1] if changed is None else tensors_in(changed)
         shared = {address(tensor) for tensor in inputs}
-        in_place = writes_in_place(func)
+        in_place = writes_in_place(function)
         for tensor in outputs:
-            if in_place or address(tensor) not in shared:
-                self.flow.mark(tensor, origin)
-            self.layout.observe(func, inputs, tensor, [known is None for known in origins], args, kwargs)
+            if in_place or event.kwargs.get("out") is not None:
+                self.flow.overwritten(tensor)
+            if in_place and changed is None and not tensors_in(event.args[1]):
+                value = next((of for one, of in zip(inputs, origins, strict=True) if one is event.args[2]), None)
+                with self.aside:
+                    part = tensor[event.args[1]] if value is not None else tensor
+                self.flow.mark(part, value or origin, part=True)
+            elif in_place or address(tensor) not in shared:
+                self.flow.mark(tensor, origin, part=in_place)
+            if tensor.layout is torch.strided and not tensor.is_nested:
+                self.layout.observe(
+                    function, inputs, tensor, [known is None for known in origins], event.args, event.kwargs
+                )
 
     def described(self, name: str) -> str:
         """An activation that runs now, as messages name it."""
         return f"{name} of layer {self.frame[0] or '(root)'!r}"
-
-
-class _Aside:
-    """A context; a generator would take longer to enter than most of what it is entered for."""
-
-    depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self.depth -= 1

@@ -9,7 +9,6 @@ import functools
 import inspect
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from types import FrameType
@@ -17,11 +16,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from affscore.network.recorder.block_kinds import channel_axis
 from affscore.network.recorder.blocks import Blocks
 from affscore.network.recorder.calls import Listener
+from affscore.network.recorder.dataflow import address, tensors_in
 from affscore.network.recorder.declared import run_whole, running_whole
 from affscore.network.recorder.functions import ACTIVATIONS, library_class_name
 from affscore.network.recorder.recorder import Recorder
@@ -29,11 +28,6 @@ from affscore.network.recorder.recorder import Recorder
 _WRITTEN_IN_PYTHON = {
     inspect.unwrap(function).__code__: name for function, name in ACTIVATIONS.items() if inspect.isfunction(function)
 }
-_KERNELS = frozenset(
-    {"relu", "relu6", "hardtanh", "leaky_relu", "prelu", "_prelu_kernel", "rrelu_with_noise", "elu", "gelu", "silu",
-     "mish", "softplus", "hardswish", "hardsigmoid", "sigmoid", "log_sigmoid_forward", "tanh", "erf", "softshrink",
-     "hardshrink", "threshold", "glu"}
-)  # fmt: skip
 
 
 @contextmanager
@@ -74,6 +68,7 @@ def recording(
     """
     recorder = Recorder(listener or Listener(), activations)
     recorder.classes = {path: type(module) for path, module in model.named_modules()}
+    recorder.weights = {address(tensor) for tensor in (*model.parameters(), *model.buffers())}
     axes = {path: channel_axis(module) for path, module in model.named_modules()}
     recorder.channel_axes = {path: axis for path, axis in axes.items() if axis is not None}
     recorder.blocks = Blocks(recorder, model) if blocks else None
@@ -82,6 +77,14 @@ def recording(
         stack.callback(recorder.stop)
         for path, module in model.named_modules():
             enter = functools.partial(recorder.enter, path)
+            for hooks, register in (
+                (module._forward_pre_hooks, module.register_forward_pre_hook),
+                (module._forward_hooks, module.register_forward_hook),
+            ):
+                if hooks:
+                    watching = _Watching(recorder)
+                    stack.callback(register(watching.begin, prepend=True, with_kwargs=True).remove)
+                    stack.callback(register(watching.end, with_kwargs=True).remove)
             stack.callback(module.register_forward_pre_hook(enter, prepend=True, with_kwargs=True).remove)
             stack.callback(module.register_forward_hook(recorder.leave, always_call=True).remove)
             name = recorder.chosen.name_of(module) or library_class_name(module)
@@ -101,8 +104,30 @@ def recording(
         if recorder.chosen.codes:
             stack.callback(sys.setprofile, sys.getprofile())
             sys.setprofile(_profile(recorder))
-        stack.enter_context(recorder)
+        stack.enter_context(recorder.mode)
         yield recorder
+
+
+class _Watching:
+    """Hooks of others on a module: where they hand on what they were given as it was, they call no activations."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._before: list[tuple[list[tuple[int, int]], int]] = []
+
+    def begin(self, module: nn.Module, *given: Any) -> None:
+        """A hook that runs before them."""
+        self._before.append((self._contents(given), len(self.recorder.calls)))
+
+    def end(self, module: nn.Module, *given: Any) -> None:
+        """A hook that runs after them."""
+        before, calls = self._before.pop()
+        if self.recorder.attentive and self._contents(given) == before:
+            for call in reversed(self.recorder.calls[calls:]):
+                self.recorder.forget(call)
+
+    def _contents(self, given: Any) -> list[tuple[int, int]]:
+        return [(id(tensor), self.recorder.flow.version(tensor)) for tensor in tensors_in(given)]
 
 
 def _profile(recorder: Recorder) -> Callable[[FrameType, str, Any], None]:
@@ -130,39 +155,6 @@ def _arguments(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
     placed = frame.f_code.co_argcount
     positional = (*(values[name] for name in names[:placed]), *values.get(rest or "", ()))
     return positional, {name: values[name] for name in names[placed:]} | values.get(keywords or "", {})
-
-
-class BelowPython(TorchDispatchMode):
-    """A mode that sees the kernels of a forward pass, and counts those of activations that the recorder missed.
-
-    TorchScript, operators written in C++ and calls of ``torch.ops`` go past the functions that a recorder
-    watches, and end in the same kernels. Enter it inside of :func:`affscore.network.recorder.recording`.
-
-    Args:
-        recorder: It knows which kernels it asked for itself.
-    """
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self.recorder = recorder
-        self._missed: Counter[str] = Counter()
-
-    @property
-    def missed(self) -> str:
-        """How often each kernel ran unseen; empty if none did."""
-        return ", ".join(f"{count} x {kernel}" for kernel, count in sorted(self._missed.items()))
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # else the first call imports the compiler, which takes seconds
-
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        name = func.__name__.partition(".")[0].removesuffix("_")
-        if name in _KERNELS and self.recorder.attentive:
-            self._missed[name] += 1
-        return func(*args, **kwargs or {})
 
 
 @contextmanager

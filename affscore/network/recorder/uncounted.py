@@ -10,20 +10,19 @@ from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from affscore.errors import AffscoreError, guarded
 from affscore.network.recorder import functions
-from affscore.network.recorder.dataflow import address, tensors_in
+from affscore.network.recorder.dataflow import Dataflow, Origin, address, tensors_in
 from affscore.network.recorder.declared import check_elementwise
-from affscore.network.recorder.formulas import Step, single_source
-from affscore.network.recorder.functions import Function, kind_of, writes_in_place
+from affscore.network.recorder.effects import bends
+from affscore.network.recorder.formulas import Step, evaluated, single_source
+from affscore.network.recorder.functions import is_extension, kind_of, writes_in_place
 from affscore.network.recorder.recorder import Recorder
+from affscore.network.recorder.stream import Event, Follower, Kernels
 
-_WRITTEN = dict.fromkeys(functions.PRODUCTS, "x * x") | dict.fromkeys(("rdiv", "rtruediv"), "1 / x")
-_WRITTEN |= dict.fromkeys(("ipow", "rpow"), "torch.pow")
-_DECLARABLE = functions.CURVES | {"maximum", "minimum", "fmax", "fmin"}
+_WRITTEN = {"rdiv": "1 / x", "rtruediv": "1 / x", "ipow": "torch.pow", "rpow": "torch.pow", "setitem": "x[...] = y"}
 _LAYERS = 3
 
 
@@ -36,6 +35,7 @@ class _Bend:
         written: The function as a reader would write it.
         frame: The innermost module that was running, and the index of its run.
         step: How its output was computed.
+        declarable: Whether the function alone bends, and could be declared.
         owner: The class of the module, if that is elementwise as a whole, or "".
         used, read: Whether features were computed from the output, maybe by later calls; whether anything was.
         in_softmax: Whether it is a part of a softmax.
@@ -45,6 +45,7 @@ class _Bend:
     written: str
     frame: tuple[str, int]
     step: Step | None
+    declarable: bool
     owner: str = ""
     used: bool = False
     read: bool = False
@@ -65,27 +66,28 @@ class _Tag(NamedTuple):
     scale: bool = False
 
 
-class Uncounted(TorchFunctionMode):
-    """A mode that sees which elementwise functions bend features, apart from the activations of a recorder.
+class Uncounted(Follower):
+    """Sees which elementwise functions bend features, apart from the activations of a recorder.
 
-    A function of what does not depend on the input, or of a statistic (a mean, a variance, a norm), is none of them,
-    and neither is one from which only statistics are computed that scale (the square of a norm or a variance), or
-    the exponential of a softmax. Enter it inside of :func:`affscore.network.recorder.recording`, with its recorder.
+    Whether a function bends is tried (:mod:`affscore.network.recorder.effects`), not looked up. A function of what does
+    not depend on the input, or of a statistic (a mean, a variance, a norm), is none of them, and neither is one from
+    which only statistics are computed that scale (the square of a norm or a variance), or the exponential of a softmax.
+    Enter it inside of :func:`affscore.network.recorder.recording`, with its recorder.
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
         self.recorder = recorder
         self._bends: list[_Bend] = []
         self._tags = WeakIdKeyDictionary()
 
     def __enter__(self) -> Self:
         self._hook = nn.modules.module.register_module_forward_hook(self._module_ran)
-        return super().__enter__()
+        self.recorder.followers.append(self)
+        return self
 
     def __exit__(self, *error: object) -> None:
+        self.recorder.followers.remove(self)
         self._hook.remove()
-        super().__exit__(*error)
 
     @property
     def sentence(self) -> str:
@@ -102,64 +104,68 @@ class Uncounted(TorchFunctionMode):
         elsewhere = {bend.written for bend in self._bends if bend not in counted}
         return f"{', '.join(found)}; {_advice(counted, elsewhere)}" if found else ""
 
-    def __torch_function__(
-        self, func: Function, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs, recorder = kwargs or {}, self.recorder
-        if not recorder.attentive:
-            return func(*args, **kwargs)
-        with recorder.aside:
-            data = [t for t in tensors_in((args, kwargs)) if t in recorder.flow and t.is_floating_point()]
-            tags = [self._tags.get(tensor, _Tag()) for tensor in data]
-            origin, shape = (recorder.flow.origin(data[0]), data[0].shape) if data else (None, None)
-            last = recorder.calls[-1] if recorder.calls else None
-        output = func(*args, **kwargs)
-        if not data or (output is data[0] and not writes_in_place(func)):
-            return output
-        with recorder.aside:
-            if recorder.calls and recorder.calls[-1] is not last:  # an activation that counts
-                self._use(*tags)
-                return output
-            name, new = kind_of(func), None
-            if isinstance(output, Tensor) and output.shape == shape and output.numel() > 1 and not tags[0].statistic:
-                step = recorder.formulas.step_of(output)
-                if output.is_floating_point() and self._bends_features(name, args, kwargs, len(data), step):
-                    written = bent = _WRITTEN.get(name, f"torch.{name}")
-                    if origin and origin.activation is not None and _exponent(name, args, kwargs) == 2:
-                        bent += f" of the output of {recorder.calls[origin.activation].activation}"
-                    new = _Bend(bent, written, recorder.frame, step)
-                    self._bends.append(new)
-            self._follow(name, new, data, tags, output)
-        return output
+    def after(self, event: Event) -> None:
+        """See whether the function bends features, and what became of earlier ones."""
+        recorder, output = self.recorder, event.output
+        data = [tensor for tensor, origin in zip(event.tensors, event.origins, strict=True) if origin is not None]
+        data = [tensor for tensor in data if not tensor.is_complex()]
+        if output is None and data:  # item assignment
+            output = event.args[0]
+        if not data or (output is data[0] and not writes_in_place(event.function)):
+            return
+        tags = [self._tags.get(tensor, _Tag()) for tensor in data]
+        if event.call is not None:
+            self._use(*tags)
+            return
+        new = None
+        holds = isinstance(output, Tensor) and (output.is_floating_point() or output.is_quantized)
+        if holds and output.numel() > 1 and not tags[0].statistic:
+            step = recorder.formulas.step_of(output)
+            name = self._bending(event, step)
+            if name:
+                alone = step is None or step.effect.bends
+                written = _WRITTEN.get(name, "x * x" if name in functions.PRODUCTS and alone else f"torch.{name}")
+                declarable = (
+                    alone and name not in functions.STATISTICS and hasattr(torch, written.removeprefix("torch."))
+                )
+                bent, origin = written, next(origin for origin in event.origins if origin is not None)
+                if origin and origin.activation is not None and _exponent(event) == 2:
+                    bent += f" of the output of {recorder.calls[origin.activation].activation}"
+                new = _Bend(bent, written, recorder.frame, step, declarable)
+                self._bends.append(new)
+        self._follow(event, new, data, tags, output)
 
-    def _bends_features(
-        self, name: str, args: Sequence[Any], kwargs: dict[str, Any], inputs: int, step: Step | None
-    ) -> bool:
-        if name in functions.CURVES:
-            return inputs == 1 and _exponent(name, args, kwargs) not in (0, 1)
-        if name in ("div", "divide", "true_divide") and inputs == 1:
-            divided = args[0] if args else kwargs.get("input")
-            return not isinstance(divided, Tensor) or divided not in self.recorder.flow  # 1 / x
-        booleans = (tensor for tensor in tensors_in((args, kwargs)) if tensor.dtype is torch.bool)
-        if name in ("where", "masked_fill") and not any(tensor in self.recorder.flow for tensor in booleans):
-            return False  # a mask
-        found = single_source(step) if step is not None else None
-        if found is None or name in functions.CHOICES:
-            return found is not None
-        curved = any(inner.kind in functions.CURVES for inner in found[1])
-        return name in functions.PRODUCTS | functions.QUOTIENTS and inputs > 1 and not curved
+    def _bending(self, event: Event, step: Step | None) -> str:
+        """The name of the function that bends features, if one does: this one, or one whose output it has taken in."""
+        effect, name = event.effect, kind_of(event.function)
+        if is_extension(event.function) and (effect is None or not effect.elementwise):
+            return name if (effect and effect.bends) or any(t.is_quantized for t in event.tensors) else ""
+        if effect is None or not effect.elementwise:
+            return ""
+        if effect.bends or step is None:
+            return name if effect.bends else ""
+        found = single_source(step)
+        if found is None or not found[1] or any(s.call or (s.effect.bends and s.numbers) for s in found[1]):
+            return ""
+        source, inside = found
+        x = source.tensor()
+        if x is None or not bends(lambda z: evaluated(step, {source: z}), x):
+            return ""
+        choice = next((s for s in inside if s.effect.bends), step)
+        return choice.kind if len(step.sources) == 1 else step.kind
 
-    def _follow(self, name: str, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
+    def _follow(self, event: Event, bend: _Bend | None, data: list[Tensor], tags: list[_Tag], output: Any) -> None:
         """Note what the output is."""
-        outputs = [tensor for tensor in tensors_in(output) if tensor.is_floating_point()]
+        outputs, name = tensors_in(output), kind_of(event.function)
+        elementwise = event.effect is not None and event.effect.elementwise
         if bend is not None:
             tag = _Tag(_bends_of(tags) | {bend})
-        elif _is_statistic(name, data, outputs):
+        elif not elementwise and _is_statistic(name, outputs):
             tag = _Tag(_bends_of(tags), statistic=True)
             for earlier in tag.bends:
                 earlier.read = True
-        elif name in functions.ELEMENTWISE or name in functions.CURVES:
-            tag = self._combined(name, tags)
+        elif elementwise:
+            tag = self._combined(event, tags)
         elif name in functions.RESHAPES or any(address(tensor) == address(data[0]) for tensor in outputs):
             tag = tags[0]
         else:
@@ -168,11 +174,12 @@ class Uncounted(TorchFunctionMode):
         for tensor in outputs:
             self._tags[tensor] = tag
 
-    def _combined(self, name: str, tags: list[_Tag]) -> _Tag:
+    def _combined(self, event: Event, tags: list[_Tag]) -> _Tag:
         """What an elementwise function makes of features and statistics."""
-        full = [tag for tag in tags if not tag.statistic]
+        name, full = kind_of(event.function), [tag for tag in tags if not tag.statistic]
         if not full:
-            scale = name in functions.CURVES or name in functions.QUOTIENTS or any(tag.scale for tag in tags)
+            bent = event.effect is not None and event.effect.bends
+            scale = bent or name in functions.QUOTIENTS or any(tag.scale for tag in tags)
             return _Tag(_bends_of(tags), statistic=True, scale=scale)
         features = _bends_of(full)
         for tag in tags:
@@ -210,21 +217,62 @@ class Uncounted(TorchFunctionMode):
                     bend.owner = type(module).__name__
 
 
+class BelowPython:
+    """Counts the kernels that bend features and that no function which Python calls shows.
+
+    TorchScript, operators written in C++ and custom kernels go past the functions that a recorder watches. Enter it
+    inside of :func:`affscore.network.recorder.recording`.
+
+    Args:
+        recorder: It knows which functions run, and which kernels it asked for itself.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self._mode, self._flow = Kernels(self._heard), Dataflow()
+        self._missed: Counter[str] = Counter()
+
+    def __enter__(self) -> Self:
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._mode.__exit__(*error)
+
+    @property
+    def missed(self) -> str:
+        """How often each kernel ran unseen; empty if none did."""
+        return ", ".join(f"{count} x {kernel}" for kernel, count in sorted(self._missed.items()))
+
+    def _heard(self, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        recorder = self.recorder
+        if recorder.running or not recorder.attentive:
+            return
+        with recorder.aside:
+            tensors = [t for t in tensors_in((args, kwargs)) if t in recorder.flow or t in self._flow]
+            for tensor in tensors_in(output) if tensors else ():
+                self._flow.mark(tensor, Origin(0))
+            x = max((t for t in tensors if t.is_floating_point()), key=Tensor.numel, default=None)
+            if x is not None and recorder.effects.of("", kernel, args, kwargs, x).bends:
+                self._missed[kind_of(kernel)] += 1
+
+
 def _bends_of(tags: Iterable[_Tag]) -> frozenset[_Bend]:
     return frozenset[_Bend]().union(*(tag.bends for tag in tags))
 
 
-def _exponent(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _exponent(event: Event) -> Any:
     """The number to whose power this raises, or None."""
+    name, args = kind_of(event.function), event.args
     if name == "square" or name in functions.PRODUCTS:
         return 2
-    exponent = args[1] if len(args) > 1 else kwargs.get("exponent")
+    exponent = args[1] if len(args) > 1 else event.kwargs.get("exponent")
     return exponent if name in ("pow", "ipow", "float_power") and not isinstance(exponent, Tensor) else None
 
 
-def _is_statistic(name: str, data: list[Tensor], outputs: list[Tensor]) -> bool:
+def _is_statistic(name: str, outputs: list[Tensor]) -> bool:
     """Whether entries were summed up: a mean, a norm, or a pooling that leaves one position."""
-    if name not in functions.STATISTICS or not outputs or (name in functions.CHOICES and len(data) > 1):
+    if name not in functions.STATISTICS or not outputs:
         return False
     return "pool" not in name or all(size == 1 for size in outputs[0].shape[2:])
 
@@ -233,7 +281,8 @@ def _advice(counted: Sequence[_Bend], elsewhere: set[str]) -> str:
     """How to count these: by declaring their modules' classes, or the functions where they only occur so."""
     owners = dict.fromkeys(bend.owner for bend in counted if bend.owner)
     rest = dict.fromkeys(bend.written for bend in counted if not bend.owner)
-    alone = [name for name in rest if name.removeprefix("torch.") in _DECLARABLE and name not in elsewhere]
+    can = {bend.written for bend in counted if bend.declarable}
+    alone = [name for name in rest if name in can and name not in elsewhere]
     advice, them = [], "it" if len(counted) == 1 else "them"
     if alone:
         entries = {owner.lower(): owner for owner in owners} | {name.removeprefix("torch."): name for name in alone}

@@ -1,0 +1,196 @@
+"""What a function does to the entries of a tensor, found out by trying it on random numbers: no list of names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from affscore.network.randomness import random_states_kept
+from affscore.network.recorder.functions import CHANNEL_AXES, RECURRENT, Function, is_extension, only_looks_at_the_shape
+from affscore.network.recorder.functions import writes_in_place as in_place
+
+if TYPE_CHECKING:
+    from affscore.network.recorder.stream import Event
+
+SCALES = (1.0, 8.0)
+"""Sizes of the random numbers: a bound as that of relu6 shows in large ones only."""
+
+ENTRIES = 32
+"""Along each axis so many entries are enough."""
+
+TOLERANCE = 1e-4
+"""A function that differs from an affine one by less, of its largest value, does not bend."""
+
+
+class Effect(NamedTuple):
+    """What a function does: whether each entry depends on the same entry alone, and whether not affinely.
+
+    The latter is asked of elementwise functions, and of those of extensions.
+    """
+
+    elementwise: bool = False
+    bends: bool = False
+
+
+NO_EFFECT = Effect()
+
+
+class Effects:
+    """The effect of every call in a network. Each is tried once for each layer, on two samples.
+
+    >>> x = torch.zeros(2, 3)
+    >>> effects = Effects()
+    >>> effects.of("", torch.exp, (x,), {}, x), effects.of("", torch.mul, (x, 2), {}, x)
+    (Effect(elementwise=True, bends=True), Effect(elementwise=True, bends=False))
+    >>> effects.of("", torch.cumsum, (x, 0), {}, x)
+    Effect(elementwise=False, bends=False)
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Effect] = {}
+
+    def tried(self, event: Event, layer: str) -> Tensor | None:
+        """Note the effect of an event on the largest of the tensors of numbers or booleans that depend on the input.
+
+        Returns:
+            That tensor, if there is one, and the function is no layer.
+        """
+        data = [
+            tensor
+            for tensor, origin in zip(event.tensors, event.origins, strict=True)
+            if origin and (tensor.is_floating_point() or tensor.dtype is torch.bool) and tensor.layout is torch.strided
+        ]
+        mixing = event.function in CHANNEL_AXES or event.function in RECURRENT
+        if not data or mixing or event.kwargs.get("out") is not None:
+            return None
+        x = max(data, key=lambda tensor: (tensor.numel(), tensor.is_floating_point()))
+        event.effect = self.of(layer if None in event.origins else "", event.function, event.args, event.kwargs, x)
+        return x
+
+    def of(self, layer: str, function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
+        """What a call does to x, one of its arguments.
+
+        Args:
+            layer: The layer that calls it, where that may have constants of its own; else "".
+            function: What is called.
+            args: Its arguments.
+            kwargs: Its named arguments.
+            x: A tensor among these, of numbers or booleans.
+        """
+        if only_looks_at_the_shape(function):
+            return NO_EFFECT
+        given = (*args, *kwargs.values())
+        # a function that mixes entries of tensors of such shapes does so in every layer
+        kinds = (
+            function,
+            *kwargs,
+            *(_shape(value, x) if isinstance(value, Tensor) else type(value) for value in given),
+        )
+        if kinds in self._known:
+            return self._known[kinds]
+        key = (layer, kinds, *map(_plain, given))
+        if key not in self._known:
+            effect = NO_EFFECT
+            if kwargs.get("out") is None and any(value is x for value in given) and not x.is_complex():
+                effect = _tried(function, args, kwargs, x)
+            self._known[key if effect.elementwise else kinds] = effect
+        return self._known.get(key, NO_EFFECT)
+
+
+def _shape(tensor: Tensor, x: Tensor) -> Any:
+    return tensor.shape[tensor.ndim == x.ndim :] if tensor.shape != x.shape else Tensor
+
+
+def _plain(value: Any) -> Any:
+    """An argument as a part of a key."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_plain, value))
+    return value if isinstance(value, (int, float, str, torch.dtype, type(None))) else type(value)
+
+
+@torch.no_grad()
+def _tried(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any], x: Tensor) -> Effect:
+    tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, Tensor)]
+    entries = ENTRIES if all(value.shape == x.shape or value.ndim == 0 for value in tensors) else None
+
+    def part(value: Any) -> Any:
+        """What belongs to two samples of x, and where all have one shape, some of it; numbers in place of none."""
+        if not isinstance(value, Tensor):
+            return value
+        if value.ndim and value.ndim == x.ndim:
+            first = [slice(2)] if len(value) == len(x) else [slice(None)]
+            value = value[(*first, *[slice(entries)] * (value.ndim - 1))]
+        return torch.ones_like(value, device="cpu") if value.is_meta else value
+
+    def apply(z: Tensor) -> Any:
+        values, named = (
+            [z if value is x else part(value) for value in args],
+            {name: part(kwargs[name]) for name in kwargs},
+        )
+        named |= {name: z for name, value in kwargs.items() if value is x}
+        if in_place(function) and values[0] is not z:
+            values[0] = values[0].clone()
+        output = function(*values, **named)
+        return values[0] if output is None else output
+
+    try:
+        with random_states_kept(x.device), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            alone = is_elementwise(apply, like := part(x))
+            return Effect(alone, (alone or is_extension(function)) and bends(apply, like))
+    except Exception:  # noqa: BLE001  # random numbers, or two samples, do not fit
+        return NO_EFFECT
+
+
+def is_elementwise(apply: Callable[[Tensor], Any], like: Tensor) -> bool:
+    """Whether a function keeps the shape, and each entry of its output depends on the same entry of its input alone.
+
+    Args:
+        apply: The function.
+        like: A tensor whose shape and type its input may have.
+
+    >>> is_elementwise(torch.sin, torch.zeros(3, 4)), is_elementwise(lambda x: x.softmax(1), torch.zeros(3, 4))
+    (True, False)
+    """
+    z = _random(like, 0)
+    changed = torch.rand(like.shape, generator=torch.Generator().manual_seed(1)).to(like.device) < 0.5
+    before, after = apply(z.clone()), apply(torch.where(changed, _random(like, 2), z))
+    if not isinstance(before, Tensor) or before.shape != like.shape or after.shape != like.shape:
+        return False
+    return torch.allclose(before[~changed].double(), after[~changed].double(), 1e-4, 1e-6, equal_nan=True)
+
+
+def bends(apply: Callable[[Tensor], Tensor], like: Tensor) -> bool:
+    """Whether an elementwise function is not affine: its value halfway between two inputs is not half of their values.
+
+    Args:
+        apply: The function.
+        like: A tensor whose shape and type its input may have.
+
+    >>> bends(torch.relu, torch.zeros(40)), bends(lambda x: 3 * x - 1, torch.zeros(40))
+    (True, False)
+    """
+    if not like.is_floating_point():  # of two values every function is affine
+        return False
+    for scale in SCALES:
+        first, second = scale * _random(like, 3), scale * _random(like, 4)
+        middle = (first + second) / 2
+        y = [apply(z.clone()) for z in (first, second, middle)]
+        coarsest = max(torch.finfo(z.dtype).eps for z in (first, y[0]) if z.is_floating_point())
+        ends, half = (y[0].double() + y[1].double()) / 2, y[2].double()
+        error, size = (ends - half).abs(), torch.maximum(ends.abs(), half.abs())
+        known = error.isfinite()
+        if bool(known.any()) and float(error[known].max()) > max(TOLERANCE, 32 * coarsest) * float(size[known].max()):
+            return True
+    return False
+
+
+def _random(like: Tensor, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    if not like.is_floating_point():
+        return (torch.rand(like.shape, generator=generator) < 0.5).to(like.device, like.dtype)
+    return torch.randn(like.shape, generator=generator).to(like.device, like.dtype)

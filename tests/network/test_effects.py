@@ -1,0 +1,132 @@
+"""What a function does is found out by trying it: compared with a slow reference on functions that are in no list."""
+
+import inspect
+import warnings
+
+import hypothesis.strategies as st
+import pytest
+import torch
+from hypothesis import given, settings
+from torch import nn
+
+from affscore.network.recorder import recording
+from affscore.network.recorder.effects import Effect, Effects
+from affscore.network.recorder.uncounted import Uncounted
+
+ENTRIES = 8
+LEFT_OUT = ("cudnn", "mkldnn", "miopen", "fbgemm", "share_memory", "pin_memory")  # they need a device
+RANDOM = {
+    "bernoulli",
+    "dropout",
+    "alpha_dropout",
+    "feature_alpha_dropout",
+    "rrelu",
+    "gumbel_softmax",
+    "poisson",
+    "rand",
+}
+
+
+def functions_of_one_tensor():
+    """Every public function of PyTorch that needs a tensor alone and returns one of its shape."""
+    found, x = {}, torch.rand(3, ENTRIES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for function, written in torch.overrides.get_testing_overrides().items():
+            name = getattr(function, "__name__", "_")
+            needed = [p for p in inspect.signature(written).parameters.values() if p.default is p.empty]
+            if name.startswith(("_", *LEFT_OUT)) or len(needed) != 1 or any(word in name for word in RANDOM):
+                continue
+            try:
+                y = function(x.clone())
+            except Exception:  # noqa: BLE001  # it takes something else
+                continue
+            if isinstance(y, torch.Tensor) and (y.shape, y.dtype, y.layout, y.device) == (
+                x.shape,
+                x.dtype,
+                x.layout,
+                x.device,
+            ):
+                found[function] = name
+    return found
+
+
+FUNCTIONS = functions_of_one_tensor()
+LOOKS = ("like", "new_")
+
+
+def reference(function):
+    """Entry by entry, in float64: which outputs change with each input, and whether slopes differ between points."""
+    generator = torch.Generator().manual_seed(0)
+    points = 6 * torch.randn(200, 3, ENTRIES, dtype=torch.float64, generator=generator)
+    one = points[0]
+    for row in range(3):
+        for column in range(ENTRIES):
+            other = one.clone()
+            other[row, column] = points[1, row, column]
+            changed = ~torch.isclose(function(one.clone()), function(other), equal_nan=True)
+            changed[row, column] = False
+            if changed.any():
+                return Effect(False, False)
+    at = torch.linspace(-20, 20, 401, dtype=torch.float64).view(401, 1, 1).expand(401, 3, ENTRIES)
+    y = torch.stack([function(z.clone()) for z in at])[:, 0, 0]
+    slopes = y.diff()[y.diff().isfinite()]
+    return Effect(
+        True, bool(len(slopes)) and float(slopes.max() - slopes.min()) > 1e-6 * float(y[y.isfinite()].abs().max())
+    )
+
+
+def test_there_are_many():
+    assert len(FUNCTIONS) > 150
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=[*FUNCTIONS.values()])
+def test_the_effect_of_every_function_of_pytorch_is_that_of_the_reference(function):
+    name = FUNCTIONS[function]
+    if any(word in name for word in LOOKS):
+        return
+    x = torch.rand(3, ENTRIES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert Effects().of("", function, (x,), {}, x) == reference(function)
+
+
+PIECES = {
+    "scale": lambda z: 0.5 * z,
+    "shift": lambda z: z - 0.3,
+    "sum with itself": lambda z: z + z,
+    "cast": lambda z: z.to(torch.float64).type_as(z),
+    "copy": lambda z: z.clone().contiguous(),
+    "reshaped": lambda z: z.flatten(1).view(z.shape),
+    "minus": torch.neg,
+    "lerp": lambda z: torch.lerp(z, torch.zeros_like(z), 0.25),
+    "softshrink by hand": lambda z: z - z.clamp(-0.5, 0.5) * 0.5,
+    "sinc": torch.sinc,
+    "bessel": torch.special.bessel_j0,
+    "triangle": lambda z: (z - z.round()).abs(),
+    "assigned": lambda z: torch.where(z > 0.2, torch.full_like(z, 0.7), z),
+    "logaddexp": lambda z: torch.logaddexp(z, torch.ones(())),
+}
+BENT = {"softshrink by hand", "sinc", "bessel", "triangle", "assigned", "logaddexp"}
+
+
+@given(chain=st.lists(st.sampled_from(sorted(PIECES)), min_size=1, max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_a_chain_of_functions_is_noted_where_it_bends(chain):
+    class Chain(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.last = nn.Linear(5, 16), nn.Linear(16, 4)
+
+        def forward(self, x):
+            y = self.first(x)
+            for name in chain:
+                y = PIECES[name](y)
+            return self.last(y)
+
+    torch.manual_seed(0)
+    x, model = 3 * torch.randn(4, 5), Chain()
+    with torch.no_grad(), recording(model) as recorder, Uncounted(recorder) as uncounted:
+        recorder.start(x)
+        model(x)
+    assert bool(uncounted.sentence or recorder.calls) == bool(BENT & set(chain))
