@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from typing import Any
+from zlib import adler32, crc32
 
 import numpy as np
 import torch
@@ -312,5 +312,4 @@ def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
         Array (N, 2).
     """
     samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
-    some = slice(None, None, 1 + samples.shape[1] // 256)
-    return np.array([(zlib.crc32(one), zlib.adler32(one[some].tobytes())) for one in samples], "<u4").reshape(-1, 2)
+    return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)

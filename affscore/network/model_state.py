@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
-from affscore.transport.plain import kind_of
+from affscore.transport.plain import plain_parts
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -150,13 +150,13 @@ class _State:
             if not _holds_the_same(value, before):
                 value.clear()
                 value.extend(before) if isinstance(value, list) else value.update(before)
-        for tensor, numbers in self.tensors:
+        for tensor, old in self.tensors:
+            if all(map(torch.equal, plain_parts(tensor), plain_parts(old))):
+                continue  # a graph of autograd may hold it as it is
             if tensor.is_quantized:
-                tensor.data = numbers
-            elif kind_of(numbers):  # sparse ones, say, which do not compare
-                tensor.copy_(numbers)
-            elif not torch.equal(tensor, numbers):
-                (tensor if tensor.shape == numbers.shape else tensor.resize_(numbers.shape)).copy_(numbers)
+                tensor.data = old
+            else:
+                (tensor if tensor.is_nested or tensor.shape == old.shape else tensor.resize_(old.shape)).copy_(old)
 
 
 def _copied(tensor: Tensor) -> Tensor:

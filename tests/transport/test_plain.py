@@ -148,6 +148,18 @@ def test_a_snapshot_of_any_kind_does_no_harm(kind):
     assert fingerprint(network) == before
 
 
+@pytest.mark.parametrize("kind", ["coo", "csr", "plain"])
+def test_a_snapshot_between_forward_and_backward(kind):
+    """What autograd holds of a buffer that did not change must not count as changed."""
+    network = Holding(KINDS[kind](numbers()))
+    features = network(torch.randn(3, 4)).T
+    loss = (network.held @ features[:4]).sum()
+    with in_training(network, torch.device("cpu")):
+        network(torch.randn(3, 4))
+    loss.backward()
+    assert network.layer.weight.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("kind", WORDS)
 def test_no_score_is_computed_of_one(kind):
     odd = KINDS[kind](numbers())
