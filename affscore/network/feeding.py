@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.network.inputs import Forward, Inputs
+from affscore.network.notes import on_backbone
 from affscore.network.recorder.dataflow import mapped, tensors_in
 
 KNOWN_INPUTS = ("pixel_values", "input_ids")
@@ -58,7 +59,7 @@ class Feeding:
         self._written = f"{type(network).__name__}.forward({written})"
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        self._known = [p.name for p in named]
+        self._known, self._backbone = [p.name for p in named], on_backbone(network)
         self._required = {p.name for p in [*placed, *named] if p.default is p.empty}
         self._least = sum(p.default is p.empty for p in placed)
         self._most = 99 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(placed)
@@ -155,6 +156,7 @@ class Feeding:
         return AffscoreError(
             f"it is not clear which entries of the data go where in {self._written}: the data holds {shown}; give a "
             "dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
+            f"{self._backbone}"
         )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,9 @@ from affscore.zoo.text import Expected, TextPreprocessing
 NAMED_AT_MOST = 5
 """How many unreadable images a note names."""
 
+MOST_BATCHES = 100
+"""How many batches are read of data that does not say how long it is: it may have no end."""
+
 
 @dataclass
 class ImageStream:
@@ -41,6 +46,7 @@ class ImageStream:
         notes: Notes for the reader; complete when the chunks have been read.
         assumed: Whether that was assumed, since the network does not say it.
         classes: The names of the classes that labels stand for; None where these are numbers only.
+        most: After how many no more are read, of data that does not say how long it is.
     """
 
     name: str
@@ -50,6 +56,7 @@ class ImageStream:
     notes: list[str] = field(default_factory=list)
     assumed: bool = False
     classes: Sequence[str] | None = None
+    most: float = math.inf
 
 
 def image_stream(
@@ -67,7 +74,8 @@ def image_stream(
             lists), a Dataset or a DataLoader. Items of the last two may be tuples or dictionaries.
         card: What the network expects, and whether it says so; else images keep the size that they all have, where
             that is smaller (:func:`affscore.zoo.preprocessing.assumed_preprocessing`).
-        options: How many images to use; how many of a data set without end; the seed of the shuffle and of noise.
+        options: How many images to use; how many of a data set without end, or without a length (:data:`MOST_BATCHES`
+            times n); the seed of the shuffle and of noise.
         batch_size: Images in a chunk (a DataLoader decides for itself).
         feeding: Which entries of the data go into the network; None for a network of one input.
 
@@ -117,6 +125,8 @@ def image_stream(
     name = source.name if isinstance(source, NamedData) else type(source).__name__
     known = min((number for number in (size, images) if number is not None), default=None)
     stream = ImageStream(name, (), known, notes=feeding.notes, classes=list(named) or None)
+    if images is None and guarded(lambda: length_hint(loader, -1), "the data does not say how long it is") < 0:
+        stream.most = MOST_BATCHES * options.n
     stream.chunks = _limited(stream, inputs_of(loader, preprocessing, feeding), images, pictures)
     return stream
 
@@ -173,6 +183,9 @@ def _limited(stream: ImageStream, chunks: Iterable[Inputs], images: int | None, 
     """The chunks of so many images; the stream says as soon as it is known whether pictures were prepared."""
     read = 0
     for chunk in chunks:
+        if read >= stream.most:
+            stream.notes.append(f"the data has no length, and more than these {read} samples; images= says how many")
+            break
         if pictures.sizes:
             stream.preprocessing, stream.assumed = pictures.expected, not pictures.known
         part = chunk if images is None else chunk[: images - read]

@@ -21,8 +21,9 @@ from torch.utils.data import default_collate
 from affscore.errors import AffscoreError, guarded
 from affscore.network.padding import tokens_of_text, unread_masks
 from affscore.network.recorder.dataflow import mapped, tensors_in
+from affscore.transport.plain import check_plain
 from affscore.zoo.preprocessing import Preprocessing, assumed_preprocessing
-from affscore.zoo.text import Expected, TextPreprocessing, check_plain, check_token_ids
+from affscore.zoo.text import Expected, TextPreprocessing, check_token_ids
 
 Forward = Callable[[nn.Module, Any], Any]
 
@@ -199,6 +200,7 @@ class Pictures:
             return {name: self._prepared(value) for name, value in item.items()}
         if isinstance(item, (tuple, list)) and any(isinstance(value, Image.Image) for value in item):
             return [self._prepared(value) for value in item]
+        check_plain(item)  # before they are put into a batch, which drops masks
         return item
 
 
@@ -217,10 +219,12 @@ def as_tensors(data: Any) -> Any:
         return {name: as_tensors(value) for name, value in data.items()}
     if isinstance(data, tuple):
         return tuple(as_tensors(value) for value in data)
+    check_plain(data)
     if isinstance(data, Tensor):
         return data.detach()
     if isinstance(data, pd.DataFrame):
-        if others := [str(name) for name, kind in data.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]:
+        numeric = pd.api.types.is_numeric_dtype
+        if others := [str(name) for name, kind in data.dtypes.items() if not numeric(kind) or kind.kind == "c"]:
             raise AffscoreError(f"the columns of a table must be numbers, {', '.join(others)} are not; leave them out")
         data = data.to_numpy(np.float64, na_value=np.nan)
     if not isinstance(data, (np.ndarray, pd.Series, list)):

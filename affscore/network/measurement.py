@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from typing import Any
+from zlib import adler32, crc32
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -30,6 +32,7 @@ from affscore.network.notes import (
     on_n,
     on_positions,
     on_refusals,
+    on_repeats,
     on_rows,
     on_values,
     on_weights,
@@ -102,7 +105,8 @@ class Measurement:
         self._forward, self._preparing = forward, preparing
         self._dataset = self.stream.name if data_name is None else data_name
         self._items = ""  # what a sample is called, once the first ones have been read
-        self._seen, self._digest = 0, hashlib.sha256()  # how many samples, and the checksums of them
+        # how many samples, and the checksums of them
+        self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
         self._declared, self._notes, self._dropped = list[str](), list[str](), 0
 
     def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
@@ -179,7 +183,8 @@ class Measurement:
                 self._digest.update(chunk.form.encode())
                 if not self.stream.preprocessing:
                     self._notes = [*on_values(chunk.tensors, card.preprocessing, card.preprocessing_known)]
-            self._digest.update(_checksums(chunk.numbers))
+            self._sums.append(_checksums(chunk.numbers))
+            self._digest.update(self._sums[-1][:, 0].tobytes())
             self._seen += len(chunk)
             yield chunk
             bar.update(len(chunk))
@@ -263,6 +268,7 @@ class Measurement:
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
             *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
             *on_positions(options), *on_rows(table, options.units),
+            *on_repeats(np.concatenate(self._sums)[:samples], self._items),
         ]  # fmt: skip
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
@@ -296,10 +302,14 @@ def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != name}
 
 
-def _checksums(numbers: Tensor) -> bytes:
-    """The CRC-32 of the numbers of each sample.
+def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
+    """The CRC-32 of the numbers of each sample, and the Adler-32 of some of them: the first is the fingerprint.
 
-    Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network.
+    Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network. Among a
+    million samples a few share their CRC-32 by chance, and none share both.
+
+    Returns:
+        Array (N, 2).
     """
     samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
-    return b"".join(zlib.crc32(sample).to_bytes(4, "little") for sample in samples)
+    return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)

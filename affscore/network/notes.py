@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, AffscoreWarning
@@ -106,12 +107,19 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
     return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
 
 
+def on_backbone(network: nn.Module) -> str:
+    """What to do with a network that takes lists of images and returns as many boxes as it finds."""
+    advice = "; of a detector, measure the backbone: forward=lambda network, batch: network.backbone(batch)"
+    return advice * isinstance(getattr(network, "backbone", None), nn.Module)
+
+
 @contextmanager
 def adding_assumptions(stream: ImageStream, network: nn.Module) -> Iterator[None]:
-    """Where the network itself fails, the message goes on with what was assumed of its input."""
+    """Where the network itself fails, the message goes on with what was assumed of its input, and with its backbone."""
     try:
         yield
     except AffscoreError as error:
+        error.args = (f"{error}{on_backbone(network)}",)
         assumed = [split_note(note)[1] for note in on_input(stream, network)]
         if not assumed or error.__cause__ is None:
             raise
@@ -143,6 +151,21 @@ def on_values(tensors: Iterable[Tensor], expected: Expected, known: bool = True)
             "the images hold values from 0 to 255, as they are stored: divide them by 255 and normalise them as the "
             "network was trained"
         )
+
+
+def on_repeats(sums: NDArray[np.uint32], items: str) -> Iterator[str]:
+    """How many samples are the same as an earlier one, to the last bit.
+
+    Args:
+        sums: Checksums of each sample, array (N, 2).
+        items: What samples are called.
+
+    >>> next(on_repeats(np.array([[1, 2], [3, 4], [1, 2], [1, 2]], np.uint32), "images"))[:49]
+    '2 of 4 images (50.0%) are repeats of earlier ones'
+    """
+    why = "an IterableDataset gives every worker of a DataLoader the same samples, unless it uses get_worker_info"
+    if repeats := len(sums) - len(np.unique(sums, axis=0)):
+        yield f"{repeats} of {len(sums)} {items} ({repeats / len(sums):.1%}) are repeats of earlier ones ({why})"
 
 
 def on_weights(card: ModelCard) -> Iterator[str]:

@@ -147,12 +147,16 @@ def reduce_text(
         raise AffscoreError(f"reduction={reduction!r} would take in padding; use mean, sum, sample or positions")
     counts = text.sum(dim=1)
     if reduction in ("sample", "positions"):
-        assert positions is not None
         order = text.int().argsort(dim=1, descending=True, stable=True)  # those of the text first
-        where = order.gather(1, positions(counts.cpu().numpy()).to(order.device))
+        where = order.gather(1, (positions or unsaid)(counts.cpu().numpy()).to(order.device))
         return tokens.gather(1, where[:, :, None].expand(-1, -1, tokens.shape[2])).flatten(0, 1)
     total = torch.where(text[:, :, None], tokens, 0).sum(dim=1)  # padding may hold NaN: no product with zeros
     return total / counts[:, None] if reduction == "mean" else total
+
+
+def unsaid(count: Any) -> Tensor:
+    """Stands for the positions that a reduction draws, where nobody says them: an AffscoreError."""
+    raise AffscoreError("the reductions sample and positions need positions=, which chooses among so many")
 
 
 def _fitting(tokens: Tensor, text: Tensor) -> Tensor:

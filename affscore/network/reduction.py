@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.padding import reduce_text
+from affscore.network.padding import reduce_text, unsaid
 from affscore.network.recorder.axes import channels_last
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def reduce(
         least; never a view of the features.
 
     Raises:
-        AffscoreError: An unknown name, or N that is no multiple of the number of images; as
-            :func:`affscore.network.padding.reduce_text`.
+        AffscoreError: An unknown name, N that is no multiple of the number of images, complex numbers, or no
+            ``positions`` where they are needed; as :func:`affscore.network.padding.reduce_text`.
 
     Source: definition 3.1 and "Dimensionality reduction" in appendix E.
 
@@ -90,6 +90,11 @@ def reduce(
             f"the first axis of a feature map must count the {images} samples, or parts of them, "
             f"got shape {tuple(features.shape)}"
         )
+    if features.is_complex():
+        raise AffscoreError(
+            "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
+            "takes and gives real ones: activations=[...]"
+        )
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()
     if len(features) != images:
@@ -102,9 +107,8 @@ def reduce(
     if reduction == "published":
         return features.flatten(2).mean(dim=2)
     if reduction in ("sample", "positions"):
-        assert positions is not None
         tokens = features.movedim(channel_axis, -1).flatten(1, -2)
-        where = positions(tokens.shape[1]).to(features.device)
+        where = (positions or unsaid)(tokens.shape[1]).to(features.device)
         return tokens[torch.arange(images, device=features.device)[:, None], where].flatten(0, 1)
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
     # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself

@@ -49,7 +49,8 @@ def signature(
             table of numbers (DataFrame, list of lists), a Dataset or a DataLoader. Several inputs: see below.
         n: Samples (images, rows of a table, windows of tokens) in a batch of the statistic, >= 2. A last batch
             that is shorter is dropped, unless it is the only one.
-        images: How many samples to use in all; None for all there are.
+        images: How many samples to use in all; None for all there are, and of data that does not say how long it is
+            (an IterableDataset, a sampler without a length) for at most 100 n, with a note.
         reduction: "mean" (over positions, per channel), "sum", "flatten", "sample" (one random position
             a sample), "positions" (several, each a point of its own) or "published" (what the papers'
             code does where channels come last).
@@ -111,8 +112,8 @@ def signature(
         AffscoreWarning: A number is likely wrong; once for each reason.
 
     Raises:
-        AffscoreError: Bad arguments, data that does not fit the network, a network without activations
-            that can be seen, or NaN or infinity in one (the message names the layer).
+        AffscoreError: Bad arguments, data that does not fit the network or is masked, a network without activations
+            that can be seen, or NaN, infinity or complex numbers in one (the message names the layer).
 
     Source: definition 3.1 and appendix E.
 

@@ -83,7 +83,7 @@ def test_the_cloud_stays_on_its_device(device):
         (torch.tensor(POINTS).half() * 60000, "NaN or infinite of 12"),
         (POINTS + 1j, "x must hold real numbers, got torch.complex128"),
         (POINTS > 0, "x must hold real numbers, got torch.bool"),
-        (torch.tensor(POINTS).to_sparse(), r"x must be dense, got torch.sparse_coo; use x.to_dense\(\)"),
+        (torch.tensor(POINTS).to_sparse(), r"got a sparse tensor; make it dense first \(.to_dense\(\)\)"),
         ("abc", "x must be an array or tensor of real numbers, got a str"),
         ([["a", "b"], ["c", "d"]], "real numbers, got a list of type <U1"),
         ([[1.0, 2.0], [3.0]], "got a list that does not make one; are its rows of different lengths"),
