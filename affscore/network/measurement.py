@@ -38,7 +38,7 @@ from affscore.network.notes import (
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
-from affscore.network.scoring import WholeDataset, key_of, numbered, score_batch
+from affscore.network.scoring import key_of, numbered, score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -108,7 +108,7 @@ class Measurement:
         self._declared, self._notes, self._dropped = list[str](), list[str](), 0
 
     def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
-        """Measure the batches, in their order; of a whole data set (``options.whole``) there is one, at the end.
+        """Measure the batches, in their order.
 
         Args:
             done: Batches that were measured before, by their numbers. Those of this network are given back as they
@@ -118,10 +118,8 @@ class Measurement:
             OtherDataError: A batch of ``done`` is of other samples.
             AffscoreError: As :func:`affscore.signature`.
         """
-        with closing(self._measured({} if self.options.whole else done or {})) as measured:
-            if self.options.whole:
-                yield from self._together(measured)
-            elif self.device.type == "cuda":
+        with closing(self._measured(done or {})) as measured:
+            if self.device.type == "cuda":
                 yield from self._behind(measured)
             else:
                 yield from itertools.starmap(self._scored, measured)
@@ -144,11 +142,11 @@ class Measurement:
                     batch, collector = run_batch(self, recorder, number, parts, known)
                 deque(parts, maxlen=0)
                 size, images = self._seen - number * options.n, self._digest.hexdigest()
-                if number and size < options.n and not options.whole:  # scores of other sizes do not compare
+                if number and size < options.n:  # scores of other sizes do not compare
                     self._dropped = size
                     return
                 if passes := collector.all_collected():
-                    passes = passes if options.whole else [reached_by_several(pairs) for pairs in passes]
+                    passes = [reached_by_several(pairs) for pairs in passes]
                     notes = [*batch.notes, *on_refusals(passes)]
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
@@ -205,19 +203,6 @@ class Measurement:
                 waiting = threads.submit(self._scored, batch, passes)
             if waiting is not None:
                 yield waiting.result()
-
-    def _together(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
-        """Score all samples together, at the end (:class:`affscore.network.scoring.WholeDataset`)."""
-        whole, parts = WholeDataset(self.stream.total, self.options), list[Batch]()
-        for batch, passes in measured:
-            whole.add(passes[0])
-            parts.append(batch)
-        if parts:
-            right = [part.right for part in parts if part.right is not None]
-            yield replace(
-                parts[-1], number=0, notes=[note for part in parts for note in part.notes], rows=whole.rows(),
-                right=sum(right) if len(right) == len(parts) else None, unused=min(part.unused for part in parts),
-            )  # fmt: skip
 
     def signature(self, batches: Sequence[Batch]) -> Signature:
         """The signature that all batches make, with what the data and the network have to say.

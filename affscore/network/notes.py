@@ -214,7 +214,7 @@ def on_positions(options: Options) -> Iterator[str]:
             f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
             "depend on each other, and an interval draws samples again, not points"
         )
-        if options.only_paired and not options.whole:
+        if options.only_paired:
             yield (
                 f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
                 "scores are lower bounds of the exact ones"
@@ -234,7 +234,7 @@ def on_n(result: Signature) -> Iterator[str]:
     units = result.metadata.get("units", "activations")
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
-    if used < asked and (result.metadata["coupling"] == "exact" or "positions" in result.metadata):
+    if used < asked:
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
     if used < FEWEST:
         yield as_warning(too_few(used, items))
