@@ -84,7 +84,6 @@ class Options:
     covariance: CovarianceName = _option("ledoit-wolf", "ledoit-wolf or empirical.")
     criteria: tuple[str, ...] = _option(True, "Compute the criteria of tables 1 and 2, too.")
     seed: int = _option(0, "Fixes random weights, and the choice of samples.")
-    whole: bool = _option(False, "Score all samples together, under the paired coupling, not in batches.")
     positions: int = _option(4, "Positions of each sample that are points of their own, with --reduction positions.")
     multiverse: tuple[ReductionName, ...] = ()
     bias: BiasName = "none"
@@ -111,15 +110,11 @@ class Options:
         several = check_reductions(self.multiverse) if self.multiverse != () else ()
         for each in several:
             check_word("reduction", each, ReductionName)
-        if several and self.whole:
-            raise AffscoreError("a multiverse is measured in batches: omit whole=True, or measure one signature")
         if self.bias != "none" and not several:
             raise AffscoreError(f"bias={self.bias!r} is a choice of a multiverse (affscore.multiverse)")
         images, usual = self.images, self.usual_criteria
         if images is not None and (isinstance(images, bool) or images == 0):
             raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
-        if not isinstance(self.whole, bool):
-            raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
         checked: dict[str, Any] = {
             "n": check_integer("n", self.n, 2, MOST_IN_A_BATCH),
             "seed": check_integer("seed", self.seed, 0),
@@ -152,7 +147,7 @@ class Options:
     @property
     def only_paired(self) -> bool:
         """Whether the other options leave no choice of the coupling."""
-        return self.whole or (self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED)
+        return self.points_a_sample > 1 and self.n * self.points_a_sample > MOST_COUPLED
 
     @property
     def changed(self) -> dict[str, Any]:

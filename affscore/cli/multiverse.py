@@ -12,7 +12,7 @@ from affscore.cli import options
 from affscore.cli.words import command_line, say
 
 
-@options.measuring("reduction", "order", "covariance", "criteria", "whole", "units")
+@options.measuring("reduction", "order", "covariance", "criteria", "units")
 def multiverse(
     model: str = Argument(metavar="MODEL[@WEIGHTS]", help=f"MODEL is {options.MODELS}."),
     dataset: str = Option("digits", metavar="SPEC", help=f"{options.DATASETS}."),

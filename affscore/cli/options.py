@@ -82,8 +82,7 @@ def measuring(*omitted: str) -> Callable[[Callable[..., None]], Callable[..., No
         for field in (*fields(Options), *fields(Execution)):
             if "help" in field.metadata and field.name not in (*parameters, *omitted):
                 kind = bool if isinstance(field.default, bool) else _KINDS.get(str(field.type), str)
-                flags = [f"--{field.name}"] if field.default is False else []  # no --no-whole
-                option = Option(field.default, *flags, help=field.metadata["help"])
+                option = Option(field.default, help=field.metadata["help"])
                 parameters[field.name] = Parameter(field.name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
         command.__signature__ = inspect.Signature([*parameters.values()])  # type: ignore[attr-defined]
         command.__annotations__ = {name: one.annotation for name, one in parameters.items()}

@@ -15,13 +15,14 @@ import numpy as np
 
 from affscore.network.accuracy import Predictions, count_right, predictions
 from affscore.network.collect import Collector
-from affscore.network.forward import audit, forward
-from affscore.network.inputs import Inputs
+from affscore.network.forward import audit, forward, one_by_one
+from affscore.network.inputs import Inputs, joined
 from affscore.network.notes import adding_assumptions, as_warning
 from affscore.network.padding import NOTE as PADDING
-from affscore.network.randomness import seed_generators
+from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder
 from affscore.network.recorder.calls import ActivationCall
+from affscore.network.reduction import ScatteredError
 
 if TYPE_CHECKING:
     from affscore.network.measurement import Measurement
@@ -40,6 +41,7 @@ class Batch:
         right: How many of its images were classified rightly; None where that is not known.
         unused: How many outputs lie beyond the largest of its labels (:func:`affscore.network.accuracy.count_right`).
         silent: What was declared as an activation and did not run.
+        one_by_one: Why samples went through the network one at a time; empty where they did not.
     """
 
     number: int
@@ -50,6 +52,7 @@ class Batch:
     right: int | None = None
     unused: int = 0
     silent: list[str] = field(default_factory=list)
+    one_by_one: str = ""
 
 
 def batches_of(chunks: Iterable[Inputs], n: int) -> Iterator[tuple[int, Iterator[Inputs]]]:
@@ -78,8 +81,10 @@ def run_batch(
 ) -> tuple[Batch, Collector]:
     """Send a batch through the network; what its very first samples show is checked.
 
+    Where the network keeps samples apart and its tensors do not have them along one axis, each goes through it alone.
+
     Args:
-        of: What is measured.
+        of: What is measured; ``one_by_one`` says why samples go through the network one at a time, once that is known.
         recorder: Watches the network.
         number: The number of the batch.
         chunks: Its samples.
@@ -91,20 +96,55 @@ def run_batch(
     """
     options, network, card, stream = of.options, of.network, of.card, of.stream
     room = options.n if stream.total is None else min(options.n, stream.total)
-    collector = recorder.listener = Collector(options, room, number * options.n, known)
-    # whatever draws random numbers starts anew, whether or not earlier batches were measured
     state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
-    seed_generators(int(state[0]), of.device)
     notes: list[str] = []
     predicted: list[Predictions | None] = []
-    for chunk in chunks:
-        images, first = chunk.each(lambda tensor: tensor.to(of.device)), number == 0 and not predicted and not checked
+
+    def begin() -> Collector:
+        # whatever draws random numbers starts anew, whether or not earlier batches were measured
+        seed_generators(int(state[0]), of.device)
+        predicted.clear()
+        recorder.listener = new = Collector(options, room, number * options.n, known, bool(of.one_by_one))
+        return new
+
+    def run(images: Inputs) -> None:
+        for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
+            predicted.append(predictions(forward(network, recorder, collector, part, card.name), part.labels))
+
+    collector, passes, samples = begin(), 0, 0
+    chunks = (chunk.each(lambda tensor: tensor.to(of.device)) for chunk in chunks)
+    ahead = list(itertools.islice(chunks, 1))
+    first = number == 0 and not checked
+    if first and ahead and len(ahead[0]) == 1:  # a sample alone does not show whether samples are mixed
+        ahead += itertools.islice(chunks, 1)
+    for images in itertools.chain(ahead, chunks):
         with adding_assumptions(stream, network):
-            notes += [] if chunk.text is None else [PADDING]
-            notes += [as_warning(chunk.doubt)] if chunk.doubt else []
-            predicted.append(predictions(forward(network, recorder, collector, images, card.name), chunk.labels))
-            if first:
-                notes += audit(network, recorder, collector, images, card.name)
+            notes += [] if images.text is None else [PADDING]
+            notes += [as_warning(images.doubt)] if images.doubt else []
+            several = joined(ahead) if first else images
+            again = several is not images
+            if first and len(ahead) > 1 and not again:  # of another size; samples are not put together
+                of.one_by_one = "the data gives them so"
+                collector = begin()
+            try:
+                run(several)
+                if first:
+                    with random_states_kept(of.device):
+                        notes += audit(network, recorder, collector, several, card.name)
+            except ScatteredError as error:
+                if passes or of.one_by_one:
+                    raise
+                of.one_by_one, more = one_by_one(network, recorder, several, card.name, error)
+                notes, again = [*notes, *more], True
+            if again:
+                collector = begin()
+                run(images)
+        passes, samples, first = passes + 1, samples + len(images), False
+    if of.one_by_one and number == 0 and passes < samples:
+        notes.append(
+            f"the samples went through the network one at a time ({samples} passes in place of {passes} for a batch), "
+            f"since {of.one_by_one}"
+        )
     if recorder.blocks is not None:
         notes += recorder.blocks.notes
     if recorder.independent_of_input:
@@ -115,11 +155,12 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
-        notes += _assumed_channels(recorder.calls)
+        calls = [pair.call for pair in collector.collected()] if of.one_by_one else recorder.calls
+        notes += _assumed_channels(calls)
     # an untrained last layer is right by chance, which is no accuracy
     right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
-    return Batch(number, "", "", notes + why, [], right, unused, silent), collector
+    return Batch(number, "", "", notes + why, [], right, unused, silent, of.one_by_one), collector
 
 
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:

@@ -5,7 +5,7 @@ The inputs of a batch are cut, moved and checked together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
@@ -101,6 +101,18 @@ class Inputs:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in self.tensors)
         source = f", from {self.source}" if self.source else ""
         return f"{self.items} of shape {shapes}{source}" if len(self.tensors) == 1 else f"inputs of shapes {shapes}"
+
+
+def joined(parts: Sequence[Inputs]) -> Inputs:
+    """The samples of several batches as one, without their labels; the first batch where they do not fit together."""
+    first, marked = parts[0], next((part.text for part in parts if part.text is not None), None)
+    if len(parts) == 1 or len({part.form for part in parts}) > 1:
+        return first
+    tensors, text = zip(*(part.tensors for part in parts), strict=True), None
+    if marked is not None:
+        every = (marked.new_ones(len(part), marked.shape[1]) if part.text is None else part.text for part in parts)
+        text = torch.cat(list(every))
+    return replace(first.each(lambda _: torch.cat(next(tensors))), labels=None, text=text)
 
 
 def has_decoder(network: nn.Module) -> bool:

@@ -207,6 +207,18 @@ def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
         )
 
 
+def on_reached(table: pd.DataFrame) -> Iterator[str]:
+    """Which activations not all samples reach, where these go through the network one at a time."""
+    most, batches = table.groupby("batch")["n"].transform("max"), table["batch"].nunique()
+    rows = table[table["n"] < most]
+    lacking = batches * table["index"].nunique() - len(table)
+    if len(rows) or lacking:
+        yield (
+            f"{rows['index'].nunique()} of {table['index'].nunique()} activations are of the samples that reached them "
+            f"(experts, say), the others being left out: n is {rows['n'].min()} to {rows['n'].max()}"
+        )
+
+
 def on_refusals(passes: Iterable[list[Pair]]) -> Iterator[str]:
     """Which activations have no score under an order, since they cannot be applied to reduced vectors."""
     refused = {str(pair.call): pair.refused for pairs in passes for pair in pairs if pair.refused}
@@ -225,7 +237,7 @@ def on_positions(options: Options) -> Iterator[str]:
             f"each sample gives up to {each} points, as many as a feature map has positions; points of one sample "
             "depend on each other, and an interval draws samples again, not points"
         )
-        if options.only_paired and not options.whole:
+        if options.only_paired:
             yield (
                 f"the coupling is the pairing, since n x positions is {options.n * each}, more than {MOST_COUPLED}: "
                 "scores are lower bounds of the exact ones"
@@ -245,7 +257,7 @@ def on_n(result: Signature) -> Iterator[str]:
     units = result.metadata.get("units", "activations")
     asked, items = result.metadata["n"], result.metadata["items"]
     used = result.metadata["images"] // result.table["batch"].nunique()
-    if used < asked and (result.metadata["coupling"] == "exact" or "positions" in result.metadata):
+    if used < asked:
         yield f"n is {used}: there are no more {items} ({asked} were asked for in a batch)"
     if used < FEWEST:
         yield as_warning(too_few(used, items))

@@ -24,6 +24,14 @@ OrderName = Literal["activate-first", "reduce-first"]
 BiasName = Literal["none", "extrapolated"]
 
 
+class ScatteredError(AffscoreError):
+    """The samples do not stand along one axis; ``why`` says of what."""
+
+    def __init__(self, message: str, why: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+
 def check_word(what: str, value: str, words: Any) -> None:
     """Raise an AffscoreError unless this is one of the words of a Literal."""
     if value not in get_args(words):
@@ -85,11 +93,8 @@ def reduce(
     [[3.0, 7.0, 11.0], [0.0, 4.0, 8.0]]
     """
     check_word("reduction", reduction, ReductionName)
-    if features.ndim == 0 or len(features) == 0 or len(features) % images:
-        raise AffscoreError(
-            f"the first axis of a feature map must count the {images} samples, or parts of them, "
-            f"got shape {tuple(features.shape)}"
-        )
+    if not _counts(features, images):
+        raise AffscoreError(_NOT_COUNTED.format(images, tuple(features.shape)))
     if features.is_complex():
         raise AffscoreError(
             "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
@@ -137,15 +142,28 @@ def reduced(
         output: Where the channels of the output of a block lie, where that is elsewhere.
 
     Raises:
+        ScatteredError: No axis counts the images.
         AffscoreError: As :func:`affscore.network.reduce`; the message names the activation.
     """
     if call.kind == "network":
         reduction = "flatten"
+    first, channel_axis = images_first(output or call, features, published=reduction == "published")
+    if not _counts(first, images):
+        shape = tuple(features.shape)
+        why = f"{call} sees shape {shape}, in which no axis counts the {images} samples"
+        raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
     try:
-        features, channel_axis = images_first(output or call, features, published=reduction == "published")
-        return reduce(features, images, channel_axis, reduction, positions, text)
+        return reduce(first, images, channel_axis, reduction, positions, text)
     except AffscoreError as error:
         raise AffscoreError(f"{call}: {error}") from None
+
+
+_NOT_COUNTED = "the first axis of a feature map must count the {} samples, or parts of them, got shape {}"
+
+
+def _counts(features: Tensor, images: int) -> bool:
+    """Whether the first axis counts so many images, or parts of them."""
+    return features.ndim > 0 and len(features) > 0 and len(features) % images == 0
 
 
 def size_of_terms(

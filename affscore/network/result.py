@@ -43,7 +43,7 @@ class Signature:
             "warning: " say that a number is likely wrong; :func:`signature` gives them as warnings, too.
         sample_costs: For each row of the table what each sample contributed to its score
             (:class:`affscore.AffinityScore`); empty for a signature that was read from a file or taken up
-            again after an interruption, and for the score of a whole data set.
+            again after an interruption.
 
     >>> from affscore import signature
     >>> measured = signature("mini:digitsnet", "digits", n=512, criteria=False)
@@ -111,8 +111,8 @@ class Signature:
             Both ends, in [0, 1].
 
         Raises:
-            AffscoreError: The costs of the images are not at hand (after reading a file, for a whole data
-                set), or a level outside (0, 1).
+            AffscoreError: The costs of the images are not at hand (after reading a file), or a level
+                outside (0, 1).
         """
         if not 0 < level < 1:
             raise AffscoreError(f"level must be in (0, 1), got {level}")
@@ -146,8 +146,7 @@ class Signature:
             raise AffscoreError(f"resamples must be at least 1, got {resamples}")
         if not any(costs is not None for costs in self.sample_costs):
             raise AffscoreError(
-                "the costs of the samples are not stored in files or for whole data sets; "
-                "measure the signature in batches to get an interval"
+                "the costs of the samples are not stored in files; measure the signature again to get an interval"
             )
         generator = np.random.default_rng(seed)
         means = []

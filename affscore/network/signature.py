@@ -29,7 +29,6 @@ def signature(
     batch_size: int = 64,
     seed: int = 0,
     progress: bool | None = None,
-    whole: bool = False,
     activations: Collection[Any] | Mapping[str, Any] | None = None,
     forward: Forward | None = None,
     data_name: str | None = None,
@@ -64,9 +63,6 @@ def signature(
         batch_size: Samples that go through the network at once; no result depends on it.
         seed: Fixes random weights, the choice and order of samples, and the positions of "sample".
         progress: Whether to show a progress bar; None for where there is a terminal.
-        whole: Score all samples together, with no batches: under the paired coupling, so that a score is a
-            lower bound of the exact one of all samples with the same covariance (not of the mean over
-            batches). n is then only the number of samples that are held at a time, and nothing is dropped.
         activations: What else counts as one activation, as a whole: a list of classes of modules, modules,
             or functions (or a dictionary of these by the names that they shall have). Functions must be elementwise. A
             module that is not, as a norm, attention or a residual block, is scored as a whole, too: X is the first

@@ -139,7 +139,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_measured(trained,
         ((MINI, "missing.parquet"), {}),
         ((MINI, "shipped:nothing"), {}),
         ((MINI, summed), {}),
-        ((MINI, trained), {"whole": True}),
+        ((MINI, trained), {"covariance": "empirical"}),
         ((MINI, MINI), {"names": ["a"]}),
         ((MINI,), {}),
     ):

@@ -202,7 +202,6 @@ class TestN:
     def test_fewer_images_than_n(self):
         says = "there are no more images (512 were asked for"
         assert notes_with(says, network(), torch.rand(8, 3, 9, 9))[0] == "note"
-        assert notes_with(says, network(), torch.rand(8, 3, 9, 9), whole=True)[0] is None
         assert notes_with("no more images", network(), torch.rand(8, 3, 9, 9), n=8)[0] is None
         assert notes_with("no more images", network(), torch.rand(9, 3, 9, 9), n=8)[0] is None
 
