@@ -43,7 +43,7 @@ def output(help: str, *endings: str) -> Any:
     """An option that takes a file to write; that it can be written is found out before anything is computed."""
 
     def check(path: Path | None) -> Path | None:
-        from affscore.network.files import check_destination
+        from affscore.zoo.paths import check_destination
 
         return path if path is None else check_destination(path, endings)
 

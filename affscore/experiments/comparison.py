@@ -16,7 +16,7 @@ from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
-from affscore.network.files import atomic_write, check_destination
+from affscore.network.files import atomic_write
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.result import Signature, load_signature
@@ -25,7 +25,7 @@ from affscore.network.table import without_formulas
 from affscore.options import Specification, options_of
 from affscore.survey.load import load_or_measure_one
 from affscore.survey.shipped import PREFIX, shipped_signature
-from affscore.zoo.paths import check_name
+from affscore.zoo.paths import check_destination, check_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -43,7 +43,7 @@ def as_warning(sentence: str) -> str:
     """The note of this sentence, for what makes a number likely wrong.
 
     >>> lines(["the last 2 images were dropped", as_warning("the images hold values from 0 to 255")])
-    ['warning: the images hold values from 0 to 255', 'note: the last 2 images were dropped']
+    ['warning: the images hold values from 0 to 255', '1 note: .notes']
     """
     return _WARNING + sentence
 
@@ -64,8 +64,11 @@ def note_on(name: str, note: str) -> str:
 
 
 def lines(notes: Iterable[str]) -> list[str]:
-    """A line for each note, the warnings first."""
-    return sorted((": ".join(split_note(note)) for note in notes), key=lambda line: not line.startswith(_WARNING))
+    """How a result prints its notes: each warning in full, and one line for the rest."""
+    notes = list(notes)
+    found = [note for note in notes if note.startswith(_WARNING)]
+    rest = len(notes) - len(found)
+    return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
 
 
 def merged_warnings(notes: Iterable[str]) -> list[str]:

@@ -15,12 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.files import check_destination
 from affscore.network.notes import lines
 from affscore.network.parquet import ForeignError, read_parquet, write_parquet
 from affscore.network.table import brief, check_signature, summary_of
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
+from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,12 +11,13 @@ import pandas as pd
 
 from affscore.errors import AffscoreError, AffscoreWarning, os_errors
 from affscore.network.criteria import COLUMNS
-from affscore.network.files import atomic_write, check_destination
+from affscore.network.files import atomic_write
 from affscore.network.multiverse_result import Multiverse, load_result
 from affscore.network.result import Signature
 from affscore.network.table import without_formulas
 from affscore.survey.shipped import MULTIVERSES, SHIPPED
 from affscore.survey.store import Store
+from affscore.zoo.paths import check_destination
 
 Result = TypeVar("Result", bound=Signature | Multiverse)
 _Found: TypeAlias = tuple[Path, Signature | Multiverse]

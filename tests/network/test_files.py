@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from affscore import AffscoreError, Signature, load_results, load_signature, signature
-from affscore.network.files import check_destination
+from affscore.zoo.paths import check_destination
 
 
 @pytest.fixture(scope="module")
