@@ -13,6 +13,9 @@ from affscore.errors import AffscoreError
 COMMUTING = ("sample", "positions", "flatten")
 """Reductions that commute with an elementwise function: both orders are the same."""
 
+MASK = "attention_mask"
+"""The entry of the data that says which positions are no padding, as tokenizers call it."""
+
 MOST_IN_A_BATCH = 100_000
 """The coupling of n images needs n^2 distances: 80 GB at this n."""
 
@@ -90,6 +93,8 @@ class Options:
     bias: BiasName = "none"
     coupling: CouplingName = "exact"
     units: UnitsName = _option("activations", "activations, or blocks: also norms, attention, residual blocks, ...")
+    size: int | None = _option(None, "Pixels of a side of the images, where the network does not say what it expects.")
+    mask: str | None = MASK
 
     def __post_init__(self) -> None:
         check_word("reduction", self.reduction, ReductionName)
@@ -114,6 +119,8 @@ class Options:
         images = self.images
         if images is not None and (isinstance(images, bool) or images == 0):
             raise AffscoreError(f"images must be an integer of at least 2, got {images!r}; omit it for all")
+        if self.mask is not None and not isinstance(self.mask, str):
+            raise AffscoreError(f"mask must be the name of an entry of the data, or None, got {self.mask!r}")
         if not isinstance(self.whole, bool):
             raise AffscoreError(f"whole must be True or False, got {self.whole!r}")
         checked: dict[str, Any] = {
@@ -122,6 +129,7 @@ class Options:
             "images": None if images is None else check_integer("images", images, 2, MOST_IMAGES),
             "order": "activate-first" if self.reduction in COMMUTING else self.order,
             "positions": check_integer("positions", self.positions, 1, MOST_POSITIONS),
+            "size": None if self.size is None else check_integer("size", self.size, 1),
             "multiverse": several,
         }
         given = {name: getattr(self, name) for name in ("reduction", "order", "covariance", "coupling")}
@@ -132,17 +140,15 @@ class Options:
             )
         if several and self.criteria not in (True, False, ()):
             raise AffscoreError("a multiverse has no criteria: omit them, or measure a signature")
-        # last, since the names of the criteria need PyTorch
-        checked["criteria"] = () if several or not self.criteria else self._chosen_criteria()
+        checked["criteria"] = ()
+        if not several and self.criteria is not False:  # last, since their names need PyTorch
+            from affscore.network.criteria import choose_criteria
+
+            checked["criteria"] = choose_criteria(self.usual_criteria if self.criteria is True else self.criteria)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.only_paired:
             object.__setattr__(self, "coupling", "paired")
-
-    def _chosen_criteria(self) -> tuple[str, ...]:
-        from affscore.network.criteria import choose_criteria
-
-        return choose_criteria(self.usual_criteria if self.criteria is True else self.criteria)
 
     @property
     def usual_criteria(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import typer
 from typer import Option
 
 from affscore.cli import options
-from affscore.cli.words import say, warnings_on_stderr
+from affscore.cli.words import say
 
 _RESULTS = Option(None, metavar="DIR", help="Take your own results, too: the folder of a store that a survey wrote.")
 
@@ -35,12 +35,11 @@ def ledger(
     from affscore.papers.specifications import claims_by_specification, gathered_multiverses
     from affscore.survey.tables import write_table
 
-    with warnings_on_stderr():
-        gathered = AllResults.gather(results)
-        found = Ledger(gathered)
-        if specifications is not None:
-            multiverses, studies = gathered_multiverses(results), gathered.studies
-            found = Ledger(gathered, claims_by_specification(multiverses, gathered.signatures, studies=studies))
+    gathered = AllResults.gather(results)
+    found = Ledger(gathered)
+    if specifications is not None:
+        multiverses, studies = gathered_multiverses(results), gathered.studies
+        found = Ledger(gathered, claims_by_specification(multiverses, gathered.signatures, studies=studies))
     typer.echo(str(found))
     typer.echo(found.counts.to_string())
     if results is not None:

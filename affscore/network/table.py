@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
@@ -16,7 +17,11 @@ from pandas.api.types import is_numeric_dtype
 import affscore
 from affscore.network.columns import ALWAYS, details, misfits
 from affscore.network.criteria import COLUMNS, SCHEMA
+from affscore.network.files import atomic_write
 from affscore.network.parquet import ForeignError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 METADATA = ("model", "weights", "dataset", "reduction", "order", "covariance", "coupling", "n", "images", "seed",
             "criteria", "versions", "created", "fingerprint_weights", "fingerprint_data")  # fmt: skip
@@ -114,3 +119,22 @@ def provenance() -> dict[str, Any]:
     others = ("torchvision", "numpy", "scipy", "pandas", "scikit-learn", "pillow")
     versions |= {name: version(name) for name in others}
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}
+
+
+def write_view(path: Path, table: pd.DataFrame, draw: Callable[[], Figure]) -> None:
+    """Write a table to a .csv file, or draw it into any other one, as a whole or not at all.
+
+    In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with atomic_write(path) as temporary:
+        if path.suffix == ".csv":
+            without_formulas(table).to_csv(temporary, index=False)
+            return
+        import matplotlib.pyplot as plt  # slow to load
+
+        figure = draw()
+        figure.savefig(temporary, format=path.suffix[1:], dpi=200)
+        plt.close(figure)

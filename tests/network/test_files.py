@@ -154,7 +154,7 @@ def test_truncated_files(result, tmp_path, share):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("result.csv", r"must end in .parquet, got 'result.csv'"),
+        ("result.xlsx", r"must end in .parquet or .* or .pdf, got 'result.xlsx'"),
         ("result", "must end in .parquet"),
         ("folder.parquet", "'folder.parquet' is a folder"),
         ("missing/x.parquet", "there is no folder .*missing"),
@@ -216,6 +216,15 @@ def test_a_small_file_that_swells(result, tmp_path, refused_in_little_memory, ki
     file.write_bytes(content)
     sentence = refused_in_little_memory("affscore.network.result:load_signature", file)
     assert "'result.parquet' was not read: in memory it would be more than 100 times as large" in sentence
+
+
+def test_a_signature_is_written_as_its_ending_says(result, tmp_path):
+    table = pd.read_csv(result.save(tmp_path / "x.csv"))
+    assert table["score"].tolist() == pytest.approx(result.table["score"].tolist())
+    assert "affinity score" in result.save(tmp_path / "x.svg").read_text()
+    assert result.save(tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert result.save(tmp_path / "x.pdf").read_bytes().startswith(b"%PDF")
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 @pytest.mark.parametrize("call", [load_signature, load_results, check_destination])
