@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import command_line
+from affscore.cli.words import command_line, write
 from affscore.zoo.paths import readable_file
 
 _FINISHED = "a finished result (FILE.parquet), or shipped:MODEL for one that comes with the package"
@@ -47,7 +47,4 @@ def compare(
         warnings.simplefilter("ignore")  # the result prints them
         found = measure(*models, data=data, names=name or None, store=store, **chosen)
     typer.echo(str(found))
-    for file in (out, csv):
-        if file is not None:
-            found.save(file)
-            typer.echo(f"written to {file}", err=True)
+    write(found.save, out, csv)

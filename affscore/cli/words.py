@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,12 @@ def deliver(result: Any, out: Path | None) -> None:
     about, *more = repr(result).splitlines()
     typer.echo(about)
     say((line for line in more if not line.startswith("warning: ")), err=True)
-    if out is not None:
-        result.metadata["command"] = command_line()
-        typer.echo(f"written to {result.save(out)}", err=True)
+    result.metadata["command"] = command_line()
+    write(result.save, out)
+
+
+def write(save: Callable[[Path], object], *files: Path | None) -> None:
+    """Write the files that were asked for, and say so."""
+    for file in filter(None, files):
+        save(file)
+        typer.echo(f"written to {file}", err=True)

@@ -16,12 +16,12 @@ import pandas as pd
 from torch import nn
 
 from affscore.analysis import distance_matrix, signature_statistics
-from affscore.errors import AffscoreError, AffscoreWarning, os_errors
+from affscore.errors import AffscoreError, AffscoreWarning
 from affscore.network.multiverse_result import Multiverse
 from affscore.network.notes import give_warnings, lines, merged_warnings, note_on
 from affscore.network.result import Signature, load_signature
 from affscore.network.signature import signature
-from affscore.network.table import write_view
+from affscore.network.table import write_table
 from affscore.options import Specification, options_of
 from affscore.survey.load import load_or_measure_one
 from affscore.survey.shipped import PREFIX, shipped_signature
@@ -66,9 +66,7 @@ class Comparison:
             AffscoreError: Another ending, or a place that cannot be written.
         """
         path = check_destination(path, (".png", ".svg", ".pdf", ".csv"))
-        with os_errors(lambda reason: f"{path.name!r} could not be written: {reason}"):
-            write_view(path, self.table.rename_axis("name").reset_index(), self.figure)
-        return path
+        return write_table(self.table.rename_axis("name").reset_index(), path, self.figure)
 
     def differences(self, level: float = 0.95, resamples: int = 2000, seed: int = 0) -> pd.DataFrame:
         """Is A more non-linear than B? The difference of their mean scores, with an interval over images.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from affscore.errors import AffscoreError, os_errors
 from affscore.network.notes import lines
 from affscore.network.parquet import ForeignError, read_parquet, write_parquet
-from affscore.network.table import brief, check_signature, summary_of, write_view
+from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
 from affscore.zoo.paths import check_destination
@@ -191,11 +191,10 @@ class Signature:
             AffscoreError: Another ending, or a place that cannot be written.
         """
         path = check_destination(file, (".parquet", ".csv", ".png", ".svg", ".pdf"))
+        if path.suffix != ".parquet":
+            return write_table(self.table, path, self.plot)
         with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
-            if path.suffix == ".parquet":
-                write_parquet(self.table, self.metadata, self.notes, path)
-            else:
-                write_view(path, self.table, self.plot)
+            write_parquet(self.table, self.metadata, self.notes, path)
         return path
 
     def __len__(self) -> int:

@@ -15,6 +15,7 @@ import torch
 from pandas.api.types import is_numeric_dtype
 
 import affscore
+from affscore.errors import os_errors
 from affscore.network.columns import ALWAYS, details, misfits
 from affscore.network.criteria import COLUMNS, SCHEMA
 from affscore.network.files import atomic_write
@@ -121,20 +122,29 @@ def provenance() -> dict[str, Any]:
     return {"versions": versions, "created": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
-def write_view(path: Path, table: pd.DataFrame, draw: Callable[[], Figure]) -> None:
-    """Write a table to a .csv file, or draw it into any other one, as a whole or not at all.
+def write_table(table: pd.DataFrame, file: Path, draw: Callable[[], Figure] | None = None) -> Path:
+    """Write a table without its index to a .csv or .parquet file, or draw it, as a whole or not at all.
 
     In a .csv file text that a spreadsheet would take for a formula has an apostrophe in front.
 
-    Raises:
-        OSError: It cannot be written.
-    """
-    with atomic_write(path) as temporary:
-        if path.suffix == ".csv":
-            without_formulas(table).to_csv(temporary, index=False)
-            return
-        import matplotlib.pyplot as plt  # slow to load
+    Args:
+        table: The table.
+        file: Where to; already checked (:func:`affscore.zoo.paths.check_destination`).
+        draw: Draws it, for another ending.
 
-        figure = draw()
-        figure.savefig(temporary, format=path.suffix[1:], dpi=200)
-        plt.close(figure)
+    Raises:
+        AffscoreError: It cannot be written.
+    """
+    refused = os_errors(lambda reason: f"{file.name!r} could not be written: {reason}")
+    with refused, atomic_write(file) as temporary:
+        if file.suffix == ".csv":
+            without_formulas(table).to_csv(temporary, index=False)
+        elif draw is None:
+            table.to_parquet(temporary, index=False)
+        else:
+            import matplotlib.pyplot as plt  # slow to load
+
+            figure = draw()
+            figure.savefig(temporary, format=file.suffix[1:], dpi=200)
+            plt.close(figure)
+    return file

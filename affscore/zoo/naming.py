@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from affscore.errors import AffscoreError, guarded
-from affscore.zoo.paths import no_file, readable_file, user_path
+from affscore.zoo.paths import readable_file, user_path
 
 PATHS = {"DIR": ("a folder", "path/to/images"), "FILE": ("a file", "path/to/file")}
 """What stands behind the colon in SPEC, where that is a path; and an example."""
@@ -89,8 +89,8 @@ def check_files(name: str, weights: str = "DEFAULT") -> None:
             f"or path/to/file.py:factory@{name}"
         )
     path = name.rpartition(":")[0]
-    if path.endswith(".py") and not user_path(path).is_file():
-        raise no_file(path, "write path/to/file.py:factory")
+    if path.endswith(".py"):
+        readable_file(path, "write path/to/file.py:factory")
     if weights.endswith(WEIGHT_SUFFIXES):
         readable_file(weights, WEIGHTS_ADVICE)
 
@@ -103,9 +103,8 @@ def written_in(package: str, name: str) -> bool:
     >>> written_in("affscore.zoo.sources", "timm"), written_in("affscore.zoo.sources", "tim")
     (True, False)
     """
-    found = importlib.util.find_spec(package)
-    places = found.submodule_search_locations if found else None
-    modules = [module for place in places or () for module in Path(place).glob("*.py")]
+    places = getattr(importlib.util.find_spec(package), "submodule_search_locations", ())
+    modules = [module for place in places for module in Path(place).glob("*.py")]
     return any(f'"{name}"' in module.read_text(encoding="utf-8") for module in modules)
 
 
