@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -67,9 +67,8 @@ def note_on(name: str, note: str) -> str:
     return f"{warning}{name}: {note.removeprefix(_WARNING)}"
 
 
-def lines(notes: Iterable[str]) -> list[str]:
+def lines(notes: Sequence[str]) -> list[str]:
     """How a result prints its notes: each warning in full, and one line for the rest."""
-    notes = list(notes)
     found = [note for note in notes if note.startswith(_WARNING)]
     rest = len(notes) - len(found)
     return [*found, f"{rest} note{'s' * (rest > 1)}: .notes"] if rest else found
@@ -106,10 +105,10 @@ def on_input(stream: ImageStream, network: nn.Module) -> list[str]:
         return []
     size = f"{stream.preprocessing.size} x {stream.preprocessing.size} pixels"
     says = "the network does not say what it expects of images"
-    advice = "give size=..., or the network an attribute preprocessing = affscore.zoo.Preprocessing(...)"
+    advice = "give it an attribute preprocessing = affscore.zoo.Preprocessing(...)"
     if stream.preprocessing != IMAGENET:
         return [f"{says}: they went in with {size}, normalised as for ImageNet; {advice}"]
-    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}"
+    note = f"{says}: ImageNet's preprocessing was used ({size}), and scores depend on the size; {advice}, or size=..."
     return [note if type(network).__module__.startswith("torchvision.") else as_warning(note)]
 
 

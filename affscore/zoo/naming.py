@@ -98,14 +98,15 @@ def check_files(name: str, weights: str = "DEFAULT") -> None:
 def written_in(package: str, name: str) -> bool:
     """Whether a module of a package has a name between quotation marks, as one that declares it must.
 
-    Nothing is imported: so a command knows an unknown name before PyTorch is loaded.
+    Nothing is imported: so a command knows an unknown name before PyTorch is loaded. Where no source can be read, any
+    name may be there.
 
     >>> written_in("affscore.zoo.sources", "timm"), written_in("affscore.zoo.sources", "tim")
     (True, False)
     """
     places = getattr(importlib.util.find_spec(package), "submodule_search_locations", ())
     modules = [module for place in places for module in Path(place).glob("*.py")]
-    return any(f'"{name}"' in module.read_text(encoding="utf-8") for module in modules)
+    return not modules or any(f'"{name}"' in module.read_text(encoding="utf-8") for module in modules)
 
 
 def weights_label(weights: str) -> str:

@@ -166,6 +166,7 @@ class Masked(nn.Module):
         ({"x": X, "other": X}, "attention_mask is missing, and the data holds x "),
         ({"x": X, "labels": LABELS}, "attention_mask and other are missing, and the data holds x "),
         ([X, X], r"other=?\): the data holds entry 0"),
+        (X, r"other=?\): the data holds one tensor"),
     ],
 )
 def test_what_is_missing_has_a_name(data, sentence):
