@@ -401,7 +401,7 @@ def test_the_command_knows_every_source_without_loading_it():
     assert get_args(CovarianceName) == get_args(CovarianceOfTransport)
 
 
-def test_a_data_set_of_another_module_is_no_unknown_one(run, tmp_path, monkeypatch):
+def test_a_data_set_of_another_module_is_no_unknown_one(tmp_path, monkeypatch):
     """As a file that somebody adds to the folder of the sources."""
     (tmp_path / "more.py").write_text('SOURCES = [DataSource("more", "", load)]')
     assert not written_in("affscore.zoo.data", "more")

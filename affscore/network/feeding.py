@@ -18,7 +18,6 @@ KNOWN_INPUTS = ("pixel_values", "input_ids")
 FOR_A_LOSS = ("label", "labels")
 """Parameters from which networks compute a loss: an entry of this name is fed only where it is required."""
 
-_ALONE = "one tensor"
 
 Chosen = tuple[tuple[Tensor, ...], dict[str, Tensor], dict[str, Any]]
 """Positional arguments, keyword arguments, and the entries that are neither."""
@@ -109,7 +108,7 @@ class Feeding:
             return self._by_name(batch)
         if isinstance(batch, (tuple, list)):
             return self._by_position(batch)
-        return self._alone(batch, {_ALONE: batch})
+        return self._alone(batch, {"one tensor": batch})
 
     def _alone(self, tensor: Any, batch: Mapping[str, Any] | Sequence[Any]) -> Chosen:
         """The network's only input."""
@@ -154,7 +153,7 @@ class Feeding:
     def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
         entries = batch.items() if isinstance(batch, Mapping) else ((f"entry {i}", one) for i, one in enumerate(batch))
         shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
-        missing = sorted(self._required - {*batch}) if isinstance(batch, Mapping) and _ALONE not in batch else []
+        missing = sorted(self._required - {*batch}) if isinstance(batch, Mapping) and "one tensor" not in batch else []
         lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
         return AffscoreError(
             f"it is not clear which entries of the data go where in {self._written}: {lacks}the data holds {shown}; "
