@@ -18,7 +18,6 @@ KNOWN_INPUTS = ("pixel_values", "input_ids")
 FOR_A_LOSS = ("label", "labels")
 """Parameters from which networks compute a loss: an entry of this name is fed only where it is required."""
 
-
 Chosen = tuple[tuple[Tensor, ...], dict[str, Tensor], dict[str, Any]]
 """Positional arguments, keyword arguments, and the entries that are neither."""
 
