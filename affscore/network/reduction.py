@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,14 +14,13 @@ from torch import Tensor
 from affscore.errors import AffscoreError
 from affscore.network.padding import reduce_text, unsaid
 from affscore.network.recorder.axes import channels_last
+from affscore.options import BiasName as BiasName
+from affscore.options import OrderName as OrderName
+from affscore.options import ReductionName, check_word
 
 if TYPE_CHECKING:
     from affscore.network.recorder.calls import ActivationCall
     from affscore.network.recorder.layout import Place
-
-ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
-OrderName = Literal["activate-first", "reduce-first"]
-BiasName = Literal["none", "extrapolated"]
 
 
 class ScatteredError(AffscoreError):
@@ -30,12 +29,6 @@ class ScatteredError(AffscoreError):
     def __init__(self, message: str, why: str) -> None:
         super().__init__(message)
         self.why = why
-
-
-def check_word(what: str, value: str, words: Any) -> None:
-    """Raise an AffscoreError unless this is one of the words of a Literal."""
-    if value not in get_args(words):
-        raise AffscoreError(f"{what} must be one of {', '.join(get_args(words))}, got {value!r}")
 
 
 def reduce(

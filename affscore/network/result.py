@@ -15,12 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from affscore.errors import AffscoreError, os_errors
-from affscore.network.files import check_destination
 from affscore.network.notes import lines
 from affscore.network.parquet import ForeignError, read_parquet, write_parquet
-from affscore.network.table import brief, check_signature, summary_of
+from affscore.network.table import brief, check_signature, summary_of, write_table
 from affscore.transport.sample_size import expected_bias
 from affscore.zoo.naming import near
+from affscore.zoo.paths import check_destination
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -175,12 +175,13 @@ class Signature:
         return raw_signature(self, titles=None if title is None else [title])
 
     def save(self, file: str | Path) -> Path:
-        """Write the signature to a Parquet file, which :func:`affscore.load_signature`, pandas, DuckDB and R read.
+        """Write the signature to a file; draw it, where that is a figure.
 
         The file is written under a temporary name and renamed, so that there is never half a file.
 
         Args:
-            file: A name that ends in .parquet.
+            file: A name that ends in .parquet (which :func:`affscore.load_signature`, pandas, DuckDB and R read), .csv
+                (the table alone), or .png, .svg or .pdf (as :meth:`plot` draws it).
 
         Returns:
             The path.
@@ -188,7 +189,9 @@ class Signature:
         Raises:
             AffscoreError: Another ending, or a place that cannot be written.
         """
-        path = check_destination(file)
+        path = check_destination(file, (".parquet", ".csv", ".png", ".svg", ".pdf"))
+        if path.suffix != ".parquet":
+            return write_table(self.table, path, self.plot)
         with os_errors(lambda reason: f"the result could not be written to {path.name!r}: {reason}"):
             write_parquet(self.table, self.metadata, self.notes, path)
         return path

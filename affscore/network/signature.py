@@ -9,10 +9,10 @@ from torch import nn
 
 from affscore.network.inputs import Forward
 from affscore.network.measurement import Measurement
-from affscore.network.notes import give_warnings
+from affscore.network.notes import give_warnings, on_input
 from affscore.network.reduction import OrderName, ReductionName
 from affscore.network.result import Signature
-from affscore.options import UnitsName, options_of
+from affscore.options import MASK, UnitsName, options_of
 from affscore.transport.covariance import CovarianceName
 
 
@@ -34,6 +34,8 @@ def signature(
     data_name: str | None = None,
     positions: int = 4,
     units: UnitsName = "activations",
+    size: int | None = None,
+    mask: str | None = MASK,
 ) -> Signature:
     r"""The non-linearity signature of a network on a data set.
 
@@ -79,6 +81,12 @@ def signature(
         units: "activations", or "blocks" for the blocks of the network, too: the network itself, residual blocks,
             attention, MLPs, normalisation, pooling, linear layers, and activations, as the column ``kind`` says
             (:class:`affscore.network.recorder.blocks.Blocks` says what counts). See below.
+        size: Height and width that pictures are brought to, in pixels, for a network that does not say what it expects
+            of them (an attribute ``preprocessing`` does): the shorter side is resized, and the centre cut out. None
+            for the size that they all have, and at most 224.
+        mask: The entry of the data (a parameter of the forward) that marks padding, (N, length) of zeros and ones.
+            Padding counts for no reduction and no criterion. Ones are what is no padding, but where the name has "pad"
+            in it, as ``key_padding_mask``: there they are padding. None where padding shall count.
 
     The score of a block says how near it comes to an optimal transport map, whose matrix is symmetric with no negative
     eigenvalue. A linear layer is affine and has a low score nevertheless: 0.27 for random weights of 64 channels and
@@ -126,6 +134,7 @@ def signature(
     """
     options, execution, inputs = options_of(locals())
     measurement = Measurement(options=options, execution=execution, **inputs)
+    give_warnings(early := on_input(measurement.stream, measurement.network), stacklevel=2)
     result = measurement.signature(list(measurement.batches()))
-    give_warnings(result.notes, stacklevel=2)
+    give_warnings([note for note in result.notes if note not in early], stacklevel=2)
     return result

@@ -45,6 +45,7 @@ def survey(
     progress: bool | None = None,
     command: str | None = None,
     units: UnitsName = "activations",
+    size: int | None = None,
 ) -> Report:
     """Measure every network on every data set, and keep the results in a store.
 
@@ -81,6 +82,7 @@ def survey(
         progress: Whether to show a bar of finished batches; None for where there is a terminal.
         command: What the metadata of the results says about how they were made.
         units: As in :func:`affscore.signature`.
+        size: As there.
 
     Returns:
         What became of every job: ``report.complete``, ``report.failures``, and a text.

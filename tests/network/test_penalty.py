@@ -230,15 +230,13 @@ def test_padding_and_checkpoints():
         torch.testing.assert_close(one, other)
 
 
-def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_is_warned_of():
+def test_padding_of_a_network_that_does_not_say_that_it_is_of_token_ids_does_not_count_unless_asked_for():
     network, data = PaddedInParts().train(), texts()
     expected = affscore.signature(network.inner, data, n=24, criteria=False).summary["paired"]
-    with AffinityPenalty(network, 0.5) as penalty:
-        with pytest.warns(AffscoreWarning, match=r"attention_mask may mark counts .*preprocessing = .*TextPrepro"):
-            network(**data)
+    with AffinityPenalty(network, 0.5, mask=None) as penalty:
+        network(**data)
         penalty()
         assert penalty.scores[0] != pytest.approx(expected[0], abs=1e-4)
-    network.preprocessing = network.inner.preprocessing  # as the warning says
     with AffinityPenalty(network, 0.5) as penalty, warnings.catch_warnings():
         warnings.simplefilter("error")
         network(**data)

@@ -56,6 +56,7 @@ def test_the_defaults_are_those_that_keys_leave_out():
         "n": 512, "images": None, "reduction": "mean", "order": "activate-first", "covariance": "ledoit-wolf",
         "criteria": ("cka", "norm", "sparsity", "entropy", "r2"), "seed": 0,
         "positions": 4, "multiverse": (), "bias": "none", "coupling": "exact", "units": "activations",
+        "size": None, "mask": "attention_mask",
     }  # fmt: skip
     # where the other options leave no choice of the coupling, it is no option of the key
     assert Options(n=1024, reduction="positions").changed == {"n": 1024, "reduction": "positions"}
