@@ -3,10 +3,10 @@
     python benchmarks/sweep.py                      # all that results/sweep.csv does not hold yet
     python benchmarks/sweep.py timm:vgg mixtral     # these, anew
 
-The smallest network of a family, with random weights, goes through affscore and, by itself, under hooks on its activation
-modules. A row says whether both agree on the calls of these modules, their order and their widths; what affscore saw
-beyond them (activations that are functions, or modules of the network's own classes) is counted apart. A family that
-cannot be built, a network that takes longer than the limit and one that ends its process are rows, too.
+The smallest network of a family, with random weights, goes through affscore and, by itself, under hooks on its
+activation modules. A row says whether both agree on the calls of these modules, their order and their widths; what
+affscore saw beyond them (activations that are functions, or modules of the network's own classes) is counted apart. A
+family that cannot be built, a network that takes longer than the limit and one that ends its process are rows, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def row_of(builders: list[Callable[[], Built]]) -> dict[str, Any]:
     for build in builders:
         try:
             built = build()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # the code of others
             failures.append(f"{type(error).__name__}: {error}")
         else:
             return {"network": built.name, "inputs": "+".join(built.batch), **compared(built)}
@@ -72,15 +72,14 @@ def compared(built: Built) -> dict[str, Any]:
     """What hooks and affscore say of a network."""
     seen = plain_hooks.calls_of(built.network, built.batch)
     other = plain_hooks.calls_of(built.network, {name: _other(name, value) for name, value in built.batch.items()})
-    constant = [one for one, two in zip(seen, other, strict=False) if one.sum == two.sum]
-    expected = [one for one in seen if one not in constant]
+    constant = {(one.layer, one.call) for one, two in zip(seen, other, strict=False) if one.sum == two.sum}
     start = time.perf_counter()
     try:
         measured = affscore.signature(
             built.network, built.batch, n=SAMPLES, criteria=False, progress=False, device="cpu", data_name="sweep"
         )
     except affscore.AffscoreError as error:
-        nothing = not expected and "no elementwise activation" in str(error)
+        nothing = len(seen) == len(constant) and "no elementwise activation" in str(error)
         row = {"calls": 0, "agreement": "yes" if nothing else "refused", "note": short(str(error), 400)}
         return {"hooked": len(seen), **row, "seconds": round(time.perf_counter() - start, 2)}
     seconds = round(time.perf_counter() - start, 2)
@@ -88,9 +87,7 @@ def compared(built: Built) -> dict[str, Any]:
     rows = [(str(r.layer), int(r.call), int(r.width)) for r in table.itertuples()]
     layers = {name for name, module in built.network.named_modules() if plain_hooks.is_activation(module)}
     beyond = Counter(table["activation"][[row[0] not in layers for row in rows]])
-    agreement, note = judged(expected, [row for row in rows if row[0] in layers], [row[0] for row in rows])
-    if constant:
-        note = "; ".join(filter(None, [f"{len(constant)} calls see nothing of the input", note]))
+    agreement, note = judged(seen, constant, [row for row in rows if row[0] in layers], [row[0] for row in rows])
     return {
         "hooked": len(seen),
         "calls": sum(row[0] in layers for row in rows),
@@ -103,28 +100,35 @@ def compared(built: Built) -> dict[str, Any]:
     }
 
 
-def judged(expected: list[Seen], rows: list[tuple[str, int, int]], all_layers: list[str]) -> tuple[str, str]:
+def judged(
+    seen: list[Seen], constant: set[tuple[str, int]], rows: list[tuple[str, int, int]], layers: list[str]
+) -> tuple[str, str]:
     """Whether the rows of the hooked modules are what hooks saw, and where they are not.
 
-    A call that affscore reports as part of a formula of a module around it is explained by that.
+    Two kinds of missing calls are explained: those that see nothing of the network's input, and those that are part of
+    a formula, which is a row of a module around them.
     """
-    wanted = {(one.layer, one.call): one for one in expected}
+    wanted = {(one.layer, one.call): one for one in seen}
     found = {(layer, call): width for layer, call, width in rows}
     missing, surplus = [key for key in wanted if key not in found], [key for key in found if key not in wanted]
-    around = {layer for layer in all_layers if layer not in {one.layer for one in expected}}
-    merged = [key for key in missing if key[0].rpartition(".")[0] in around]
-    missing = [key for key in missing if key not in merged]
-    widths = [key for key in wanted if key in found and found[key] != wanted[key].width]
-    parts = [
+    around = set(layers) - {one.layer for one in seen}
+    unmoved = [key for key in missing if key in constant]
+    merged = [key for key in missing if key not in constant and key[0].rpartition(".")[0] in around]
+    missing = [key for key in missing if key not in (*unmoved, *merged)]
+    both = [key for key in wanted if key in found]
+    widths = [key for key in both if found[key] != wanted[key].width]
+    explained = [
+        f"{len(unmoved)} calls see nothing of the input" if unmoved else "",
         f"{len(merged)} calls are part of a formula of the module around them" if merged else "",
+    ]
+    unexplained = [
         f"{len(missing)} calls are missing, first {_place(missing[0])}" if missing else "",
         f"{len(surplus)} calls that no hook saw, first {_place(surplus[0])}" if surplus else "",
         _other_width(wanted[widths[0]], found[widths[0]], len(widths)) if widths else "",
+        "the calls come in another order" if both != [key for key in found if key in wanted] else "",
     ]
-    if not (missing or surplus) and [key for key in wanted if key in found] != list(found):
-        parts.append("the calls come in another order")
-    note = "; ".join(filter(None, parts))
-    return ("yes" if not note else "explained" if note == parts[0] else "no"), note
+    note = "; ".join(filter(None, explained + unexplained))
+    return "no" if any(unexplained) else "explained" if note else "yes", note
 
 
 def _place(key: tuple[str, int]) -> str:
@@ -143,7 +147,7 @@ def _other(name: str, value: torch.Tensor) -> torch.Tensor:
     """Other numbers that a network takes as well."""
     if value.is_floating_point():
         return 1.3 * value.flip(-1) + 0.1
-    return value + 1 if name.endswith("input_ids") else value
+    return value.max() + value.min() - value if name.endswith("input_ids") else value
 
 
 def short(text: str, length: int) -> str:
@@ -176,7 +180,7 @@ def _send(builders: list[Callable[[], Built]], sender: Connection) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:
         row = row_of(builders)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # an error is a row, too
         row = {"agreement": "error", "note": short(f"{type(error).__name__}: {error}", 400)}
     sender.send(row)
 

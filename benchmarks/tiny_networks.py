@@ -39,7 +39,10 @@ SMALL: tuple[tuple[str, int], ...] = (
 )
 """Numbers of a configuration by their names, first match, and what they become where they are larger."""
 
-KEPT = r"num_feat_extract_layers|num_channels|in_channels|in_chans|num_labels|kernel|stride|temporal|window|bins|dilation|factor|ratio|group_size"
+KEPT = (
+    r"num_feat_extract_layers|num_channels|in_channels|in_chans|num_labels|kernel|stride|temporal|window|bins|dilation|"
+    r"factor|ratio|group_size"
+)
 """Numbers that stay."""
 
 
@@ -104,7 +107,7 @@ def build_transformers(kind: str, n: int, seed: int = 0) -> Built:
             config = tiny_config(AutoConfig.for_model(kind), how, **exceptions_of(kind))
             network = _tiny_network(config, seed)
             return _with_inputs(kind, network, candidates(network, n, seed))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # the code of others
             failures.append(error)
     raise failures[0]
 
@@ -203,7 +206,7 @@ def build_timm_network(name: str, n: int, seed: int = 0) -> Built:
             network = timm.create_model(name, img_size=side)
         except TypeError:
             network = timm.create_model(name)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # the code of others
             failure = error
             continue
         channels = network.pretrained_cfg["input_size"][0]
@@ -222,7 +225,7 @@ def _with_inputs(name: str, network: nn.Module, batches: Iterator[dict[str, Tens
             with torch.no_grad():
                 network(**batch)
             return Built(name, network, batch)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  # the code of others
             failures.append(f"{'+'.join(batch)}: {type(error).__name__} {error}")
     raise ValueError(" | ".join(" ".join(failure.split())[:120] for failure in dict.fromkeys(failures)))
 
