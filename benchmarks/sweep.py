@@ -108,13 +108,16 @@ def judged(
     Two kinds of missing calls are explained: those that see nothing of the network's input, and those that are part of
     a formula, which is a row of a module around them.
     """
-    wanted = {(one.layer, one.call): one for one in seen}
+    counted = Counter(row[0] for row in rows)
+    unmoved = [
+        one for one in seen if (one.layer, one.call) in constant and counted[one.layer] < _calls(seen, one.layer)
+    ]
+    wanted = _numbered([one for one in seen if one not in unmoved])
     found = {(layer, call): width for layer, call, width in rows}
     missing, surplus = [key for key in wanted if key not in found], [key for key in found if key not in wanted]
     around = set(layers) - {one.layer for one in seen}
-    unmoved = [key for key in missing if key in constant]
-    merged = [key for key in missing if key not in constant and key[0].rpartition(".")[0] in around]
-    missing = [key for key in missing if key not in (*unmoved, *merged)]
+    merged = [key for key in missing if (key[0].rpartition(".")[0] or "(root)") in around]
+    missing = [key for key in missing if key not in merged]
     both = [key for key in wanted if key in found]
     widths = [key for key in both if found[key] != wanted[key].width]
     explained = [
@@ -129,6 +132,20 @@ def judged(
     ]
     note = "; ".join(filter(None, explained + unexplained))
     return "no" if any(unexplained) else "explained" if note else "yes", note
+
+
+def _calls(seen: list[Seen], layer: str) -> int:
+    return sum(one.layer == layer for one in seen)
+
+
+def _numbered(seen: list[Seen]) -> dict[tuple[str, int], Seen]:
+    """By layer and call, counted anew for each layer."""
+    calls: Counter[str] = Counter()
+    found = {}
+    for one in seen:
+        found[one.layer, calls[one.layer]] = one
+        calls[one.layer] += 1
+    return found
 
 
 def _place(key: tuple[str, int]) -> str:
