@@ -236,7 +236,7 @@ def main() -> None:
             row = {"library": library, "family": family, **in_a_process(builders, options.limit)}
             if row["agreement"] == "no" and (why := EXPLAINED.get(f"{library}:{family}")):
                 row |= {"agreement": "explained", "note": f"{row['note']}: {why}"}
-            done[library, family] = row
+            done = {**read(options.out), (library, family): row}
             write(options.out, [done[key] for key in everything if key in done])
             print(f"{library}:{family:28s} {row['agreement']:10s} {row.get('note', '')}", flush=True)
     print(dict(Counter((row["library"], row["agreement"]) for row in done.values())))
