@@ -106,7 +106,7 @@ def judged(
     """Whether the rows of the hooked modules are what hooks saw, and where they are not.
 
     Two kinds of missing calls are explained: those that see nothing of the network's input, and those that are part of
-    a formula, which is a row of a module around them.
+    a formula, which is a row of a module around them. And widths that hooks can only guess: heads apart from features.
     """
     counted = Counter(row[0] for row in rows)
     unmoved = [
@@ -119,15 +119,17 @@ def judged(
     merged = [key for key in missing if (key[0].rpartition(".")[0] or "(root)") in around]
     missing = [key for key in missing if key not in merged]
     both = [key for key in wanted if key in found]
-    widths = [key for key in both if found[key] != wanted[key].width]
+    other = [key for key in both if found[key] != wanted[key].width]
+    unknown, widths = ([key for key in other if wanted[key].guessed is guessed] for guessed in (True, False))
     explained = [
         f"{len(unmoved)} calls see nothing of the input" if unmoved else "",
         f"{len(merged)} calls are part of a formula of the module around them" if merged else "",
+        f"{_other_width(wanted, found, unknown)}, which no layer made or takes: a guess" if unknown else "",
     ]
     unexplained = [
         f"{len(missing)} calls are missing, first {_place(missing[0])}" if missing else "",
         f"{len(surplus)} calls that no hook saw, first {_place(surplus[0])}" if surplus else "",
-        _other_width(wanted[widths[0]], found[widths[0]], len(widths)) if widths else "",
+        _other_width(wanted, found, widths) if widths else "",
         "the calls come in another order" if both != [key for key in found if key in wanted] else "",
     ]
     note = "; ".join(filter(None, explained + unexplained))
@@ -152,12 +154,9 @@ def _place(key: tuple[str, int]) -> str:
     return f"call {key[1]} of {key[0]}"
 
 
-def _other_width(seen: Seen, width: int, count: int) -> str:
-    guess = " (a guess)" if seen.guessed else ""
-    return (
-        f"{count} other widths, first {_place((seen.layer, seen.call))}: {width}, by hooks {seen.width}{guess} "
-        f"of {'x'.join(map(str, seen.shape))}"
-    )
+def _other_width(wanted: dict[tuple[str, int], Seen], found: dict[tuple[str, int], int], keys: list[Any]) -> str:
+    seen, first = wanted[keys[0]], f"{len(keys)} other widths, first {_place(keys[0])}: {found[keys[0]]}"
+    return f"{first}, by hooks {seen.width} of {'x'.join(map(str, seen.shape))}"
 
 
 def _other(name: str, value: torch.Tensor) -> torch.Tensor:

@@ -234,6 +234,10 @@ def _with_inputs(name: str, network: nn.Module, batches: Iterator[dict[str, Tens
             return Built(name, network, batch)
         except Exception as error:  # noqa: BLE001  # the code of others
             failures.append(f"{'+'.join(batch)}: {type(error).__name__} {error}")
+    if not failures:
+        raise ValueError(
+            f"it takes other inputs than are tried: {', '.join(inspect.signature(network.forward).parameters)}"
+        )
     raise ValueError(" | ".join(" ".join(failure.split())[:120] for failure in dict.fromkeys(failures)))
 
 

@@ -87,6 +87,20 @@ def test_a_disagreement_is_named(rows, note):
     assert sweep.judged(seen, set(), [("a", 0, 5), ("b", 0, 7)], ["a", "b"]) == ("yes", "")
 
 
+def test_what_is_explained():
+    """A width that hooks can only guess; a call that sees nothing of the input, of a layer that is called twice."""
+    heads = [Seen("a", 0, (4, 2, 6, 3), 2, True, 0.0)]
+    agreement, note = sweep.judged(heads, set(), [("a", 0, 6)], ["a"])
+    assert (agreement, note.endswith("6, by hooks 2 of 4x2x6x3, which no layer made or takes: a guess")) == (
+        "explained",
+        True,
+    )
+    twice = [Seen("a", 0, (4, 5), 5, False, 0.0), Seen("a", 1, (4, 7), 7, False, 0.0)]
+    assert sweep.judged(twice, {("a", 0)}, [("a", 0, 7)], ["a"]) == ("explained", "1 calls see nothing of the input")
+    assert sweep.judged(twice, {("a", 0)}, [("a", 0, 5), ("a", 1, 7)], ["a"]) == ("yes", "")
+    assert sweep.judged(twice, set(), [("a", 0, 7)], ["a"])[0] == "no"
+
+
 def test_widths_by_hooks():
     """What made the input says where its channels are, and else what takes the output."""
     network = nn.Sequential(
