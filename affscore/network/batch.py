@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from affscore.errors import AffscoreError
 from affscore.network.accuracy import Predictions, count_right, predictions
-from affscore.network.collect import Collector
-from affscore.network.forward import audit, forward, one_by_one
+from affscore.network.collect import Collector, Pair
+from affscore.network.experts import experts_told_apart
+from affscore.network.forward import audit, forward, keeps_apart
 from affscore.network.inputs import Inputs, joined
 from affscore.network.notes import adding_assumptions, as_warning
 from affscore.network.padding import NOTE as PADDING
@@ -26,6 +29,12 @@ from affscore.network.reduction import ScatteredError
 
 if TYPE_CHECKING:
     from affscore.network.measurement import Measurement
+
+
+ONE_AT_A_TIME = "the samples went through the network one at a time"
+
+MOST_KEPT = 2**28
+"""Bytes of samples that are kept while it may turn out that they have to go through the network one at a time."""
 
 
 @dataclass(frozen=True)
@@ -99,52 +108,69 @@ def run_batch(
     state = np.random.SeedSequence([options.seed, number]).generate_state(1, np.uint64)
     notes: list[str] = []
     predicted: list[Predictions | None] = []
+    first, passes, samples, chunks = number == 0 and not checked, 0, 0, iter(chunks)
+    collector, kept = Collector(options), list[Inputs]()
+    with ExitStack() as stack:
 
-    def begin() -> Collector:
-        # whatever draws random numbers starts anew, whether or not earlier batches were measured
-        seed_generators(int(state[0]), of.device)
-        predicted.clear()
-        recorder.listener = new = Collector(options, room, number * options.n, known, bool(of.one_by_one))
-        return new
+        def begin() -> None:
+            nonlocal collector
+            # whatever draws random numbers starts anew, whether or not earlier batches were measured
+            seed_generators(int(state[0]), of.device)
+            predicted.clear()
+            experts = stack.enter_context(experts_told_apart(recorder, network)) if of.one_by_one else None
+            recorder.listener = collector = Collector(options, room, number * options.n, known, experts)
 
-    def run(images: Inputs) -> None:
-        for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
-            predicted.append(predictions(forward(network, recorder, collector, part, card.name), part.labels))
+        def run(images: Inputs, audited: bool = False) -> None:
+            images = images.each(lambda tensor: tensor.to(of.device))
+            for part in (images[i : i + 1] for i in range(len(images))) if of.one_by_one else (images,):
+                predicted.append(predictions(forward(network, recorder, collector, part, card.name), part.labels))
+            if number == 0:  # which is never dropped
+                collector.take()
+            if audited:
+                with random_states_kept(of.device):
+                    notes.extend(audit(network, recorder, collector, images, card.name))
 
-    collector, passes, samples = begin(), 0, 0
-    chunks = (chunk.each(lambda tensor: tensor.to(of.device)) for chunk in chunks)
-    ahead = list(itertools.islice(chunks, 1))
-    first = number == 0 and not checked
-    if first and ahead and len(ahead[0]) == 1:  # a sample alone does not show whether samples are mixed
-        ahead += itertools.islice(chunks, 1)
-    for images in itertools.chain(ahead, chunks):
-        with adding_assumptions(stream, network):
-            notes += [] if images.text is None else [PADDING]
-            notes += [as_warning(images.doubt)] if images.doubt else []
-            several = joined(ahead) if first else images
-            again = several is not images
-            if first and len(ahead) > 1 and not again:  # of another size; samples are not put together
-                of.one_by_one = "the data gives them so"
-                collector = begin()
+        def check(images: Inputs, *before: Inputs, audited: bool = True) -> None:
+            """Run them, if need be, and if the network keeps them apart, one at a time; then also those before them."""
             try:
-                run(several)
-                if first:
-                    with random_states_kept(of.device):
-                        notes += audit(network, recorder, collector, several, card.name)
+                run(images, audited)
             except ScatteredError as error:
-                if passes or of.one_by_one:
+                few = images.each(lambda tensor: tensor.to(of.device))
+                known_before = number == 0 and sum(map(len, before)) == samples
+                if of.one_by_one or not known_before or not keeps_apart(network, recorder, few, card.name):
                     raise
-                of.one_by_one, more = one_by_one(network, recorder, several, card.name, error)
-                notes, again = [*notes, *more], True
-            if again:
-                collector = begin()
-                run(images)
-        passes, samples, first = passes + 1, samples + len(images), False
-    if of.one_by_one and number == 0 and passes < samples:
-        notes.append(
-            f"the samples went through the network one at a time ({samples} passes in place of {passes} for a batch), "
-            f"since {of.one_by_one}"
-        )
+                of.one_by_one = error.why
+                begin()
+                run(images[:1], audited=True)
+                begin()
+                for part in (*before, images):
+                    run(part)
+
+        begin()
+        ahead = list(itertools.islice(chunks, 1))
+        if first and ahead and len(ahead[0]) == 1 and (more := list(itertools.islice(chunks, 1))):
+            ahead += more  # a sample alone does not show whether samples are mixed
+            try:
+                check(joined(ahead))
+                first = False
+            except AffscoreError as error:  # the network takes one at a time, or they have several sizes
+                if isinstance(error, ScatteredError):
+                    raise
+            of.one_by_one = of.one_by_one or "the data gives them so"
+            begin()
+        for chunk in itertools.chain(ahead, chunks):
+            with adding_assumptions(stream, network):
+                notes += [] if chunk.text is None else [PADDING]
+                notes += [as_warning(chunk.doubt)] if chunk.doubt else []
+                check(chunk, *kept, audited=first)
+            samples, passes, first = samples + len(chunk), passes + 1, False
+            if number == 0 and sum(tensor.nbytes for part in (*kept, chunk) for tensor in part.tensors) < MOST_KEPT:
+                kept.append(chunk)
+    calls = recorder.calls
+    if of.one_by_one:
+        pairs = collector.collected()
+        calls = [pair.call for pair in pairs]
+        notes += _on_one_by_one(of.one_by_one, number, passes, samples, pairs, known)
     if recorder.blocks is not None:
         notes += recorder.blocks.notes
     if recorder.independent_of_input:
@@ -155,12 +181,28 @@ def run_batch(
     if recorder.elsewhere:
         notes.append(recorder.elsewhere)
     if not {"flatten", "published"} >= {several[0].reduction for several in options.passes}:
-        calls = [pair.call for pair in collector.collected()] if of.one_by_one else recorder.calls
         notes += _assumed_channels(calls)
     # an untrained last layer is right by chance, which is no accuracy
     right, unused, why = count_right([] if card.headless else predicted, stream.classes, card.classes)
     silent = [name for name in recorder.chosen.names if name not in recorder.ran]
     return Batch(number, "", "", notes + why, [], right, unused, silent, of.one_by_one), collector
+
+
+def _on_one_by_one(
+    why: str, number: int, passes: int, samples: int, pairs: list[Pair], known: Sequence[tuple[str, int]]
+) -> Iterator[str]:
+    """What it costs to send samples through a network one at a time, and which activations not all of them reach."""
+    reached = {(pair.call.layer, pair.call.call): len(pair.reached) for pair in pairs}
+    some = sorted(count for count in reached.values() if count < samples)
+    if number == 0 and passes < samples:
+        price = f"{samples} passes in place of {passes} for a batch"
+        yield f"{ONE_AT_A_TIME} ({price}), since {why}"
+    if number == 0 and some:
+        which = f"{len(some)} of {len(pairs)} activations (of experts, say) are reached by {some[0]} to {some[-1]}"
+        yield f"{which} of the {samples} samples of the first batch: the others are left out there (column n)"
+    if few := dict.fromkeys(place[0] for place in (*known, *reached) if reached.get(place, 0) < 2):
+        layers = ", ".join(map(repr, few))
+        yield f"activations that fewer than two samples of batch {number} reach have no row there: in layer {layers}"
 
 
 def _assumed_channels(calls: list[ActivationCall]) -> list[str]:

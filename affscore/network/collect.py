@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,13 @@ from torch import Tensor
 
 from affscore.errors import AffscoreError, first_line
 from affscore.network.criteria.sparsity import sparse_entries
+from affscore.network.experts import TIMES, Experts, Key, common_order
 from affscore.network.padding import without_padding
 from affscore.network.recorder.calls import ActivationCall, Listener
 from affscore.network.recorder.layout import Place
-from affscore.network.reduction import chosen_positions, images_first, reduced, size_of_terms
+from affscore.network.reduction import ScatteredError, chosen_positions, images_first, reduced, size_of_terms
 from affscore.options import Options
 from affscore.transport.samples import rounding_of
-
-Key = tuple[str, int, str]
-"""Layer, call and name of an activation, by which it is known where samples go through the network one at a time."""
 
 LARGEST = 2**13
 """At most so many rows are set aside before it is known that they come."""
@@ -83,6 +80,7 @@ class Pair:
         sizes: The magnitude of what was added up to X and to Y (:func:`size_of_terms`).
         reached: Where samples go through the network one at a time, which of ``samples`` came here, from 0.
         samples: How many samples there are, where not all need to come here.
+        weights: Where they go one at a time, of which expert this is (:class:`affscore.network.experts.Experts`).
     """
 
     call: ActivationCall
@@ -97,6 +95,7 @@ class Pair:
     sizes: tuple[Tensor | float, Tensor | float] = (0.0, 0.0)
     reached: list[int] = field(default_factory=list)
     samples: int = 0
+    weights: int = 0
 
     @property
     def key(self) -> Key:
@@ -138,22 +137,22 @@ class Collector(Listener):
     Of a multiverse it hands all that it hears to a further collector for each other way to reduce, and an activation
     that cannot be applied to reduced vectors is no error.
 
-    Where samples go through the network one at a time, each activation is known by its layer and its call alone: some
-    samples may not reach it (an expert), and the order is one in which all that were seen fit.
+    Where samples go through the network one at a time, each activation is known by what :class:`Experts` says of its
+    calls: some samples may not reach it (an expert), and the order is one in which all that were seen fit.
 
     Args:
         options: What is measured.
         room: How many images the batch will have.
         first: The number of its first image; later, of the first image of the forward pass that is running.
         known: Layer and call of every activation of the batch before, if there is one.
-        one_by_one: Whether samples go through the network one at a time.
+        experts: Tells the calls of experts apart, where samples go through the network one at a time.
     """
 
     options: Options
     room: int = 0
     first: int = 0
     known: Sequence[tuple[str, int]] = ()
-    one_by_one: bool = False
+    experts: Experts | None = None
     images: int = field(default=0, init=False)
     text: Tensor | None = field(default=None, init=False)  # which tokens are none of padding
     _pairs: dict[Any, Pair] = field(default_factory=dict, init=False)
@@ -165,7 +164,7 @@ class Collector(Listener):
     def __post_init__(self) -> None:
         first, *others = (several[0] for several in self.options.passes)
         self._start = self.first
-        self._others = [Collector(one, self.room, self.first, one_by_one=self.one_by_one) for one in others]
+        self._others = [Collector(one, self.room, self.first, experts=self.experts) for one in others]
         for one in (self, *self._others):
             one._lenient = bool(self.options.multiverse)
         self.options = first
@@ -179,56 +178,70 @@ class Collector(Listener):
         """The pairs of all forward passes so far, to which those of the last one are added.
 
         Raises:
-            AffscoreError: The last forward pass met other activations than those before it.
+            AffscoreError: As :meth:`take`.
         """
-        self._take()
-        if not self.one_by_one:
+        self.take()
+        if self.experts is None:
             return list(self._pairs.values())
-        pairs = [self._pairs[key] for key in common_order(self._orders)]
-        for place, pair in enumerate(pairs):
-            pair.call, pair.samples = replace(pair.call, index=place), self.first + self.images - self._start
-        return pairs
+        for pair in self._pairs.values():
+            pair.samples = self.first + self.images - self._start
+        return [self._pairs[key] for key in common_order(self._orders)]
 
-    def _take(self) -> None:
-        """Add what the activations saw of the last forward pass to what they saw before."""
+    def take(self) -> None:
+        """Add what the activations saw of the last forward pass to what they saw before.
+
+        Raises:
+            ScatteredError: It met other activations than those before it.
+        """
         arriving, self._arriving = sorted(self._arriving.values(), key=lambda pair: pair.call.index), {}
         if not arriving:
             return
         places = [(pair.call.layer, pair.call.call) for pair in arriving]
         self.known = self.known or places
-        if list(self.known) != places and not self.one_by_one:
+        if list(self.known) != places and self.experts is None:
             differences = [
                 f"activation {number} was {known!r} for the first samples and is {now!r} for these"
                 for number, ((known, *earlier), (now, *calls)) in enumerate(zip(self.known, places, strict=False), 1)
                 if (known, earlier) != (now, calls)
             ]
             what = (*differences, "the number of activations differs between samples")[0]
-            raise AffscoreError(f"{what}: the network must run the same activations for every sample")
-        self._orders[tuple(pair.key for pair in arriving)] = None
+            raise ScatteredError(
+                f"{what}: the network must run the same activations for every sample; or give batch_size=1",
+                "it runs other activations for other samples",
+            )
+        times = Counter[tuple[str, int]]()
         for place, other in enumerate(arriving):
-            key = other.key if self.one_by_one else place
+            key: Any = place
+            if self.experts is not None:
+                which, other.reached = (other.call.layer, other.weights), [self.first - self._start]
+                other.call = replace(other.call, call=times[which] * TIMES + other.weights)
+                times[which] += 1
+                key = other.key
             # copies in memory that is set aside now, while there are no feature maps
             pair = self._pairs.setdefault(key, Pair(other.call, other.dtype, other.function))
-            other.reached = [self.first - self._start] if self.one_by_one else []
             pair.extend(other, self.room * self.options.points_a_sample)
+        self._orders[tuple(pair.key for pair in arriving)] = None
 
     def start(self, images: int, text: Tensor | None = None) -> None:
         """The next forward pass has this many images; ``text`` are the tokens that are none of padding, if others are.
 
         Raises:
-            AffscoreError: As :meth:`collected`.
+            AffscoreError: As :meth:`take`.
         """
-        self._take()
+        self.take()
         self.first += self.images
         self.images, self.text = images, text
+        if self.experts is not None:
+            self.experts.start()
         for other in self._others:
             other.start(images, text)
 
     def before(self, call: ActivationCall, x: Tensor, apply: Callable[[Tensor], Tensor]) -> None:
         """Reduce the input of an activation, before an in-place activation overwrites it."""
-        if self.one_by_one and not x.numel():  # an expert that the sample does not reach
+        if self.experts is not None and not x.numel():  # an expert that the sample does not reach
             return
         pair = Pair(call, x.dtype, apply, self._reduce(call, x), entries=x.numel())
+        pair.weights = 0 if self.experts is None else self.experts.weights_of(x)
         pair.points_a_sample = len(pair.x) // self.images
         pair.sizes = (self._size(call, x),) * 2  # of what is applied to the reduced vectors, too
         self._arriving[id(call)] = pair
@@ -308,45 +321,6 @@ class Collector(Listener):
             )
         uniform = np.random.Generator(bits.advance(self.first * each)).random((self.images, each))
         return chosen_positions(uniform, count)
-
-
-def common_order(orders: Iterable[Sequence[Key]]) -> list[Key]:
-    """Places of activations in an order in which those of each sample run; where several fit, as layers are numbered.
-
-    Where none fits, they are in the order in which they were first seen.
-
-    >>> a, b, c = ("experts.2", 0, "relu"), ("experts.10", 0, "relu"), ("head", 0, "gelu")
-    >>> [layer for layer, *_ in common_order([(b, c), (a, c)])]
-    ['experts.2', 'experts.10', 'head']
-    """
-    before = dict[Key, dict[Key, None]]()
-    for order in orders:
-        for key in order:
-            before.setdefault(key, {})
-        for one, other in pairwise(order):
-            before[other][one] = None
-    sorter, found, ready = TopologicalSorter(before), list[Key](), list[Key]()
-    try:
-        sorter.prepare()
-    except CycleError:
-        return list(before)
-    while sorter.is_active():
-        ready = sorted([*ready, *sorter.get_ready()], key=_numbered)
-        found.append(ready.pop(0))
-        sorter.done(found[-1])
-    return found
-
-
-def reached_by_several(pairs: Sequence[Pair]) -> list[Pair]:
-    """Those of the activations that have a score: an expert that a single sample reaches has none."""
-    found = [pair for pair in pairs if len(pair.reached) != 1]
-    for place, pair in enumerate(found if len(found) < len(pairs) else ()):
-        pair.call = replace(pair.call, index=place)
-    return found
-
-
-def _numbered(key: Key) -> tuple[Any, ...]:
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in key[0].split(".")], key[1:]
 
 
 def _larger(one: Tensor | float, other: Tensor | float) -> Tensor | float:

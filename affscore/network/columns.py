@@ -97,7 +97,8 @@ ALWAYS = (
     column("width", "integer", "$c$, the number of coordinates of the two clouds (with the flag `other width`, of the "
            "input)", _FROM_1),
     column("batch", "integer", "the batch", _FROM_0),
-    column("n", "integer", "the number of points of each cloud: samples in the batch, or with `positions` their points",
+    column("n", "integer", "the number of points of each cloud: samples in the batch (of an expert those that "
+           "reach it), or with `positions` their points",
            (2, math.inf)),
     column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     column("order", "text", "of reduction and activation", words=get_args(OrderName)),

@@ -118,7 +118,8 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
 
     def probe(start: int, count: int) -> list[Pair]:
         """What the activations see of a few samples."""
-        recorder.listener = seen = Collector(collector.options, first=collector.first + start)
+        first, options = collector.first + start, collector.options
+        recorder.listener = seen = Collector(options, first=first, experts=collector.experts)
         try:
             forward(network, recorder, seen, images[start : start + count], name)
         finally:
@@ -165,55 +166,39 @@ def audit(network: nn.Module, recorder: Recorder, collector: Collector, images: 
     return [as_warning(note)]
 
 
-def one_by_one(
-    network: nn.Module, recorder: Recorder, images: Inputs, name: str, error: ScatteredError
-) -> tuple[str, list[str]]:
+def keeps_apart(network: nn.Module, recorder: Recorder, images: Inputs, name: str) -> bool:
     """Whether a network keeps samples apart whose tensors do not have them along one axis.
 
     Its output for the first and for the last sample must be the same alone as among the others: that of a sample is
     found along any axis that is as long as there are samples, or parts of them. Where no output has such an axis, what
-    the activations see is compared so.
+    the activations see is compared so. Of a network that is random nobody can tell.
 
     Args:
         network: The network.
         recorder: Its recorder; its listener is another one afterwards.
         images: The samples.
         name: The network's name.
-        error: What :func:`forward` or :func:`audit` said.
-
-    Returns:
-        Why samples have to go through it one at a time, and the notes of :func:`audit` on it.
-
-    Raises:
-        ScatteredError: The same, where it does not keep them apart.
     """
 
-    def seen(few: Inputs, inside: bool) -> tuple[list[Tensor], list[str]]:
+    def seen(inside: bool, few: Inputs) -> tuple[list[Tensor], int]:
         recorder.listener = watching = _Watching(inside)
         output = forward(network, recorder, watching, few, name)
         found = watching.inputs if inside else tensors_in(output)
-        return [one for one in found if one.is_floating_point() and one.numel()], list(map(str, recorder.calls))
+        return [one for one in found if one.is_floating_point() and one.numel()], len(recorder.calls)
 
-    first, last = images[:1], images[len(images) - 1 :]
     for inside in (False, True):
         try:
-            ((alone, calls), notes), (other, _) = (
-                _with_notes(partial(seen, first, inside), recorder),
-                seen(last, inside),
-            )
-            (among, _), (again, calls_again) = seen(images, inside), seen(first, inside)
+            runs = [seen(inside, few) for few in (images, images[-1:], images[:1], images[:1])]
         except AffscoreError:
-            raise error from None
-        if calls != calls_again:
-            raise error
-        both = zip(alone, again, strict=False)
+            return False
+        (among, _), (last, _), (first, calls), (again, calls_again) = runs
+        both = zip(first, again, strict=False)
         if any(one.shape != two.shape or _far(one, two) > REPEATABLE * _largest(one) for one, two in both):
-            return error.why, [RANDOM, *notes]
-        if fits := [*_fitting(alone, among, 0, len(images)), *_fitting(other, among, -1, len(images))]:
-            if all(fits):
-                return error.why, notes
-            break
-    raise error
+            return calls == calls_again
+        fits = [*_fitting(first, among, 0, len(images)), *_fitting(last, among, -1, len(images))]
+        if fits or len(images) == 1:
+            return all(fits) and calls == calls_again
+    return False
 
 
 class _Watching(Listener):
@@ -233,17 +218,17 @@ class _Watching(Listener):
 def _fitting(alone: list[Tensor], among: list[Tensor], place: int, count: int) -> Iterator[bool]:
     """Whether tensors of one sample alone are its parts of those of so many; nothing of those that do not tell."""
     for lone, many in zip(alone, among, strict=True) if len(alone) == len(among) else ():
-        found = []
+        found = list[bool]()
         for axis in range(many.ndim):
             if many.shape[axis] % count == 0:
                 parts = many.float().unflatten(axis, (count, -1)).movedim(axis, 0)
                 squeezed = many.select(axis, 0).shape if many.shape[axis] == count else None
                 if lone.shape in (parts.shape[1:], squeezed):
-                    rounding = 16 * torch.finfo(many.dtype).eps * _largest(parts)
-                    spread = _largest(parts - parts[:1])
-                    difference = _far(lone.float().reshape(parts.shape[1:]), parts[place])
-                    same = difference <= max(TOLERANCE * spread, rounding)
-                    found += [same] if not same or spread > rounding else []  # what never varies tells nothing
+                    spread, size = _largest(parts - parts[:1]), _largest(parts)
+                    rounding = 16 * torch.finfo(many.dtype).eps * size
+                    far = _far(lone.float().reshape(parts.shape[1:]), parts[place])
+                    if max(far, spread) > rounding:  # what never varies tells nothing
+                        found.append(far <= max(TOLERANCE * spread, rounding))
         if found:
             yield any(found)
 

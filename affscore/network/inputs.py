@@ -105,15 +105,14 @@ class Inputs:
 
 
 def joined(parts: Sequence[Inputs]) -> Inputs:
-    """The samples of several batches as one, without their labels; the first batch where they do not fit together."""
-    first, marked = parts[0], next((part.text for part in parts if part.text is not None), None)
-    if len(parts) == 1 or len({part.form for part in parts}) > 1:
-        return first
-    tensors, text = zip(*(part.tensors for part in parts), strict=True), None
-    if marked is not None:
-        every = (marked.new_ones(len(part), marked.shape[1]) if part.text is None else part.text for part in parts)
-        text = torch.cat(list(every))
-    return replace(first.each(lambda _: torch.cat(next(tensors))), labels=None, text=text)
+    """The samples of several batches as one, without their labels and with their padding.
+
+    Raises:
+        AffscoreError: They have several sizes.
+    """
+    tensors = zip(*(part.tensors for part in parts), strict=True)
+    whole = guarded(lambda: parts[0].each(lambda _: torch.cat(next(tensors))), "the samples have several sizes")
+    return replace(whole, labels=None, text=None)
 
 
 def has_decoder(network: nn.Module) -> bool:

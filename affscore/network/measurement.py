@@ -21,7 +21,8 @@ from tqdm import tqdm
 from affscore.errors import AffscoreError
 from affscore.network.accuracy import accuracy_of
 from affscore.network.batch import Batch, batches_of, run_batch
-from affscore.network.collect import Collector, Pair, reached_by_several
+from affscore.network.collect import Collector, Pair
+from affscore.network.experts import key_of, numbered
 from affscore.network.feeding import Feeding
 from affscore.network.images import image_stream
 from affscore.network.inputs import Forward, Inputs
@@ -31,7 +32,6 @@ from affscore.network.notes import (
     on_input,
     on_n,
     on_positions,
-    on_reached,
     on_refusals,
     on_repeats,
     on_rows,
@@ -41,7 +41,7 @@ from affscore.network.notes import (
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
-from affscore.network.scoring import key_of, numbered, score_batch
+from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -150,7 +150,8 @@ class Measurement:
                     self._dropped = size
                     return
                 if passes := collector.all_collected():
-                    passes = [reached_by_several(pairs) for pairs in passes]
+                    # an expert that a single sample reaches has no score
+                    passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in passes]
                     notes = [*batch.notes, *on_refusals(passes)]
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
@@ -263,8 +264,6 @@ class Measurement:
             *on_positions(options), *on_rows(table, options.units),
             *on_repeats(np.concatenate(self._sums)[:samples], self._items),
         ]  # fmt: skip
-        if self.one_by_one:
-            notes += on_reached(table)
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
         if self._dropped:

@@ -231,18 +231,6 @@ def on_rows(table: pd.DataFrame, units: str = "activations") -> Iterator[str]:
         )
 
 
-def on_reached(table: pd.DataFrame) -> Iterator[str]:
-    """Which activations not all samples reach, where these go through the network one at a time."""
-    most, batches = table.groupby("batch")["n"].transform("max"), table["batch"].nunique()
-    rows = table[table["n"] < most]
-    lacking = batches * table["index"].nunique() - len(table)
-    if len(rows) or lacking:
-        yield (
-            f"{rows['index'].nunique()} of {table['index'].nunique()} activations are of the samples that reached them "
-            f"(experts, say), the others being left out: n is {rows['n'].min()} to {rows['n'].max()}"
-        )
-
-
 def on_refusals(passes: Iterable[list[Pair]]) -> Iterator[str]:
     """Which activations have no score under an order, since they cannot be applied to reduced vectors."""
     refused = {str(pair.call): pair.refused for pairs in passes for pair in pairs if pair.refused}

@@ -143,7 +143,7 @@ def reduced(
     first, channel_axis = images_first(output or call, features, published=reduction == "published")
     if not _counts(first, images):
         shape = tuple(features.shape)
-        why = f"{call} sees shape {shape}, in which no axis counts the {images} samples"
+        why = f"they cannot be followed to {call}, which sees shape {shape}"
         raise ScatteredError(f"{call}: {_NOT_COUNTED.format(images, shape)}", why)
     try:
         return reduce(first, images, channel_axis, reduction, positions, text)

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from affscore.errors import AffscoreError
-from affscore.network.collect import Key, Pair, common_order
+from affscore.network.collect import Pair
 from affscore.network.columns import OTHER_WIDTH
 from affscore.network.criteria import CRITERIA
 from affscore.network.criteria.declaration import BatchSamples, naming
@@ -59,18 +59,6 @@ def _inner_first(pairs: Sequence[Pair]) -> list[Pair]:
 
 def _by_index(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(rows, key=itemgetter("index"))
-
-
-def numbered(rows: Sequence[dict[str, Any]], orders: Iterable[Sequence[Key]]) -> list[dict[str, Any]]:
-    """The rows of activations, numbered in their common order (:func:`common_order`)."""
-    places = {key: place for place, key in enumerate(common_order(orders))}
-    found = [{**row, "index": places[key_of(row)]} for row in rows]
-    return sorted(found, key=lambda row: (row.get("specification", 0), row["index"]))
-
-
-def key_of(row: dict[str, Any]) -> Key:
-    """Which activation a row is of."""
-    return row["layer"], row["call"], row["activation"]
 
 
 def _same_samples(one: Pair, other: Pair) -> bool:

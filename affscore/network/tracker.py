@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from affscore.errors import AffscoreError, AffscoreWarning, first_line, guarded
+from affscore.network.batch import ONE_AT_A_TIME
 from affscore.network.inputs import Forward
 from affscore.network.model_state import check_whole, unwrapped
 from affscore.network.notes import as_warning, give_warnings
@@ -282,6 +283,8 @@ class Tracker:
             self._rows, self._probe.places = rows, places
         self.steps, self._start, self._failed = given["steps"], given["start"], given["failed"]
         self._metadata, self._notes = given["metadata"], given["notes"]
+        if self._probe is not None:
+            self._probe.one_by_one = next((note for note in self._notes if ONE_AT_A_TIME in note), "")
 
     def __enter__(self) -> Tracker:
         return self
