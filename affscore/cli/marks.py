@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import typer
 from typer import Argument, Option
 
 from affscore.cli import options
-from affscore.cli.words import say
+from affscore.cli.words import say, write
 
 
 def marks(
@@ -31,9 +32,5 @@ def marks(
     found = mark(folder, seconds, memory, jobs, progress=lambda line: typer.echo(line, err=True))
     typer.echo(found.table.to_string())
     say((f"affscore: {note}" for note in found.notes), err=True)
-    if csv is not None:
-        found.table.to_csv(csv)
-        typer.echo(f"written to {csv}", err=True)
-    if messages is not None:
-        found.rows.to_csv(messages, index=False)
-        typer.echo(f"written to {messages}", err=True)
+    write(found.table.to_csv, csv)
+    write(partial(found.rows.to_csv, index=False), messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch.nn.parameter import is_lazy
 
 from affscore.errors import AffscoreError, guarded
 from affscore.linear_regions.operations import CASTS
-from affscore.network.model_state import choose_device, unwrapped
+from affscore.network.model_state import choose_device, to_evaluation, unwrapped
 from affscore.network.recorder.functions import kind_of
 from affscore.network.recorder.stream import Functions
 
@@ -43,14 +43,7 @@ def double_copy(model: nn.Module, device: str = "auto") -> tuple[nn.Module, torc
         if weights.is_complex():
             raise AffscoreError(f"the weights {name!r} of the network are complex; linear regions need real ones")
     network = guarded(lambda: copy.deepcopy(inner).to(place, torch.float64), "the network cannot be copied")
-
-    def evaluation() -> None:
-        with suppress(NotImplementedError):  # what torch.export makes has no such mode
-            network.eval()
-
-    guarded(evaluation, "the network cannot be brought to evaluation mode")
-    for module in network.modules():
-        module.training = False
+    guarded(lambda: to_evaluation(network), "the network cannot be brought to evaluation mode")
     for name, weights in network.named_parameters():
         if not bool(weights.isfinite().all()):
             raise AffscoreError(f"the weights {name!r} of the network hold NaN or infinity")

@@ -103,7 +103,7 @@ ALWAYS = (
     column("reduction", "text", "from a feature map to a point", words=get_args(ReductionName)),
     column("order", "text", "of reduction and activation", words=get_args(OrderName)),
     column("covariance", "text", "the estimator", words=get_args(CovarianceName)),
-    column("coupling", "text", "of the score: `paired` for a whole data set, and for more than 2,048 points of several "
+    column("coupling", "text", "of the score: `paired` for more than 2,048 points of several "
            "positions", words=("exact", "paired")),
     column("score", "number", r"$\rho$, see {eq}`eq-affinity-score`", (0, 1), missing=NO_SCORE),
     column("raw", "number", "the score before it is cut at 0", (-math.inf, 1), missing=NO_SCORE),

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from affscore.errors import AffscoreError
 from affscore.network.inputs import Forward, Inputs
+from affscore.network.notes import on_backbone
 from affscore.network.recorder.dataflow import mapped, tensors_in
 
 KNOWN_INPUTS = ("pixel_values", "input_ids")
@@ -58,7 +59,7 @@ class Feeding:
         self._written = f"{type(network).__name__}.forward({written})"
         named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         placed = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        self._known = [p.name for p in named]
+        self._known, self._backbone = [p.name for p in named], on_backbone(network)
         self._required = {p.name for p in [*placed, *named] if p.default is p.empty}
         self._least = sum(p.default is p.empty for p in placed)
         self._most = 99 if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(placed)
@@ -152,9 +153,12 @@ class Feeding:
     def _unclear(self, batch: Mapping[str, Any] | Sequence[Any]) -> AffscoreError:
         entries = batch.items() if isinstance(batch, Mapping) else ((f"entry {i}", one) for i, one in enumerate(batch))
         shown = ", ".join(f"{name} ({_described(value)})" for name, value in entries)
+        missing = sorted(self._required - {*batch}) if isinstance(batch, Mapping) and "one tensor" not in batch else []
+        lacks = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing, and " if missing else ""
         return AffscoreError(
-            f"it is not clear which entries of the data go where in {self._written}: the data holds {shown}; give a "
-            "dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
+            f"it is not clear which entries of the data go where in {self._written}: {lacks}the data holds {shown}; "
+            "give a dictionary with the names of the parameters, or say it: forward=lambda network, batch: network(...)"
+            f"{self._backbone}"
         )
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from typing import Any
+from zlib import adler32, crc32
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from tqdm import tqdm
 
@@ -31,6 +33,7 @@ from affscore.network.notes import (
     on_n,
     on_positions,
     on_refusals,
+    on_repeats,
     on_rows,
     on_values,
     on_weights,
@@ -38,7 +41,7 @@ from affscore.network.notes import (
 from affscore.network.randomness import random_states_kept, seed_generators
 from affscore.network.recorder import Recorder, recording
 from affscore.network.result import Signature
-from affscore.network.scoring import WholeDataset, score_batch
+from affscore.network.scoring import score_batch
 from affscore.network.table import provenance, table_of
 from affscore.options import Execution, Options
 from affscore.zoo.card import ONE_AT_A_TIME, check_has_weights, fingerprint
@@ -104,11 +107,12 @@ class Measurement:
         self._dataset = self.stream.name if data_name is None else data_name
         self.one_by_one = ""  # why samples go through the network one at a time
         self._items = ""  # what a sample is called, once the first ones have been read
-        self._seen, self._digest = 0, hashlib.sha256()  # how many samples, and the checksums of them
+        # how many samples, and the checksums of them
+        self._seen, self._digest, self._sums = 0, hashlib.sha256(), list[NDArray[np.uint32]]()
         self._declared, self._notes, self._dropped = list[str](), list[str](), 0
 
     def batches(self, done: Mapping[int, Batch] | None = None) -> Generator[Batch]:
-        """Measure the batches, in their order; of a whole data set (``options.whole``) there is one, at the end.
+        """Measure the batches, in their order.
 
         Args:
             done: Batches that were measured before, by their numbers. Those of this network are given back as they
@@ -118,10 +122,8 @@ class Measurement:
             OtherDataError: A batch of ``done`` is of other samples.
             AffscoreError: As :func:`affscore.signature`.
         """
-        with closing(self._measured({} if self.options.whole else done or {})) as measured:
-            if self.options.whole:
-                yield from self._together(measured)
-            elif self.device.type == "cuda":
+        with closing(self._measured(done or {})) as measured:
+            if self.device.type == "cuda":
                 yield from self._behind(measured)
             else:
                 yield from itertools.starmap(self._scored, measured)
@@ -144,12 +146,12 @@ class Measurement:
                     batch, collector = run_batch(self, recorder, number, parts, known)
                 deque(parts, maxlen=0)
                 size, images = self._seen - number * options.n, self._digest.hexdigest()
-                if number and size < options.n and not options.whole:  # scores of other sizes do not compare
+                if number and size < options.n:  # scores of other sizes do not compare
                     self._dropped = size
                     return
                 if passes := collector.all_collected():
-                    if not options.whole:  # an expert that a single sample reaches has no score
-                        passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in passes]
+                    # an expert that a single sample reaches has no score
+                    passes = [[pair for pair in pairs if len(pair.reached) != 1] for pairs in passes]
                     notes = [*batch.notes, *on_refusals(passes)]
                     batch = replace(batch, network=weights, images=images, notes=notes)
                 elif batch.images != images:
@@ -185,7 +187,8 @@ class Measurement:
                 self._digest.update(chunk.form.encode())
                 if not self.stream.preprocessing:
                     self._notes = [*on_values(chunk.tensors, card.preprocessing, card.preprocessing_known)]
-            self._digest.update(_checksums(chunk.numbers))
+            self._sums.append(_checksums(chunk.numbers))
+            self._digest.update(self._sums[-1][:, 0].tobytes())
             self._seen += len(chunk)
             yield chunk
             bar.update(len(chunk))
@@ -206,19 +209,6 @@ class Measurement:
                 waiting = threads.submit(self._scored, batch, passes)
             if waiting is not None:
                 yield waiting.result()
-
-    def _together(self, measured: Iterator[tuple[Batch, list[list[Pair]]]]) -> Iterator[Batch]:
-        """Score all samples together, at the end (:class:`affscore.network.scoring.WholeDataset`)."""
-        whole, parts = WholeDataset(self.stream.total, self.options), list[Batch]()
-        for batch, passes in measured:
-            whole.add(passes[0])
-            parts.append(batch)
-        if parts:
-            right = [part.right for part in parts if part.right is not None]
-            yield replace(
-                parts[-1], number=0, notes=[note for part in parts for note in part.notes], rows=whole.rows(),
-                right=sum(right) if len(right) == len(parts) else None, unused=min(part.unused for part in parts),
-            )  # fmt: skip
 
     def signature(self, batches: Sequence[Batch]) -> Signature:
         """The signature that all batches make, with what the data and the network have to say.
@@ -272,6 +262,7 @@ class Measurement:
             *on_accuracy(accuracy, stream, card, min(batch.unused for batch in batches)),
             *dict.fromkeys(note for batch in batches for note in batch.notes), *stream.notes,
             *on_positions(options), *on_rows(table, options.units),
+            *on_repeats(np.concatenate(self._sums)[:samples], self._items),
         ]  # fmt: skip
         if silent:
             notes.append(f"declared as an activation, but never run: {', '.join(silent)}")
@@ -305,10 +296,14 @@ def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != name}
 
 
-def _checksums(numbers: Tensor) -> bytes:
-    """The CRC-32 of the numbers of each sample.
+def _checksums(numbers: Tensor) -> NDArray[np.uint32]:
+    """The CRC-32 of the numbers of each sample, and the Adler-32 of some of them: the first is the fingerprint.
 
-    Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network.
+    Every byte counts, at the speed of memory: hashing all of them costs as much as a tenth of a small network. Among a
+    million samples a few share their CRC-32 by chance, and none share both.
+
+    Returns:
+        Array (N, 2).
     """
     samples = numbers.detach().cpu()[:, None].flatten(1).contiguous().view(torch.uint8).numpy()
-    return b"".join(zlib.crc32(sample).to_bytes(4, "little") for sample in samples)
+    return np.array([(crc32(s), adler32(s[:: 1 + len(s) // 256].tobytes())) for s in samples], "<u4").reshape(-1, 2)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from affscore.errors import AffscoreError, first_line
+from affscore.transport.plain import plain_parts
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -84,13 +85,25 @@ def prepared(model: nn.Module, device: torch.device) -> Iterator[nn.Module]:
     parameter = next(model.parameters(), None)
     home = parameter.device if parameter is not None else device
     try:
-        model.eval()  # whose result a network with a train() of its own may lack
+        to_evaluation(model)
         yield model.to(device)
     finally:
         for module, state in training.items():
             module.training = state
         if home != device:
             model.to(home)
+
+
+def to_evaluation(model: nn.Module) -> None:
+    """Bring a network into evaluation mode; what ``torch.export`` makes has none, and only the flags of its parts.
+
+    >>> to_evaluation(nn.Dropout())
+    """
+    try:
+        model.eval()  # whose result a network with a train() of its own may lack
+    except NotImplementedError:
+        for module in model.modules():
+            module.training = False
 
 
 @contextmanager
@@ -125,7 +138,7 @@ class _State:
         held = (value for value in self.attributes.values() if type(value) in (dict, OrderedDict, list, set))
         self.held = [(value, copy.copy(value)) for value in held]
         tensors = (value for value in self.attributes.values() if isinstance(value, Tensor))
-        self.tensors = [(one, one.detach().clone()) for one in (*module.buffers(recurse=False), *tensors)]
+        self.tensors = [(one, _copied(one.detach())) for one in (*module.buffers(recurse=False), *tensors)]
 
     @torch.no_grad()
     def restore(self) -> None:
@@ -137,9 +150,17 @@ class _State:
             if not _holds_the_same(value, before):
                 value.clear()
                 value.extend(before) if isinstance(value, list) else value.update(before)
-        for tensor, numbers in self.tensors:
-            if not torch.equal(tensor, numbers):
-                (tensor if tensor.shape == numbers.shape else tensor.resize_(numbers.shape)).copy_(numbers)
+        for tensor, old in self.tensors:
+            if all(map(torch.equal, plain_parts(tensor), plain_parts(old))):
+                continue  # a graph of autograd may hold it as it is
+            if tensor.is_quantized:
+                tensor.data = old
+            else:
+                (tensor if tensor.is_nested or tensor.shape == old.shape else tensor.resize_(old.shape)).copy_(old)
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    return copy.deepcopy(tensor) if tensor.is_quantized else tensor.clone()  # neither copies all kinds
 
 
 def _holds_the_same(one: Any, other: Any) -> bool:

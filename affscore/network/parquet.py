@@ -26,12 +26,6 @@ Contents = tuple[pd.DataFrame, dict[str, Any], list[str]]
 FORMAT = "1.0"
 """Raised where a survey shall measure again what older files hold; files without it are 1.0."""
 
-INFLATION = 100
-"""By how much a table may be larger in memory than its file; those that come with the package are up to 4 times."""
-
-ROWS = 64
-"""How many rows are decoded before that is looked at again."""
-
 _KEY = b"affscore"
 
 
@@ -84,7 +78,8 @@ def read_parquet(
             raise no_file(path)
     problem = "is not a Parquet file that can be read"
     try:
-        table = _table(path)
+        with pq.ParquetFile(path) as file:
+            table = file.read(use_threads=False)
         problem = f"is Parquet, but not a {what} that affscore wrote"
         rows, metadata, notes = _contents(table, path.name)
         if check is not None:
@@ -125,33 +120,6 @@ def _contents(table: pa.Table, name: str) -> Contents:
     if "checksum" in about and about["checksum"] != _checksum(rows, {"metadata": metadata, "notes": notes}):
         raise AffscoreError(f"the file {name!r} is damaged: it does not hold what was written to it")
     return rows, metadata, notes
-
-
-def _table(path: Path) -> pa.Table:
-    """The table in a file, refused as soon as it is found to be far larger than the file.
-
-    In Parquet few bytes can stand for many rows, a long text or a long list, and what a file says of its sizes need
-    not be so: they are looked at again while the rows are decoded. (The sizes of columns are not asked for, nor how
-    they are compressed: pyarrow ends the process where these are damaged.)
-    """
-    swollen = AffscoreError(
-        f"the file {path.name!r} was not read: in memory it would be more than {INFLATION} times as large, more than a "
-        "signature can have"
-    )
-    room = INFLATION * path.stat().st_size
-    with pq.ParquetFile(path) as file:
-        about = file.metadata
-        nested = any(about.schema.column(number).max_repetition_level for number in range(about.num_columns))
-        size = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
-        if nested or max(size, about.num_rows * about.num_columns) > room:
-            raise swollen
-        batches = []
-        for batch in file.iter_batches(ROWS, use_threads=False):
-            room -= batch.nbytes + batch.num_rows * batch.num_columns  # what is missing takes no bytes here
-            if room < 0:
-                raise swollen
-            batches.append(batch)
-        return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def _checksum(table: pd.DataFrame, about: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affscore.errors import AffscoreError
-from affscore.network.padding import reduce_text
+from affscore.network.padding import reduce_text, unsaid
 from affscore.network.recorder.axes import channels_last
+from affscore.options import BiasName as BiasName
+from affscore.options import OrderName as OrderName
+from affscore.options import ReductionName, check_word
 
 if TYPE_CHECKING:
     from affscore.network.recorder.calls import ActivationCall
     from affscore.network.recorder.layout import Place
-
-ReductionName = Literal["mean", "sum", "flatten", "sample", "positions", "published"]
-OrderName = Literal["activate-first", "reduce-first"]
-BiasName = Literal["none", "extrapolated"]
 
 
 class ScatteredError(AffscoreError):
@@ -30,12 +29,6 @@ class ScatteredError(AffscoreError):
     def __init__(self, message: str, why: str) -> None:
         super().__init__(message)
         self.why = why
-
-
-def check_word(what: str, value: str, words: Any) -> None:
-    """Raise an AffscoreError unless this is one of the words of a Literal."""
-    if value not in get_args(words):
-        raise AffscoreError(f"{what} must be one of {', '.join(get_args(words))}, got {value!r}")
 
 
 def reduce(
@@ -79,8 +72,8 @@ def reduce(
         least; never a view of the features.
 
     Raises:
-        AffscoreError: An unknown name, or N that is no multiple of the number of images; as
-            :func:`affscore.network.padding.reduce_text`.
+        AffscoreError: An unknown name, N that is no multiple of the number of images, complex numbers, or no
+            ``positions`` where they are needed; as :func:`affscore.network.padding.reduce_text`.
 
     Source: definition 3.1 and "Dimensionality reduction" in appendix E.
 
@@ -95,6 +88,11 @@ def reduce(
     check_word("reduction", reduction, ReductionName)
     if not _counts(features, images):
         raise AffscoreError(_NOT_COUNTED.format(images, tuple(features.shape)))
+    if features.is_complex():
+        raise AffscoreError(
+            "its numbers are complex, and a score would drop their imaginary part; declare the module around it, which "
+            "takes and gives real ones: activations=[...]"
+        )
     if features.dtype in (torch.float16, torch.bfloat16):
         features = features.float()
     if len(features) != images:
@@ -107,9 +105,8 @@ def reduce(
     if reduction == "published":
         return features.flatten(2).mean(dim=2)
     if reduction in ("sample", "positions"):
-        assert positions is not None
         tokens = features.movedim(channel_axis, -1).flatten(1, -2)
-        where = positions(tokens.shape[1]).to(features.device)
+        where = (positions or unsaid)(tokens.shape[1]).to(features.device)
         return tokens[torch.arange(images, device=features.device)[:, None], where].flatten(0, 1)
     others = [axis for axis in range(1, features.ndim) if axis != channel_axis]
     # not by a product with ones, whose larger rounding would let a channel that follows from others vary by itself

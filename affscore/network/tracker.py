@@ -21,7 +21,7 @@ from affscore.network.notes import as_warning, give_warnings
 from affscore.network.probe import Probe, places_of
 from affscore.network.record import COLUMNS, NOT_FINITE, TrainingRecord, check_record, table_of_record
 from affscore.network.reduction import OrderName, ReductionName
-from affscore.options import CouplingName, Options, UnitsName, check_integer, options_of
+from affscore.options import MASK, CouplingName, Options, UnitsName, check_integer, options_of
 from affscore.transport.covariance import CovarianceName
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def track(
     start: int = 0,
     state: Mapping[str, Any] | None = None,
     units: UnitsName = "activations",
+    size: int | None = None,
+    mask: str | None = MASK,
 ) -> Tracker:
     """Measure a network while it trains: the affinity scores of all activations, every so many optimisation steps.
 
@@ -82,6 +84,8 @@ def track(
         state: What :meth:`Tracker.state_dict` returned in a training that goes on: its record is taken up, as by
             :meth:`Tracker.load_state_dict`, and nothing is measured now.
         units: As in :func:`affscore.signature`.
+        size: As there.
+        mask: As there.
 
     Returns:
         The tracker: ``.step()``, ``.table``, ``.plot()``, ``.save(file)``, ``.state_dict()``.

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.utils.weak import WeakIdKeyDictionary
 
@@ -19,6 +20,7 @@ from affscore.nonlinear_advantage.example import Arguments, copied, left_as_it_w
 from affscore.nonlinear_advantage.rules import WEIGHTS, Call, result_of
 
 
+@torch.inference_mode(False)  # whose tensors do not say that they were overwritten
 def counts_of_outputs(model: nn.Module, example: Arguments) -> list[Counts | None]:
     """The counts of each tensor that a network returns; None for one that does not depend on the input.
 
@@ -68,7 +70,7 @@ class Following(Follower):
 
     def note(self, tensor: Tensor, counts: Counts) -> None:
         """Say what leads to a tensor, as it is now."""
-        self._counts[tensor] = counts, tensor._version
+        self._counts[tensor] = counts, -1 if tensor.is_inference() else tensor._version
 
     def knows(self, tensor: Tensor) -> bool:
         """Whether a tensor depends on the input."""
@@ -80,9 +82,9 @@ class Following(Follower):
         if known is None:
             return None
         counts, version = known
-        if version == value._version:
+        if not value.is_inference() and version == value._version:
             return counts
-        return Counts.start(value, lost=self.here("features that an operation in place overwrote through a view"))
+        return Counts.start(value, lost=self.here("features of inference_mode, or overwritten through a view"))
 
     def here(self, what: str) -> str:
         """Where the paths are lost."""

@@ -102,7 +102,8 @@ class ChannelGELU(ChannelPReLU):
     def forward(self, input: Tensor, activation: Callable[[Tensor], Tensor] | None = None) -> Tensor:
         """The interpolation; of this activation, where the module replaces the call of a function."""
         function = activation or self.kept[0]
-        assert function is not None
+        if function is None:
+            raise AffscoreError("a ChannelGELU needs the activation: give it as original=, or in the call")
         second = self._channels_second(input)
         with within_unit:
             bent = function(input)

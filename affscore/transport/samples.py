@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from affscore.errors import AffscoreError
+from affscore.transport.plain import check_plain
 
 Samples: TypeAlias = ArrayLike | Tensor
 """What the public functions take: anything of shape (n, d) that NumPy or PyTorch understands."""
@@ -233,6 +234,7 @@ def power_of_two_above(number: float) -> float:
 
 
 def _as_tensor(x: Any, name: str) -> Tensor:
+    check_plain(x, name)
     if isinstance(x, Tensor):
         tensor = x.detach()
     else:
@@ -253,7 +255,5 @@ def _as_tensor(x: Any, name: str) -> Tensor:
         # an axis of length one may have any stride, and still count as contiguous
         tensor = torch.from_numpy(plain if min(plain.strides, default=0) >= 0 else plain.copy())
     if tensor.is_complex() or tensor.dtype == torch.bool:
-        raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it to a float type")
-    if tensor.layout != torch.strided:
-        raise AffscoreError(f"{name} must be dense, got {tensor.layout}; use {name}.to_dense()")
+        raise AffscoreError(f"{name} must hold real numbers, got {tensor.dtype}; convert it, as by .float() or .abs()")
     return tensor

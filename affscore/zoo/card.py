@@ -14,8 +14,10 @@ from typing import Any, Literal, TypeVar
 import pandas as pd
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from affscore.errors import AffscoreError
+from affscore.transport.plain import plain_parts
 from affscore.zoo.preprocessing import IMAGENET, Preprocessing
 from affscore.zoo.text import Expected, TextPreprocessing
 
@@ -155,7 +157,8 @@ def architecture_of(name: str) -> Any:
 def fingerprint(model: nn.Module) -> str:
     """A hash of a network: its structure as it prints itself, its parameters, and all of its buffers.
 
-    The same for the same numbers, wherever they were read from; another for another activation.
+    The same for the same numbers, wherever they were read from; another for another activation. Weights that a module
+    packs (as quantised layers do) count as its ``state_dict`` gives them.
 
     >>> from torch import Tensor, nn
     >>> layer = nn.Linear(2, 2)
@@ -163,9 +166,15 @@ def fingerprint(model: nn.Module) -> str:
     (True, 16)
     """
     digest = hashlib.sha256(repr(model).encode())
-    for name, value in sorted({**dict(model.named_parameters()), **dict(model.named_buffers())}.items()):
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        digest.update(tensor_bytes(value))
+    tensors = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    packed = tree_leaves([value for value in model.state_dict().values() if not isinstance(value, Tensor)])
+    tensors |= {f" {number}": value for number, value in enumerate(packed) if isinstance(value, Tensor)}
+    for name, value in sorted(tensors.items()):
+        # PyTorch gives a nested tensor no shape, or one with a number of its own
+        form = f"{() if value.is_nested else tuple(value.shape)}{value.layout if value.layout != torch.strided else ''}"
+        digest.update(f"{name} {value.dtype} {form}".encode())
+        for part in plain_parts(value):
+            digest.update(tensor_bytes(part))
     return digest.hexdigest()[:16]
 
 
@@ -175,4 +184,4 @@ def tensor_bytes(tensor: Tensor) -> memoryview:
     >>> len(tensor_bytes(torch.zeros(3)))
     12
     """
-    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
+    return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8).numpy().data

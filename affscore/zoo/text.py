@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from affscore.errors import AffscoreError, guarded
+from affscore.transport.plain import check_plain
 from affscore.zoo.naming import needs
 from affscore.zoo.paths import readable_file, user_path
 from affscore.zoo.preprocessing import Preprocessing
@@ -116,20 +117,6 @@ def check_token_ids(ids: Tensor, expected: TextPreprocessing) -> None:
             f"token ids must lie in the vocabulary of the network, from 0{end}; these go from {low} to {high}: "
             "is it the tokenizer of this network, and are there no marks of padding?"
         )
-
-
-def check_plain(tensor: Tensor) -> None:
-    """Whether a tensor holds its numbers one by one, in memory.
-
-    Raises:
-        AffscoreError: It is sparse, nested, quantised, or without numbers.
-
-    >>> check_plain(torch.zeros(2))
-    """
-    kinds = {"sparse": tensor.layout != torch.strided, "nested": tensor.is_nested, "quantised": tensor.is_quantized}
-    found = [kind for kind, is_one in {"meta": tensor.is_meta, **kinds}.items() if is_one]
-    if found:
-        raise AffscoreError(f"the data must be plain numbers in memory, got a {found[0]} tensor; make it dense first")
 
 
 def _ids(tokenizer: Any, text: str) -> Any:

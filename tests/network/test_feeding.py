@@ -1,9 +1,13 @@
 """Several inputs: which entries of the data go where, and that they give what one input with all of them gives."""
 
+import re
+import types
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+import torchvision
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
@@ -154,6 +158,24 @@ class Keyword(nn.Module):
 
 class Several(nn.Module):
     def forward(self, *inputs): ...
+
+
+class Masked(nn.Module):
+    def forward(self, x, attention_mask, other): ...
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"x": X, "other": X}, "attention_mask is missing, and the data holds x "),
+        ({"x": X, "labels": LABELS}, "attention_mask and other are missing, and the data holds x "),
+        ([X, X], r"other=?\): the data holds entry 0"),
+        (X, r"other=?\): the data holds one tensor"),
+    ],
+)
+def test_what_is_missing_has_a_name(data, sentence):
+    with pytest.raises(AffscoreError, match=sentence):
+        Feeding(Masked())(data)
 
 
 class Transformer(nn.Module):
@@ -406,3 +428,89 @@ def test_one_tensor_for_two_inputs_is_called_so():
         signature(nn.Bilinear(3, 3, 2), torch.randn(8, 3), n=8, progress=False)
     with pytest.raises(AffscoreError, match=r"the data holds entry 0 \(torch.float32 .*, entry 1 .*, entry 2 "):
         signature(nn.Bilinear(3, 3, 2), (torch.randn(8, 3),) * 3, n=8, progress=False)
+
+
+class Detector(nn.Module):
+    """Takes images of any size, and returns the boxes that it finds in each."""
+
+    def __init__(self):
+        super().__init__()
+        self.backbone = nn.Sequential(nn.Conv2d(3, 6, 3, stride=2), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU())
+        self.score = nn.Linear(8, 2)
+
+    def forward(self, images, targets=None):
+        if not isinstance(images, list):
+            raise TypeError("images must be a list of tensors, which may have several sizes")
+        scores = [torch.sigmoid(self.score(self.backbone(image[None]).flatten(2)[0].mT)) for image in images]
+        return [{"scores": one[one > 0.5], "boxes": one.new_zeros(len(one), 4)} for one in scores]
+
+
+class Scenes(Dataset):
+    def __init__(self, count=16):
+        self.images = torch.rand(count, 3, 9, 9, generator=torch.Generator().manual_seed(0))
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, index):
+        return self.images[index], {"boxes": torch.zeros(1, 4), "labels": torch.ones(1, dtype=torch.int64)}
+
+
+class TestDetectors:
+    WAY_OUT = r"; of a detector, measure the backbone: forward=lambda network, batch: network\.backbone\(batch\)$"
+    OPTIONS = types.MappingProxyType({"n": 16, "batch_size": 8, "criteria": False, "progress": False})
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            Scenes().images,
+            [*Scenes().images],
+            Scenes(),
+            DataLoader(Scenes(), 8, collate_fn=lambda items: tuple(zip(*items, strict=True))),
+        ],
+        ids=["tensor", "list", "with targets", "loader of lists"],
+    )
+    def test_the_message_names_the_way_out(self, data):
+        with pytest.raises(AffscoreError, match=self.WAY_OUT):
+            signature(Detector(), data, **self.OPTIONS)
+
+    def test_the_way_out(self):
+        network, data = Detector(), Scenes()
+        expected = signature(network.backbone, data.images, **self.OPTIONS).scores
+        ways = {
+            "images": (data.images, lambda network, batch: network.backbone(batch)),
+            "with targets": (data, lambda network, batch: network.backbone(batch[0])),
+            "stacked": (
+                DataLoader(data, 8, collate_fn=lambda items: torch.stack([image for image, _ in items])),
+                lambda network, batch: network.backbone(batch),
+            ),
+        }
+        for samples, forward in ways.values():
+            np.testing.assert_array_equal(signature(network, samples, forward=forward, **self.OPTIONS).scores, expected)
+
+    def test_other_networks_and_other_errors_do_not_name_it(self):
+        with pytest.raises(AffscoreError, match="stacked up") as caught:
+            signature(Failing(), Scenes().images, **self.OPTIONS)
+        assert "backbone" not in str(caught.value)
+        images = Scenes().images
+        images[3, 0, 0, 0] = torch.nan
+        with pytest.raises(AffscoreError, match=r"the data holds 1 NaN or infinite values; remove those samples$"):
+            signature(Detector(), images, **self.OPTIONS)
+
+    def test_one_of_torchvision(self):
+        build = torchvision.models.detection.fasterrcnn_mobilenet_v3_large_320_fpn
+        network, images = build(weights=None, weights_backbone=None), torch.rand(4, 3, 64, 64)
+        options = {**self.OPTIONS, "n": 4, "batch_size": 2}
+        found = signature(network, images, forward=lambda network, batch: network.backbone(batch), **options)
+        assert set(found.summary["width"]) >= {16, 960}
+        for attempt in (images, [*images]):
+            try:
+                whole = len(signature(network, attempt, **options))
+            except AffscoreError as error:
+                whole = str(error)
+            assert re.search(self.WAY_OUT, whole) if isinstance(whole, str) else whole > len(found)
+
+
+class Failing(nn.Module):
+    def forward(self, x):
+        raise RuntimeError("the images are stacked up")

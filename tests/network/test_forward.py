@@ -132,7 +132,7 @@ def test_a_network_that_draws_is_noted_and_the_seed_covers_it():
 def test_what_is_assumed_is_said():
     network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU())
     assumed = signature(network, "digits", n=4, images=4, criteria=False, progress=False)
-    assert any("they kept their size of 8 x 8 pixels" in note for note in assumed.notes)
+    assert any("they went in with 8 x 8 pixels" in note for note in assumed.notes)
     assert assumed.metadata["preprocessing"]["size"] == 8
     network.preprocessing = Preprocessing(size=16, resize=16)
     stated = signature(network, "digits", n=4, images=4, criteria=False, progress=False)

@@ -1,3 +1,4 @@
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, Sampler, TensorDataset
 
 from affscore import load_data, signature
 from affscore.errors import AffscoreError
@@ -118,7 +119,7 @@ def test_noise_has_no_end_and_gives_one_batch_where_nobody_says_how_many():
     [
         (3, "data must be the name of a data set, a tensor or array .* got int"),
         (Path("photos"), "got PosixPath; for a folder of images give the text 'folder:photos'"),
-        (pd.Series(range(300), dtype=float), r"got \(300,\); of one number a sample it is \(N, 1\)"),
+        (pd.Series(range(300), dtype=float), r"got \(300,\): of one number a sample it is \(N, 1\); .* x\[None\]"),
         ({}, "the data must give tensors, got a dict without any"),
         ((), "got a tuple without any"),
         (None, "got NoneType"),
@@ -230,3 +231,109 @@ def test_a_list_of_lists_of_whole_numbers_is_a_table():
     network = nn.Sequential(nn.Linear(2, 5), nn.ReLU())
     one, other = (signature(network, data, n=32, progress=False) for data in (rows, pd.DataFrame(rows)))
     assert one.scores.tolist() == other.scores.tolist()
+
+
+class Stream(IterableDataset):
+    def __init__(self, count, endless=False):
+        self.count, self.endless = count, endless
+
+    def __iter__(self):
+        samples = torch.arange(float(self.count)).view(-1, 1)
+        return itertools.cycle(samples) if self.endless else iter(samples)
+
+
+class Forever(Sampler):
+    """Goes round and round, and says nothing of its length."""
+
+    def __init__(self):
+        pass
+
+    def __iter__(self):
+        return itertools.cycle(range(7))
+
+
+class Silent(Forever):
+    def __len__(self):
+        raise NotImplementedError("as long as you like")
+
+
+SEVEN = TensorDataset(torch.arange(7.0).view(-1, 1))
+WITHOUT_END = {
+    "data set": Stream(7, endless=True),
+    "loader": DataLoader(Stream(7, endless=True), batch_size=4),
+    "worker": DataLoader(Stream(7, endless=True), batch_size=4, num_workers=1),
+    "sampler": DataLoader(SEVEN, batch_size=4, sampler=Forever()),
+}
+
+
+class TestNoLength:
+    SAYS = "the data has no length, and more than these 600 samples; images= says how many"
+
+    @pytest.mark.parametrize("kind", WITHOUT_END)
+    @pytest.mark.parametrize("images", [None, 5, 1000])
+    def test_data_without_end(self, kind, images):
+        made = stream(WITHOUT_END[kind], images)
+        read = torch.cat(tensors(made))
+        assert read.flatten().tolist() == [number % 7 for number in range(images or 600)]
+        assert made.notes == ([self.SAYS] if images is None else [])
+
+    @pytest.mark.parametrize("count", [1, 599, 600, 601])
+    def test_data_that_ends(self, count):
+        for data in (Stream(count), DataLoader(Stream(count), batch_size=4)):
+            made = stream(data)
+            assert sum(map(len, tensors(made))) == min(count, 600)
+            assert made.notes == ([self.SAYS] if count > 600 else [])
+
+    def test_data_with_a_length(self):
+        numbers = torch.arange(700.0).view(-1, 1)
+        for data in (numbers, TensorDataset(numbers), DataLoader(TensorDataset(numbers), 7, drop_last=True)):
+            made = stream(data)
+            assert (sum(map(len, tensors(made))), made.notes) == (700, [])
+
+    @pytest.mark.parametrize("data", [itertools.count(), (row for row in IMAGES), iter(IMAGES)])
+    def test_what_is_no_data_set(self, data):
+        with pytest.raises(AffscoreError, match=r"a Dataset or a DataLoader, got \w+"):
+            stream(data)
+
+    def test_a_sampler_that_fails_to_say(self):
+        loader = DataLoader(SEVEN, batch_size=4, sampler=Silent())
+        with pytest.raises(AffscoreError, match="the data does not say how long it is: NotImplementedError: as long"):
+            stream(loader)
+        assert sum(map(len, tensors(stream(loader, 9)))) == 9
+
+
+def small(*layers):
+    torch.manual_seed(0)
+    return nn.Sequential(*layers, nn.ReLU())
+
+
+@pytest.mark.parametrize(
+    ("network", "sample"),
+    [
+        (small(nn.Conv2d(3, 4, 3)), torch.randn(3, 32, 32)),
+        (small(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)), torch.randn(3, 32, 32)),
+        (
+            small(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(-3), nn.Linear(4, 5)),
+            torch.randn(3, 32, 32).numpy(),
+        ),
+        (small(nn.Conv1d(3, 4, 3)), torch.randn(3, 32)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(3, 4)),
+    ],
+)
+def test_a_forgotten_axis_of_samples_is_named(network, sample):
+    with pytest.raises(AffscoreError, match=r"takes all of the data as one sample x: give x\[None\]"):
+        signature(network, sample, criteria=False, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("network", "data"),
+    [
+        (small(nn.Conv2d(1, 4, 3)), torch.randn(8, 3, 32, 32)),  # another number of channels
+        (small(nn.Linear(4, 4)), torch.randn(8, 5)),
+        (small(nn.Flatten(), nn.Linear(12, 4)), torch.randn(2000, 4)),
+    ],
+)
+def test_other_errors_name_no_axis(network, data):
+    with pytest.raises(AffscoreError) as error:
+        signature(network, data, criteria=False, progress=False)
+    assert "x[None]" not in str(error.value)

@@ -1,8 +1,11 @@
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from affscore import affinity_score, signature
 from affscore.errors import AffscoreError
+from affscore.linear_regions.double import double_copy
 from affscore.network.model_state import choose_device, prepared, unwrapped
 
 
@@ -88,3 +91,49 @@ def test_devices():
 def test_devices_that_are_not_there(name):
     with pytest.raises(AffscoreError, match=f"the device '{name}' cannot be used here"):
         choose_device(name, nn.Linear(1, 1))
+
+
+def exported(model, example):
+    return torch.export.export(model, (example,), dynamic_shapes=({0: torch.export.Dim("samples")},)).module()
+
+
+class TestExported:
+    """What ``torch.export`` makes has no evaluation mode, and runs operators in place of functions of PyTorch."""
+
+    def test_it_is_measured_or_refused_in_a_sentence(self):
+        network, inputs = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Dropout()).eval(), torch.randn(32, 3)
+        try:
+            found = signature(exported(network, inputs), inputs, n=32, criteria=False).scores
+        except AffscoreError as error:
+            found = str(error)
+        expected = signature(network, inputs, n=32, criteria=False).scores
+        assert "cannot be seen" in found if isinstance(found, str) else np.array_equal(found, expected)
+
+    def test_in_a_network_the_others_are_in_evaluation_mode(self):
+        part = exported(nn.Sequential(nn.Linear(3, 4), nn.ReLU()).eval(), torch.randn(8, 3))
+        whole = nn.Sequential(nn.Dropout(), part, nn.Linear(4, 4), nn.Tanh(), nn.Dropout())
+        before, inputs = states(whole), torch.randn(32, 3)
+        with prepared(whole, torch.device("cpu")):
+            assert not any(states(whole))
+        assert states(whole) == before
+        (tanh,) = signature(whole, inputs, n=32, criteria=False).scores[-1:]
+        seen = whole[2](part(inputs)).detach()
+        assert tanh == pytest.approx(affinity_score(seen, seen.tanh()).value, abs=1e-6)
+
+    def test_linear_regions_have_the_same_evaluation_mode(self):
+        part = exported(nn.Sequential(nn.Linear(3, 4), nn.ReLU()).eval(), torch.randn(8, 3))
+        whole = nn.Sequential(nn.Dropout(), part, nn.Dropout())
+        network, _ = double_copy(whole, "cpu")
+        assert not any(states(network))
+
+
+def test_a_network_without_evaluation_mode_has_the_flags():
+    class Without(nn.Sequential):
+        def train(self, mode=True):
+            raise NotImplementedError
+
+    model = Without(nn.Dropout(), nn.Sequential(nn.Dropout()))
+    before = states(model)
+    with prepared(model, torch.device("cpu")):
+        assert not any(states(model))
+    assert states(model) == before

@@ -326,8 +326,6 @@ def test_wrong_arguments(wrong, message):
 
 
 def test_options_that_exclude_each_other():
-    with pytest.raises(AffscoreError, match="whole=True"):
-        Options(multiverse=("mean",), whole=True)
     with pytest.raises(AffscoreError, match="a choice of a multiverse"):
         Options(bias="extrapolated")
     for name, value in {"reduction": "sum", "order": "reduce-first", "covariance": "empirical"}.items():

@@ -1,5 +1,6 @@
 """Each kind of caution: it is there when it should be, and not when it should not."""
 
+import itertools
 import os
 import warnings
 
@@ -8,11 +9,12 @@ import pytest
 import torch
 from PIL import Image
 from torch import nn
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
 
 import affscore
-from affscore import AffscoreWarning, signature
-from affscore.network.notes import split_note
+from affscore import AffscoreError, AffscoreWarning, signature, track
+from affscore.network.measurement import _checksums
+from affscore.network.notes import on_repeats, split_note
 from affscore.transport import points_needed
 from affscore.zoo import Preprocessing
 
@@ -107,6 +109,34 @@ class TestPreprocessing:
         assert result.metadata["preprocessing"]["size"] == 32
         assert any("several sizes" in note for note in result.notes)
 
+        word, result = notes_with(self.SAYS, network(), Pictures([(32, 32)] * 8), n=8, size=24)
+        assert (word, result.metadata["preprocessing"]["size"]) == ("note", 24)
+
+    def test_the_size_that_is_given_is_taken(self, tmp_path):
+        data = folder(tmp_path / "photos", [(32, 40)] * 8)
+        for side in (24, 224):
+            word, result = notes_with(self.SAYS, network(), data, n=8, size=side)
+            expected = Preprocessing(size=side, resize=side)
+            assert (word, result.metadata["preprocessing"]) == ("note", expected.as_dict())
+            _, stated = notes_with(self.SAYS, network(preprocessing=expected), data, n=8)
+            np.testing.assert_array_equal(result.scores, stated.scores)
+        known, prepared = (
+            network(preprocessing=Preprocessing(size=32)),
+            affscore.load_data(data, Preprocessing(size=32)),
+        )
+        for net, other in ((known, data), (network(), torch.randn(8, 3, 32, 32)), (network(), prepared)):
+            with pytest.raises(AffscoreError, match="size is for pictures and a network that does not say"):
+                signature(net, other, n=8, size=24, **QUIET)
+
+    def test_the_warning_comes_before_the_run(self, tmp_path):
+        net, data = network(), folder(tmp_path / "photos", [(32, 40)] * 8)
+        net.register_forward_pre_hook(lambda *_: pytest.fail("it ran"))
+        for measure in (signature, affscore.multiverse):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", AffscoreWarning)
+                with pytest.raises(AffscoreWarning, match=self.SAYS):
+                    measure(net, data, n=8, progress=False)
+
     def test_a_class_of_torchvision_is_most_likely_imagenets(self, tmp_path):
         from torchvision.models import SqueezeNet
 
@@ -200,7 +230,6 @@ class TestN:
     def test_fewer_images_than_n(self):
         says = "there are no more images (512 were asked for"
         assert notes_with(says, network(), torch.rand(8, 3, 9, 9))[0] == "note"
-        assert notes_with(says, network(), torch.rand(8, 3, 9, 9), whole=True)[0] is None
         assert notes_with("no more images", network(), torch.rand(8, 3, 9, 9), n=8)[0] is None
         assert notes_with("no more images", network(), torch.rand(9, 3, 9, 9), n=8)[0] is None
 
@@ -249,3 +278,90 @@ class TestInterval:
             low, high = found.mean_interval()
             below, above = found.scores.mean() - low, high - found.scores.mean()
             assert below - above == pytest.approx(factor * found.expected_bias.mean(), abs=0.3 * above)
+
+
+class Stream(IterableDataset):
+    """As many samples as there are, or without end; each worker gives all of them, unless they are split."""
+
+    def __init__(self, samples, split=False, endless=False):
+        self.samples, self.split, self.endless = samples, split, endless
+
+    def __iter__(self):
+        worker = get_worker_info()
+        chosen = self.samples[worker.id :: worker.num_workers] if worker and self.split else self.samples
+        return itertools.cycle(chosen) if self.endless else iter(chosen)
+
+
+def vectors(count, width=6):
+    return torch.randn(count, width, generator=torch.Generator().manual_seed(0))
+
+
+def dense(width=6):
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(width, 8), nn.ReLU())
+
+
+class TestRepeats:
+    SAYS = "are repeats of earlier ones"
+
+    def found(self, data, **options):
+        word, result = notes_with(self.SAYS, dense(), data, **{"n": 32, **options})
+        assert word in (None, "note")
+        return [note.partition(f" {self.SAYS}")[0] for note in result.notes if self.SAYS in note]
+
+    @pytest.mark.parametrize("workers", [0, 1, 2])
+    def test_workers_that_each_give_all(self, workers):
+        loader = DataLoader(Stream(vectors(32)), batch_size=8, num_workers=workers)
+        assert self.found(loader) == ["32 of 64 samples (50.0%)"] * (workers > 1)
+
+    def test_workers_that_split_them(self):
+        assert self.found(DataLoader(Stream(vectors(64), split=True), batch_size=8, num_workers=2)) == []
+
+    def test_only_samples_that_were_used_count(self):
+        assert self.found(DataLoader(Stream(vectors(32)), 16, num_workers=2), images=32) == ["16 of 32 samples (50.0%)"]
+        assert self.found(torch.cat([vectors(32), vectors(16)])) == []  # the last 16 fill no batch, and are dropped
+
+    def test_one_is_enough(self):
+        data = vectors(64)
+        assert self.found(data) == []
+        data[40] = data[3]
+        assert self.found(data) == ["1 of 64 samples (1.6%)"]
+        data[40, 5] += 1e-6
+        assert self.found(data) == []
+
+    def test_of_several_inputs_all_count(self):
+        class Two(nn.Module):
+            def forward(self, x, y):
+                return torch.relu(x + y)
+
+        one, other = vectors(32), torch.ones(32, 6)
+        for data, expected in (((one, other), 0), ((other, other.clone()), 31)):
+            result = signature(Two(), data, n=32, **QUIET)
+            assert sum(f"{expected} of 32 samples" in note for note in result.notes) == (expected > 0)
+
+    def test_classes_of_few_values_are_repeats_indeed(self):
+        rows = torch.tensor([[a, b, c, 0, 0, 0] for a in (0.0, 1) for b in (0, 1) for c in (0, 1)]).repeat(4, 1)
+        assert self.found(rows) == ["24 of 32 samples (75.0%)"]
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_chance_makes_none(self, seed):
+        """Among 300,000 samples about ten share a checksum of 32 bits."""
+        numbers = torch.randn(300_000, 3, generator=torch.Generator().manual_seed(seed))
+        sums = _checksums(numbers)
+        assert len(np.unique(sums[:, 0])) < len(sums)
+        assert list(on_repeats(sums, "samples")) == []
+
+    @pytest.mark.parametrize("spec", ["digits", "random"])
+    def test_data_that_is_shipped_has_none(self, spec):
+        result = signature("mini:digitsnet", spec, n=256, images=512, **QUIET)
+        assert not any(self.SAYS in note for note in result.notes)
+
+    def test_a_probe_says_it_too(self):
+        tracker = track(dense(), vectors(16).repeat(2, 1), n=32)
+        assert any(f"16 of 32 samples (50.0%) {self.SAYS}" in note for note in tracker.record.notes)
+
+
+def test_data_without_end_is_read_for_a_while():
+    says = "the data has no length, and more than these 1600 samples; images= says how many"
+    word, result = notes_with(says, dense(), Stream(vectors(1000), endless=True), n=16)
+    assert (word, result.metadata["images"]) == ("note", 100 * 16)

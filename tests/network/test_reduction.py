@@ -113,3 +113,17 @@ def test_unknown_reduction():
         AffscoreError, match="must be one of mean, sum, flatten, sample, positions, published, got 'median'"
     ):
         reduce(torch.zeros(2, 3), 2, 1, "median")
+
+
+@pytest.mark.parametrize("name", ["sample", "positions"])
+@pytest.mark.parametrize("text", [None, torch.ones(2, 5, dtype=torch.bool)])
+def test_a_choice_of_positions_that_nobody_makes(name, text):
+    with pytest.raises(AffscoreError, match="sample and positions need positions="):
+        reduce(torch.zeros(2, 5, 3), 2, 2, name, text=text)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", [torch.cfloat, torch.cdouble])
+def test_complex_features_have_no_reduction(name, kind):
+    with pytest.raises(AffscoreError, match="are complex, and a score would drop their imaginary part; declare"):
+        reduce(torch.zeros(2, 3, 4, dtype=kind), 2, 1, name, lambda count: torch.zeros(2, 1, dtype=torch.int64))

@@ -322,3 +322,15 @@ def test_wrong_arguments_are_told():
         average_path_length(net, torch.zeros(1, 3), normalized="no")
     with pytest.raises(AffscoreError, match="holds no sample"):
         average_path_length(net, torch.zeros(0, 3))
+
+
+def test_inference_mode_around_the_call_changes_nothing():
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(inplace=True), nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 2))
+    expected = both(model, torch.randn(2, 4))
+    with torch.inference_mode():
+        assert both(model, torch.randn(2, 4)) == expected == (2.0, 2.0)
+
+
+def test_inference_mode_in_the_network_is_refused():
+    with pytest.raises(AffscoreError, match=r"layer '\(root\)' has features of inference_mode, or"):
+        both(Written(torch.inference_mode()(lambda x: F.relu(x) + 1)), torch.randn(2, 4))

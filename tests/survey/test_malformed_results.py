@@ -163,19 +163,6 @@ def test_columns_with_the_same_name(good, tmp_path, names):
         assert look_in_every_way(folder, good) is not None
 
 
-@pytest.mark.parametrize("groups", [1, 3])
-def test_few_bytes_that_stand_for_many_rows_are_not_read(good, tmp_path, groups):
-    sink, rows = pa.BufferOutputStream(), 10**8 + 1
-    schema = pa.schema([("score", pa.null())], metadata=good[1].schema.metadata)
-    with pq.ParquetWriter(sink, schema, compression="zstd", write_statistics=False) as writer:
-        writer.write_table(pa.Table.from_arrays([pa.nulls(rows)], schema=schema), row_group_size=rows // groups)
-    content = sink.getvalue().to_pybytes()
-    assert len(content) < 1_000_000
-    with folder_with(tmp_path, content) as folder:
-        assert "more than a signature can have" in sentence(lambda: load_signature(folder / NAME))
-        assert verify(folder).keys() == {NAME}
-
-
 @contextlib.contextmanager
 def room_for(size):
     """No file of this process may grow beyond so many bytes, which ends a write as a full disk does."""

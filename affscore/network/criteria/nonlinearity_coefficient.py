@@ -16,6 +16,7 @@ from affscore.network.criteria.declaration import BatchSamples, Criterion
 from affscore.transport.samples import centred, rounding_of
 
 
+@torch.inference_mode(False)  # which has no derivatives: all would be 0
 def nonlinearity_coefficient(
     function: Callable[[Tensor], Tensor], x: Tensor, directions: int = 1, seed: int = 0
 ) -> float:

@@ -24,6 +24,11 @@ class Noise(NamedData):
     """
 
     def __init__(self, seed: int, preprocessing: Expected | None = None) -> None:
+        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
+            raise AffscoreError(
+                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
+                "or give tokens:FILE"
+            )
         super().__init__("random", None, preprocessing=preprocessing)
         self.seed = seed
 
@@ -37,11 +42,6 @@ class Noise(NamedData):
 
     def prepared_for(self, preprocessing: Expected) -> Noise:
         """Noise of the size that this network expects."""
-        if isinstance(preprocessing, TextPreprocessing) and preprocessing.vocabulary is None:
-            raise AffscoreError(
-                "random token ids need the size of the vocabulary; say it with TextPreprocessing(vocabulary=...), "
-                "or give tokens:FILE"
-            )
         return Noise(self.seed, preprocessing)
 
     def content(self, images: int, seed: int) -> None:
