@@ -167,9 +167,10 @@ def run_batch(
             if number == 0 and sum(tensor.nbytes for part in (*kept, chunk) for tensor in part.tensors) < MOST_KEPT:
                 kept.append(chunk)
     calls = recorder.calls
-    if of.one_by_one:
+    if of.one_by_one or number == 0:  # the last pass was of a single sample
         pairs = collector.collected()
         calls = [pair.call for pair in pairs]
+    if of.one_by_one:
         notes += _on_one_by_one(of.one_by_one, number, passes, samples, pairs, known)
     if recorder.blocks is not None:
         notes += recorder.blocks.notes
