@@ -41,7 +41,7 @@ def of_the_magnitude(z):
 COMPLEX = {"function": torch.tanh, "module": nn.Sigmoid(), "silu": F.silu, "in place": torch.Tensor.tanh_}
 OPTIONS = [
     *({"reduction": name} for name in ("mean", "sum", "flatten", "sample", "positions", "published")),
-    *({"order": "reduce-first"}, {"units": "blocks"}, {"criteria": "all"}, {"whole": True}),
+    *({"order": "reduce-first"}, {"units": "blocks"}, {"criteria": "all"}),
 ]  # fmt: skip
 
 

@@ -111,7 +111,7 @@ OPTIONS = st.fixed_dictionaries({
     "order": st.sampled_from(["activate-first", "reduce-first"]),
     "covariance": st.sampled_from(["ledoit-wolf", "empirical"]),
     "criteria": st.sampled_from([False, "all"]), "units": st.sampled_from(["activations", "blocks"]),
-    "whole": st.booleans(), "batch_size": st.integers(1, 20),
+    "batch_size": st.integers(1, 20),
 })  # fmt: skip
 
 
