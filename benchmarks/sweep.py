@@ -39,7 +39,7 @@ COLUMNS = "library family network inputs hooked calls beyond widths agreement se
 SAMPLES = 4
 
 EXPLAINED: dict[str, str] = {
-    "transformers:fastspeech2_conformer": "it predicts how long each sample is, and pads a batch to the longest",
+    "transformers:fastspeech2_conformer": "it predicts how long each sample is, and pads a batch to the longest"
 }
 """Why a network disagrees, where this cannot be computed: by library and family."""
 
