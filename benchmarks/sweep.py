@@ -38,7 +38,9 @@ import affscore
 COLUMNS = "library family network inputs hooked calls beyond widths agreement seconds note affscore_notes".split()
 SAMPLES = 4
 
-EXPLAINED: dict[str, str] = {}
+EXPLAINED: dict[str, str] = {
+    "transformers:fastspeech2_conformer": "it predicts how long each sample is, and pads a batch to the longest"
+}
 """Why a network disagrees, where this cannot be computed: by library and family."""
 
 
@@ -233,7 +235,7 @@ def main() -> None:
         asked = {library, family, f"{library}:{family}"} & set(options.families)
         if asked or (not options.families and (library, family) not in done):
             row = {"library": library, "family": family, **in_a_process(builders, options.limit)}
-            if row["agreement"] == "no" and (why := EXPLAINED.get(f"{library}:{family}")):
+            if row["agreement"] in ("no", "refused") and (why := EXPLAINED.get(f"{library}:{family}")):
                 row |= {"agreement": "explained", "note": f"{row['note']}: {why}"}
             done = {**read(options.out), (library, family): row}
             write(options.out, [done[key] for key in everything if key in done])
