@@ -108,7 +108,8 @@ def judged(
     """Whether the rows of the hooked modules are what hooks saw, and where they are not.
 
     Two kinds of missing calls are explained: those that see nothing of the network's input, and those that are part of
-    a formula, which is a row of a module around them. And widths that hooks can only guess: heads apart from features.
+    a formula, which is a row of a module around them. And calls of experts that share a module and run in one call in a
+    batch; and widths that hooks can only guess: heads apart from features.
     """
     counted = Counter(row[0] for row in rows)
     unmoved = [
@@ -117,6 +118,9 @@ def judged(
     wanted = _numbered([one for one in seen if one not in unmoved])
     found = {(layer, call): width for layer, call, width in rows}
     missing, surplus = [key for key in wanted if key not in found], [key for key in found if key not in wanted]
+    # samples go one at a time there, and experts one by one, where the hooks' batch has them in one call
+    experts = [key for key in surplus if (one := wanted.get((key[0], 0))) is not None and one.width == found[key]]
+    surplus = [key for key in surplus if key not in experts]
     around = set(layers) - {one.layer for one in seen}
     merged = [key for key in missing if (key[0].rpartition(".")[0] or "(root)") in around]
     missing = [key for key in missing if key not in merged]
@@ -126,6 +130,7 @@ def judged(
     explained = [
         f"{len(unmoved)} calls see nothing of the input" if unmoved else "",
         f"{len(merged)} calls are part of a formula of the module around them" if merged else "",
+        f"{len(experts)} calls more, of experts that run one by one" if experts else "",
         f"{_other_width(wanted, found, unknown)}, which no layer made or takes: a guess" if unknown else "",
     ]
     unexplained = [
