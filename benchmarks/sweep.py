@@ -119,7 +119,7 @@ def judged(
     found = {(layer, call): width for layer, call, width in rows}
     missing, surplus = [key for key in wanted if key not in found], [key for key in found if key not in wanted]
     # samples go one at a time there, and experts one by one, where the hooks' batch has them in one call
-    experts = [key for key in surplus if (one := wanted.get((key[0], 0))) is not None and one.width == found[key]]
+    experts = [key for key in surplus if "expert" in key[0] and (one := wanted.get((key[0], 0))) and one.width == found[key]]
     surplus = [key for key in surplus if key not in experts]
     around = set(layers) - {one.layer for one in seen}
     merged = [key for key in missing if (key[0].rpartition(".")[0] or "(root)") in around]
